@@ -29,7 +29,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** As after `kill -9`: all that is left is the journal. */
+/** Restarts as after `kill -9`: only the journal remains. */
 function restart(): void {
   guard.close();
   guard = openGuard({ journal: journal(), clock });
@@ -37,7 +37,7 @@ function restart(): void {
 
 const countEntries = () => readFileSync(journal(), "utf8").split("\n").length - 1;
 
-describe("a lane", () => {
+describe("a guarded lane", () => {
   const rules: LaneRules = {
     checkCall: () => "settle",
     gasMax: 1_000_000n,
@@ -65,7 +65,7 @@ describe("a lane", () => {
     return { inner, lane: guard.guardLane(inner, { ...rules, ...change }) };
   };
 
-  test("signs what its rules allow, and writes it down first", async () => {
+  test("journals an allowed transaction and signs it", async () => {
     const { lane, inner } = open();
     await lane.sign(intent({}));
     expect(inner.signed).toHaveLength(1);
@@ -87,14 +87,14 @@ describe("a lane", () => {
     ["too much gas", { gas: 1_000_001n }, "gas 1000001 above 1000000"],
     ["too high a fee", { fee: 101n }, "fees above 100 wei"],
     ["a tip above its fee", { tip: 11n }, "priority fee above"],
-  ])("X8 refuses %s, signs nothing and writes nothing", async (_what, change, reason) => {
+  ])("refuses %s without a signature or a journal entry [X8]", async (_what, change, reason) => {
     const { lane, inner } = open();
     await expect(lane.sign(intent(change))).rejects.toThrow(reason);
     expect(inner.signed).toEqual([]);
     expect(countEntries()).toBe(0);
   });
 
-  test("X8 is asked for a signature once the journal has the transaction", async () => {
+  test("writes the journal entry before the key signs [X8]", async () => {
     const { inner } = open();
     let entries = 0;
     const sign: typeof inner.sign = async (wanted) => {
@@ -105,11 +105,11 @@ describe("a lane", () => {
     expect(entries).toBe(1);
   });
 
-  test("X8 one nonce is one call: the same again at other fees, never another", async () => {
+  test("signs a nonce again at other fees, but never for another call [X8]", async () => {
     const { lane } = open();
     await lane.sign(intent({ nonce: 7 }));
     await lane.sign(intent({ nonce: 7, fee: 20n }));
-    // A crash came between signing and committing, and gas became cheaper meanwhile.
+    // As after a crash between signing and committing, with cheaper gas.
     await lane.sign(intent({ nonce: 7, fee: 5n }));
     await expect(lane.sign(intent({ nonce: 7, data: "0x02" }))).rejects.toThrow(
       "another call was signed for nonce 7",
@@ -123,7 +123,7 @@ describe("a lane", () => {
     await again.lane.sign(intent({ nonce: 8, data: "0x02" }));
   });
 
-  test("what is in the journal already, at the same cost or less, is signed and not written again", async () => {
+  test("signs a journaled transaction at the same or a lower cost without a new entry", async () => {
     const { lane, inner } = open();
     for (let count = 0; count < 5; count += 1) await lane.sign(intent({ nonce: 3 }));
     await lane.sign(intent({ nonce: 3, fee: 5n }));
@@ -133,7 +133,7 @@ describe("a lane", () => {
     expect(countEntries()).toBe(2);
   });
 
-  test("X8 refuses a nonce far ahead, which would make every real one look long past", async () => {
+  test("refuses a nonce far ahead, after which every real nonce would be too old [X8]", async () => {
     const { lane } = open();
     await lane.sign(intent({ nonce: 5 }));
     await expect(lane.sign(intent({ nonce: Number.MAX_SAFE_INTEGER }))).rejects.toThrow(
@@ -143,7 +143,7 @@ describe("a lane", () => {
     await lane.sign(intent({ nonce: 6 }));
   });
 
-  test("a nonce that is long past is not signed, whatever it is for", async () => {
+  test("refuses a nonce far behind the highest one", async () => {
     const { lane } = open();
     await lane.sign(intent({ nonce: 20_000 }));
     await lane.sign(intent({ nonce: 10_001 }));
@@ -151,13 +151,13 @@ describe("a lane", () => {
     await lane.sign(intent({ nonce: 20_001 }));
   });
 
-  test("the daily budget counts the most that each nonce may cost, over 24 hours and over restarts", async () => {
-    // Three transactions at the fee of 10.
+  test("counts the highest cost of each nonce towards the 24 hour budget, across restarts", async () => {
+    // The cost of three transactions at a fee of 10.
     const budget = { dailyGasBudget: 3_000_000n };
     const { lane } = open(budget);
     await lane.sign(intent({ nonce: 0 }));
     await lane.sign(intent({ nonce: 1 }));
-    // What a replacement offers more is all that it adds; what it offers less gives nothing back.
+    // A replacement adds only the difference; a cheaper one gives nothing back.
     await lane.sign(intent({ nonce: 1, fee: 15n }));
     await lane.sign(intent({ nonce: 1, fee: 12n }));
     await expect(lane.sign(intent({ nonce: 2 }))).rejects.toThrow(
@@ -169,14 +169,14 @@ describe("a lane", () => {
     await expect(again.lane.sign(intent({ nonce: 3, fee: 1n }))).rejects.toThrow(
       "daily gas budget",
     );
-    // What costs nothing more is not held up.
+    // A replacement without additional cost is always signed.
     await again.lane.sign(intent({ nonce: 1, fee: 15n }));
     clock.advance(DAY_MS);
     await again.lane.sign(intent({ nonce: 3 }));
   });
 });
 
-describe("the attestor", () => {
+describe("a guarded attestor", () => {
   const order: Payout = {
     commitment: {
       integrator: WORD,
@@ -202,7 +202,7 @@ describe("the attestor", () => {
     isPricedRoute: (srcChain, token) => srcChain === 2 && token === TOKEN,
     payoutWindowS: 43_200n,
   };
-  /** How many entries the journal had when each signature was asked for. */
+  /** The number of journal entries at each signature. */
   const written: number[] = [];
   const sign = (signature: Hex) => async () => {
     written.push(countEntries());
@@ -232,7 +232,7 @@ describe("the attestor", () => {
     deadline: soon(120),
   });
 
-  test("signs each of its four messages, and writes each down first", async () => {
+  test("journals each of its four messages before it signs", async () => {
     const attestor = open();
     written.length = 0;
     expect(await attestor.signDelivery(30, delivery())).toBe("0x01");
@@ -243,7 +243,7 @@ describe("the attestor", () => {
     expect(written).toEqual([1, 2, 3, 4]);
   });
 
-  test("a lock ends one way, whatever a database says, over restarts", async () => {
+  test("never signs both a claim and a return of one lock, across restarts", async () => {
     await open().signReturn(2, giveBack);
     restart();
     await expect(open().signClaim(2, claim)).rejects.toThrow("claim after the lock's return");
@@ -258,9 +258,9 @@ describe("the attestor", () => {
     expect(countEntries()).toBe(3);
   });
 
-  test("a lock is not returned while an order for it is good, over restarts", async () => {
+  test("refuses to return a lock while its payout is valid, across restarts", async () => {
     await open().signDelivery(30, delivery({ deadline: soon(40_000) }));
-    // A shorter one afterwards takes nothing back.
+    // A later payout with a shorter deadline does not shorten the wait.
     await open().signDelivery(30, delivery({ deadline: soon(600) }));
     restart();
     await expect(open().signReturn(2, giveBack)).rejects.toThrow("return while a payout is valid");
@@ -269,7 +269,7 @@ describe("the attestor", () => {
     await open().signReturn(2, giveBack);
   });
 
-  test("a lock is remembered for 60 days, longer than anything can be done about it", async () => {
+  test("remembers the end of a lock for 60 days", async () => {
     await open().signReturn(2, giveBack);
     clock.advance(59 * DAY_MS);
     await open().signPrice(2, price());
@@ -278,24 +278,32 @@ describe("the attestor", () => {
 
   test.each([
     [
-      "a pair without a route",
+      "a delivery of a pair without a route",
       () => open().signDelivery(31, delivery()),
       "no inventory route is configured",
     ],
-    ["nothing", () => open().signDelivery(30, delivery({ amount: 0n })), "delivery amount is zero"],
     [
-      "a delivery without end",
+      "a delivery of zero",
+      () => open().signDelivery(30, delivery({ amount: 0n })),
+      "delivery amount is zero",
+    ],
+    [
+      "a delivery whose deadline is too late",
       () => open().signDelivery(30, delivery({ deadline: soon(43_200 + 3_700) })),
       "is later than",
     ],
     [
-      "a price without end",
+      "a price whose deadline is too late",
       () => open().signPrice(2, { ...price(), deadline: soon(3_800) }),
       "is later than",
     ],
-    ["a price of nothing", () => open().signPrice(2, { ...price(), rate: 0n }), "price is zero"],
-    ["a price for another route", () => open().signPrice(3, price()), "not configured as priced"],
-  ])("X8 refuses %s", async (_what, sign, reason) => {
+    ["a price of zero", () => open().signPrice(2, { ...price(), rate: 0n }), "price is zero"],
+    [
+      "a price for a route that is not priced",
+      () => open().signPrice(3, price()),
+      "not configured as priced",
+    ],
+  ])("refuses %s [X8]", async (_what, sign, reason) => {
     await expect(sign()).rejects.toThrow(reason);
     expect(countEntries()).toBe(0);
   });

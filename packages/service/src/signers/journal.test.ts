@@ -42,26 +42,26 @@ function readEntries(): JournalEntry[] {
 }
 
 describe("a journal", () => {
-  test("gives back what was written, over any number of openings", () => {
+  test("reads back all entries after it is opened again", () => {
     write(3);
     write(2);
     expect(readEntries()).toEqual([0, 1, 2, 3, 4].map(entryOf));
     expect(verifyJournal(path).count).toBe(5);
   });
 
-  test("is its owner's alone", () => {
+  test("is readable by its owner only", () => {
     write(1);
     expect(statSync(path).mode & 0o077).toBe(0);
     expect(statSync(join(folder, "signers")).mode & 0o077).toBe(0);
   });
 
-  test("longer than one read is read whole", () => {
+  test("is read whole when it is longer than one read", () => {
     write(6_000);
     expect(statSync(path).size).toBeGreaterThan(1_048_576);
     expect(readEntries()).toHaveLength(6_000);
   });
 
-  test("loses an entry that a crash left half written, and goes on behind the last whole one", () => {
+  test("drops an entry half written by a crash and continues after the last whole one", () => {
     write(2);
     const line = readFileSync(path, "utf8").split("\n")[1] ?? "";
     appendFileSync(path, line.slice(0, 40));
@@ -72,16 +72,16 @@ describe("a journal", () => {
 
   test.each([
     [
-      "an amount was changed",
+      "an amount is changed",
       (lines: string[]) => [lines[0], lines[1]?.replace("1800000000", "1800000001"), lines[2]],
       2,
     ],
-    ["a line was taken out", (lines: string[]) => [lines[0], lines[2]], 2],
-    ["two lines were exchanged", (lines: string[]) => [lines[0], lines[2], lines[1]], 2],
-    ["the beginning was cut off", (lines: string[]) => [lines[1], lines[2]], 1],
-    ["a line was written twice", (lines: string[]) => [lines[0], lines[0], lines[1]], 2],
-    ["a line is no JSON", (lines: string[]) => [lines[0], "nonsense", lines[2]], 2],
-  ])("where %s is refused, and the line is named", (_what, change, line) => {
+    ["a line is removed", (lines: string[]) => [lines[0], lines[2]], 2],
+    ["two lines are exchanged", (lines: string[]) => [lines[0], lines[2], lines[1]], 2],
+    ["the beginning is cut off", (lines: string[]) => [lines[1], lines[2]], 1],
+    ["a line is repeated", (lines: string[]) => [lines[0], lines[0], lines[1]], 2],
+    ["a line is not JSON", (lines: string[]) => [lines[0], "nonsense", lines[2]], 2],
+  ])("is refused with the number of the line when %s", (_what, change, line) => {
     write(3);
     const lines = readFileSync(path, "utf8").trimEnd().split("\n");
     writeFileSync(path, `${change(lines).join("\n")}\n`);
@@ -90,7 +90,7 @@ describe("a journal", () => {
     expect(() => openJournal(path, () => undefined)).toThrow(message);
   });
 
-  test("that another process writes is not written any more", () => {
+  test("refuses to append after another process wrote to it", () => {
     const one = openJournal(path, () => undefined);
     const other = openJournal(path, () => undefined);
     one.append(entryOf(0), 0);
@@ -101,8 +101,8 @@ describe("a journal", () => {
   });
 });
 
-describe("a disk that is full", () => {
-  /** Appends until the limit of a file's size is reached, as a full disk would have it; prints how each went. */
+describe("a journal on a full disk", () => {
+  /** Appends until the file size limit is reached, as on a full disk; prints the count and the error code. */
   const script = `
     const { openJournal } = await import(${JSON.stringify(join(import.meta.dirname, "journal.ts"))});
     process.on("SIGXFSZ", () => undefined);
@@ -114,7 +114,7 @@ describe("a disk that is full", () => {
     }
   `;
 
-  test("takes no half line: what was written is whole, and the next signer goes on behind it", () => {
+  test("keeps no half line, and the next signer continues after the last whole one", () => {
     const run = spawnSync(
       "bash",
       [

@@ -36,7 +36,7 @@ const delivery = (id: string, amount: bigint, token: Address = TOKEN): GuardedOr
 });
 
 let messages = 0;
-/** A message unlike any other. */
+/** Returns a message with a unique hash. */
 function messageOf(orders: readonly GuardedOrder[], lastValidHeight = 1_000n, lamports = 10_000n) {
   messages += 1;
   const hash = messages.toString(16).padStart(64, "0");
@@ -63,7 +63,7 @@ function open(limits: Partial<OrderLimits> = {}) {
   };
 }
 
-/** Passing trouble, which is no refusal: whoever asks keeps what it asked for. */
+/** Returns whether the check delays a message instead of refusing it. */
 function isWaiting(run: () => void): boolean {
   try {
     run();
@@ -74,37 +74,37 @@ function isWaiting(run: () => void): boolean {
   }
 }
 
-describe("what was signed and may still be mined", () => {
+describe("an order whose signature can still be mined", () => {
   test.each([lock, claim, giveBack, delivery("2d", 5n)])(
-    "T39 waits before another $kind for the same",
+    "delays a second $kind with the same id [T39]",
     (order) => {
       const { check, sign, memory } = open();
       const first = messageOf([order], 1_000n);
       sign(first);
       expect(memory.isRecorded(first)).toBe(true);
       expect(isWaiting(() => check(messageOf([order], 1_000n)))).toBe(true);
-      // A lifetime that ends 150 blocks later began in the last block of the other.
+      // A lifetime that ends 150 blocks later starts in the last block of the first one.
       expect(isWaiting(() => check(messageOf([order], 1_150n)))).toBe(true);
       sign(messageOf([order], 1_151n));
       expect(memory.isRecorded(first)).toBe(false);
     },
   );
 
-  test("is not in the way of what is another's", () => {
+  test("does not delay orders with another id or of another kind", () => {
     const { sign } = open();
     sign(messageOf([delivery("2d", 5n)]));
     sign(messageOf([delivery("3d", 5n)]));
     expect(() => sign(messageOf([{ ...lock, id: word("2d") }]))).not.toThrow();
   });
 
-  test("is the same for a claim and a return: a lock ends once", () => {
+  test("delays a return after a claim of the same lock", () => {
     const { check, sign } = open();
     sign(messageOf([claim]));
     expect(isWaiting(() => check(messageOf([giveBack])))).toBe(true);
     expect(() => check(messageOf([giveBack], 5_000n))).toThrow("return after the lock's claim");
   });
 
-  test("an order stands in a transaction once", () => {
+  test("cannot occur twice in one transaction", () => {
     const { check } = open();
     expect(() => check(messageOf([claim, claim]))).toThrow("the same order twice");
     expect(() => check(messageOf([claim, giveBack]))).toThrow("the same order twice");
@@ -112,7 +112,7 @@ describe("what was signed and may still be mined", () => {
 });
 
 describe("a lock", () => {
-  test("that was ended is never opened again, however much later", () => {
+  test("is never signed again after its claim, even 500 days later", () => {
     const { check, sign } = open();
     sign(messageOf([lock]));
     sign(messageOf([claim], 2_000n), DAY_MS);
@@ -120,7 +120,7 @@ describe("a lock", () => {
     expect(() => check(messageOf([lock], 99_000n), 500 * DAY_MS)).toThrow("again after its claim");
   });
 
-  test("has one amount and one bound for ever", () => {
+  test("never changes its amount, token or minimum", () => {
     const { check, sign } = open();
     sign(messageOf([lock]));
     for (const change of [{ amount: 99n }, { minOut: 98n }, { token: OTHER_TOKEN }]) {
@@ -130,7 +130,7 @@ describe("a lock", () => {
     }
   });
 
-  test("is ended as it was opened, and claimed for what it promises", () => {
+  test("is ended with its own token and amount, and claimed for at least its minimum", () => {
     const { check, sign } = open();
     sign(messageOf([lock]));
     expect(() => check(messageOf([{ ...claim, amount: 1n }]))).toThrow("another token or amount");
@@ -144,7 +144,7 @@ describe("a lock", () => {
     sign(messageOf([claim]));
   });
 
-  test("that was signed twice is ended only when the other signature is surely dead", () => {
+  test("that was signed twice is ended only after its other signature has expired", () => {
     const { check, sign } = open();
     sign(messageOf([lock], 1_000n), 0);
     sign(messageOf([lock], 2_000n), 1_000);
@@ -153,13 +153,13 @@ describe("a lock", () => {
     expect(() => check(messageOf([claim]), 601_001)).not.toThrow();
   });
 
-  test("of before a lost journal is ended on the attestor's word", () => {
+  test("from before a lost journal is ended on the attestor's signature", () => {
     expect(() => open().sign(messageOf([claim]))).not.toThrow();
   });
 });
 
 describe("the daily cap", () => {
-  test("bounds what deliveries pay of a token in any 24 hours", () => {
+  test("limits the deliveries of a token in any 24 hours", () => {
     const { check, sign } = open();
     sign(messageOf([delivery("01", 600n)]), 0);
     sign(messageOf([delivery("02", 400n)]), DAY_MS / 2);
@@ -169,7 +169,7 @@ describe("the daily cap", () => {
     expect(() => check(messageOf([delivery("03", 601n)]), DAY_MS)).toThrow("daily cap");
   });
 
-  test("tells what is left of it, which is exactly what may be signed", () => {
+  test("reports as left exactly the amount that may still be signed", () => {
     const { memory, check, sign } = open();
     const left = (nowMs: number, cap = 1_000n) => memory.capLeft(TOKEN, cap, nowMs);
     expect(left(0)).toBe(1_000n);
@@ -180,7 +180,7 @@ describe("the daily cap", () => {
     check(messageOf([delivery("03", 300n)]), DAY_MS - 1);
     expect(() => check(messageOf([delivery("03", 301n)]), DAY_MS - 1)).toThrow("daily cap");
     expect(left(DAY_MS)).toBe(900n);
-    // A cap that was lowered below what was paid.
+    // The cap was lowered below the paid amount.
     expect(left(DAY_MS - 1, 500n)).toBe(0n);
     expect(memory.capLeft(OTHER_TOKEN, 1_000n, DAY_MS - 1)).toBe(1_000n);
   });
@@ -190,7 +190,7 @@ describe("the daily cap", () => {
     expect(() => check(messageOf([delivery("01", 600n), delivery("02", 401n)]))).toThrow("cap");
   });
 
-  test("counts a delivery once that is signed anew, at the most that was signed of it", () => {
+  test("counts a delivery that is signed again once, at its highest amount", () => {
     const { check, sign } = open();
     sign(messageOf([delivery("01", 900n)], 1_000n));
     sign(messageOf([delivery("01", 900n)], 2_000n));
@@ -200,7 +200,7 @@ describe("the daily cap", () => {
   });
 });
 
-test("the daily budget counts every signature: one that fails on the chain costs its fee", () => {
+test("the daily budget counts every signature, since a failed transaction also pays its fee", () => {
   const { check, sign } = open({ dailyBudget: 25_000n });
   sign(messageOf([delivery("01", 1n)], 1_000n), 0);
   sign(messageOf([delivery("01", 1n)], 2_000n), 0);

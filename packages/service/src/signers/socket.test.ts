@@ -47,7 +47,7 @@ let socket: string;
 let server: { stop(): Promise<void> };
 let asked: unknown[];
 
-/** Says what it was asked. */
+/** Records its arguments. */
 const attestor: AttestorSigner = {
   address: TARGET,
   signDelivery: async (...args) => (asked.push(args), "0x01"),
@@ -78,21 +78,21 @@ afterEach(async () => {
 
 async function post(path: string, body: string) {
   const outgoing = httpRequest({ socketPath: socket, path, method: "POST" });
-  // What is too long is answered before it was sent.
+  // A body above the limit is answered before it is sent completely.
   outgoing.on("error", () => undefined);
   outgoing.end(body);
   const [response] = await once(outgoing, "response");
   return { status: response.statusCode, body: await text(response) };
 }
 
-describe("over the socket", () => {
-  test("a lane signs what it would sign by itself", async () => {
+describe("a signer behind the socket", () => {
+  test("signs the same bytes as the lane without a socket", async () => {
     const { lanes } = await connectSigner(socket);
     expect(lanes).toMatchObject([{ chainId: 2, purpose: "settle", address: LANE, retired: false }]);
     expect(await lanes[0]?.sign(INTENT)).toEqual(await createReadableSigner(2).sign(INTENT));
   });
 
-  test("a lane of Solana is asked with the lifetime, and answers with a signature of 64 bytes", async () => {
+  test("passes the lifetime to a lane on Solana and returns its 64 byte signature", async () => {
     await server.stop();
     const hash = toTxHash(`0x${"5a".repeat(64)}`);
     const lane: LaneSigner = {
@@ -114,7 +114,7 @@ describe("over the socket", () => {
     expect(asked).toEqual([[intent]]);
   });
 
-  test("what is left of a daily cap is told by the lane that keeps it, and by no other", async () => {
+  test("reports the rest of a daily cap only through the lane that keeps it", async () => {
     await server.stop();
     const [keeper, other] = [createReadableSigner(1), createReadableSigner(2)];
     const getCapLeft = async (...args: unknown[]) => (asked.push(args), 2n ** 64n);
@@ -127,7 +127,7 @@ describe("over the socket", () => {
     expect(await post("/caps", stranger)).toMatchObject({ status: 403 });
   });
 
-  test("a vault is derived, and the proof of it comes along", async () => {
+  test("derives a vault and returns its binding", async () => {
     await server.stop();
     server = await start({ lanes: [], attestor: null, vaults });
     const { vaults: remote } = await connectSigner(socket);
@@ -137,7 +137,7 @@ describe("over the socket", () => {
     expect(asked).toEqual([[commitment]]);
   });
 
-  test("who may only have vaults derived gets nothing signed", async () => {
+  test("signs nothing on a socket that only derives vaults", async () => {
     await server.stop();
     server = await start(withVaultsOnly({ lanes: [createReadableSigner(2)], attestor, vaults }));
     expect(await connectSigner(socket)).toMatchObject({ lanes: [], attestor: null });
@@ -150,7 +150,7 @@ describe("over the socket", () => {
     expect(asked).toEqual([[ORDER.commitment]]);
   });
 
-  test("every message of the attestor arrives as it was asked, to the last unit", async () => {
+  test("passes every message of the attestor without loss, also above 64 bits", async () => {
     const { attestor: remote } = await connectSigner(socket);
     const claim = { deliveryId: WORD, paidAmount: 2n ** 128n, deadline: 5n };
     const giveBack = { deliveryId: WORD, deadline: 6n };
@@ -175,28 +175,28 @@ describe("over the socket", () => {
     ]);
   });
 
-  test("only its user and group may open it, in a folder that is the user's unless somebody made it before", () => {
+  test("restricts the socket to user and group, and the folder that it creates to the user", () => {
     expect(statSync(socket).mode & 0o117).toBe(0);
     expect(statSync(join(folder, "run")).mode & 0o077).toBe(0);
   });
 
   test.each([
-    ["another request", "/keys", "{}", "no such request"],
-    ["no JSON", "/claims", "{", "not valid JSON"],
+    ["an unknown path", "/keys", "{}", "no such request"],
+    ["invalid JSON", "/claims", "{", "not valid JSON"],
     [
-      "a member too many",
+      "an unknown member",
       "/returns",
       JSON.stringify({ srcChain: 2, deliveryId: WORD, deadline: "1", key: "0x" }),
       "",
     ],
     [
-      "a number instead of digits",
+      "a number instead of a string of digits",
       "/returns",
       JSON.stringify({ srcChain: 2, deliveryId: WORD, deadline: 1 }),
       "/deadline",
     ],
-    ["bytes to sign", "/transactions", JSON.stringify({ raw: "0x02" }), ""],
-  ])("%s is refused, and nothing is signed", async (_what, path, body, message) => {
+    ["a request to sign raw bytes", "/transactions", JSON.stringify({ raw: "0x02" }), ""],
+  ])("refuses %s and signs nothing", async (_what, path, body, message) => {
     const answer = await post(path, body);
     expect(answer).toMatchObject({ status: 400 });
     expect(JSON.parse(answer.body)).toMatchObject({
@@ -206,13 +206,13 @@ describe("over the socket", () => {
     expect(asked).toEqual([]);
   });
 
-  test("more than any request has is not read", async () => {
+  test("refuses a body above the size limit", async () => {
     const answer = await post("/transactions", " ".repeat(2_000_000));
     expect(answer).toMatchObject({ status: 400 });
   });
 });
 
-describe("failures", () => {
+describe("a failure of the signer", () => {
   const failing = async (error: Error) => {
     await server.stop();
     const lane = { ...createReadableSigner(2), sign: () => Promise.reject(error) };
@@ -221,32 +221,32 @@ describe("failures", () => {
     return lanes[0]?.sign(INTENT);
   };
 
-  test("a refusal is a refusal on both sides", async () => {
+  test("reaches the client as a refusal when the signer refuses", async () => {
     await expect(failing(new SignerRefusal("a test"))).rejects.toThrow(SignerRefusal);
     await expect(failing(new SignerRefusal("a test"))).rejects.toThrow(
       "The signer refuses: a test.",
     );
   });
 
-  test("who waits is waited for on both sides", async () => {
+  test("reaches the client as a wait when the signer waits", async () => {
     const failed = failing(new SignerWaits("a test"));
     await expect(failed).rejects.toThrow(SignerWaits);
     await expect(failed).rejects.toThrow("The signer waits: a test.");
   });
 
-  test("a KMS that does not answer is passing trouble", async () => {
+  test("is temporary when the KMS does not answer", async () => {
     const error = new OperatingError("RPC_UNAVAILABLE", "not now");
     await expect(failing(error)).rejects.toMatchObject({ code: "RPC_UNAVAILABLE" });
   });
 
-  test("a failure of its own says nothing about itself", async () => {
+  test("does not leak the message of an unexpected error", async () => {
     await expect(failing(new Error("0xsecret"))).rejects.toMatchObject({
       code: "RPC_UNAVAILABLE",
       message: expect.not.stringContaining("secret"),
     });
   });
 
-  test("a signer without the key refuses", async () => {
+  test("is a refusal when the signer does not hold the key", async () => {
     await server.stop();
     server = await start({ lanes: [], attestor: null, vaults: null });
     const answer = await post(
@@ -258,7 +258,7 @@ describe("failures", () => {
     expect(signers).toEqual({ lanes: [], attestor: null, vaults: null });
   });
 
-  test("nobody there is passing trouble, and it goes on when somebody is", async () => {
+  test("is temporary while no signer listens, and ends when one does", async () => {
     const { lanes } = await connectSigner(socket);
     await server.stop();
     await expect(lanes[0]?.sign(INTENT)).rejects.toMatchObject({ code: "RPC_UNAVAILABLE" });
@@ -268,22 +268,22 @@ describe("failures", () => {
   });
 });
 
-describe("the path", () => {
-  test("that a killed signer left behind is taken over", async () => {
+describe("the path of the socket", () => {
+  test("is taken over from a killed signer", async () => {
     await server.stop();
     writeFileSync(socket, "");
     server = await start({ lanes: [], attestor: null, vaults: null });
     expect(existsSync(socket)).toBe(true);
   });
 
-  test("where a signer listens is refused", async () => {
+  test("is refused while another signer listens there", async () => {
     await expect(start({ lanes: [], attestor: null, vaults: null })).rejects.toThrow(
       "another signer already listens there",
     );
     expect((await connectSigner(socket)).lanes).toHaveLength(1);
   });
 
-  test("too long for a socket is refused", async () => {
+  test("is refused when it is too long for a socket", async () => {
     socket = join(folder, "x".repeat(120));
     await expect(start({ lanes: [], attestor: null, vaults: null })).rejects.toThrow(
       "expected at most 103",

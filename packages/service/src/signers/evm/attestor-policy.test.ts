@@ -1,4 +1,4 @@
-/** Of which routes an attestor's signer prices sweeps, and of which it vouches for deliveries. */
+/** The routes whose prices and deliveries the attestor signs. */
 import { expect, test } from "vitest";
 import type { RouteConfig } from "../../config/index.ts";
 import { NATIVE_TOKEN, padAddress, toEvmAddress } from "../../core/hex.ts";
@@ -18,7 +18,7 @@ const [STAYS, SWAPS, GOES, PRICED, BURNS, SWAPS_AND_BURNS] = [
   "c6",
 ].map(addressOf);
 
-test("prices are signed for swaps and for priced pairs, deliveries for what inventory pays", () => {
+test("allows prices for pool swaps and priced pairs, and deliveries for pairs paid from inventory", () => {
   if (!STAYS || !SWAPS || !GOES || !PRICED || !BURNS || !SWAPS_AND_BURNS) {
     throw new Error("six contracts");
   }

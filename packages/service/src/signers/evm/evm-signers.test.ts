@@ -59,7 +59,7 @@ const attestor = createEvmAttestorSigner({
   ]),
 });
 
-describe("a lane", () => {
+describe("an EVM lane", () => {
   const intent = {
     call: { to: address("aa"), data: "0x1234", value: 5n },
     nonce: 7,
@@ -67,7 +67,7 @@ describe("a lane", () => {
     fees: { maxFeePerGas: 30n, maxPriorityFeePerGas: 2n },
   } as const;
 
-  test("signs exactly the intent, for its EVM chain, as EIP-1559", async () => {
+  test("signs exactly the signing request for its EVM chain, as EIP-1559", async () => {
     const { raw } = await lane.sign(intent);
     expect(parseTransaction(raw)).toMatchObject({
       type: "eip1559",
@@ -87,7 +87,7 @@ describe("a lane", () => {
     expect(lane.address).toBe(lane.address.toLowerCase());
   });
 
-  test("T60 signs the same intent to the same bytes", async () => {
+  test("signs the same signing request to the same bytes [T60]", async () => {
     expect(await lane.sign(intent)).toEqual(await lane.sign(intent));
   });
 
@@ -95,14 +95,14 @@ describe("a lane", () => {
     await expect(lane.sign({ ...intent, nonce })).rejects.toThrow("nonce");
   });
 
-  test("refuses a tip above the whole fee", async () => {
+  test("refuses a priority fee above the maximum fee", async () => {
     const fees = { maxFeePerGas: 1n, maxPriorityFeePerGas: 2n };
     await expect(lane.sign({ ...intent, fees })).rejects.toThrow("maxPriorityFeePerGas");
   });
 });
 
-describe("the attestor", () => {
-  test("signs an order for the delivery contract of the destination", async () => {
+describe("the EVM attestor", () => {
+  test("signs a payout for the delivery contract of the destination chain", async () => {
     const signer = await recoverTypedDataAddress({
       domain: {
         name: "Sluice Delivery",
@@ -130,7 +130,7 @@ describe("the attestor", () => {
     expect(signer.toLowerCase()).toBe(attestor.address);
   });
 
-  test("signs a claim for the escrow of the source", async () => {
+  test("signs a claim for the escrow of the source chain", async () => {
     const claim = { deliveryId: WORD, paidAmount: 9n, deadline: 10n };
     const signer = await recoverTypedDataAddress({
       domain: {
@@ -153,16 +153,16 @@ describe("the attestor", () => {
     expect(signer.toLowerCase()).toBe(attestor.address);
   });
 
-  test("refuses an order for another chain than its commitment names", async () => {
+  test("refuses a payout on another chain than its commitment names", async () => {
     await expect(attestor.signDelivery(2, ORDER)).rejects.toThrow("chain of its commitment");
   });
 
-  test("refuses an order of an escrow that is not the source chain's", async () => {
+  test("refuses a payout whose escrow is not the source chain's", async () => {
     const order = { ...ORDER, escrow: DESTINATION.escrow };
     await expect(attestor.signDelivery(30, order)).rejects.toThrow("escrow of its source chain");
   });
 
-  test("refuses chains it does not know", async () => {
+  test("refuses an unknown chain", async () => {
     const claim = { deliveryId: WORD, paidAmount: 9n, deadline: 10n };
     await expect(attestor.signClaim(5, claim)).rejects.toMatchObject({ code: "CONFIG_MISSING" });
     await expect(attestor.signDelivery(30, { ...ORDER, srcChain: 5 })).rejects.toMatchObject({
@@ -177,7 +177,7 @@ describe("a key", () => {
 
   test.each([
     ["without 0x", unprefixed],
-    ["with a digit too few", KEY.slice(0, -1)],
+    ["that is a digit short", KEY.slice(0, -1)],
     ["with a line break", `${KEY}\n`],
     ["that is zero", `0x${"00".repeat(32)}`],
     ["above the curve's order", curveOrder],
@@ -189,7 +189,7 @@ describe("a key", () => {
     expect(inspect(error, { depth: 20, showHidden: true })).not.toContain(text.trim().slice(2, 40));
   });
 
-  test("is in nothing that a signer shows", () => {
+  test("does not appear when a signer is printed or serialized", () => {
     for (const signer of [lane, attestor]) {
       const shown = inspect(signer, { depth: 20, showHidden: true, getters: true });
       expect(shown + JSON.stringify(signer)).not.toContain(unprefixed);

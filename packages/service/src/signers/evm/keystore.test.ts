@@ -4,7 +4,7 @@ import { addressOfKeystore, parseKeystore } from "../keystore.ts";
 import { createRawKey } from "./key.ts";
 import { createEvmKeystore, decryptEvmKeystore, encryptEvmKey } from "./keystore.ts";
 
-// The test vectors of the Web3 Secret Storage definition.
+// Test vectors of the Web3 Secret Storage definition.
 const SECRET = "0x7a28b5ba57c53603b0b07b56bba752f7784bf506fa95edc395f5cf6c7514fe9d";
 const PASSPHRASE = new Secret("testpassword");
 const PUBLISHED = {
@@ -49,20 +49,20 @@ const CHEAP = { n: 1_024, r: 8, p: 1 };
 const parse = (value: unknown) => parseKeystore(JSON.stringify(value), "attestor.key");
 
 describe("a published keystore", () => {
-  test.each(["pbkdf2", "scrypt"] as const)("of %s opens to its key", async (kdf) => {
+  test.each(["pbkdf2", "scrypt"] as const)("derived with %s decrypts to its key", async (kdf) => {
     const { key } = await decryptEvmKeystore(parse(PUBLISHED[kdf]), PASSPHRASE, "attestor.key");
     expect(key.reveal()).toBe(SECRET);
   });
 
-  test("written with a capital Crypto, as some clients do, opens as well", async () => {
+  test("decrypts when it spells Crypto with a capital", async () => {
     const { crypto, ...rest } = PUBLISHED.scrypt;
     const keystore = parse({ ...rest, Crypto: crypto });
     expect((await decryptEvmKeystore(keystore, PASSPHRASE, "k")).key.reveal()).toBe(SECRET);
   });
 });
 
-describe("a keystore of ours", () => {
-  test("opens with its passphrase, and states its address", async () => {
+describe("a keystore that we encrypt", () => {
+  test("decrypts with its passphrase and contains its address", async () => {
     const passphrase = new Secret("correct horse battery");
     const { keystore, address } = await createEvmKeystore(passphrase, CHEAP);
     const again = parse(keystore);
@@ -72,7 +72,7 @@ describe("a keystore of ours", () => {
     expect(JSON.stringify(keystore)).not.toContain(key.reveal().slice(2));
   });
 
-  test("is encrypted anew each time, at the standard cost", async () => {
+  test("differs at each encryption and uses the standard cost", async () => {
     const [one, two] = await Promise.all(
       [1, 2].map(() => encryptEvmKey(new Secret(SECRET), PASSPHRASE)),
     );
@@ -80,7 +80,7 @@ describe("a keystore of ours", () => {
     expect(one?.keystore.crypto.kdfparams).toMatchObject({ n: 262_144, r: 8, p: 1 });
   });
 
-  test("does not open with another passphrase, and says which setting", async () => {
+  test("is refused with another passphrase, naming the setting", async () => {
     const { keystore } = await encryptEvmKey(new Secret(SECRET), PASSPHRASE, CHEAP);
     await expect(
       decryptEvmKeystore(keystore, new Secret("testpasswore"), "attestor.key"),
@@ -90,7 +90,7 @@ describe("a keystore of ours", () => {
     });
   });
 
-  test("with an address that is not its key's is refused", async () => {
+  test("is refused when its address is not its key's", async () => {
     const { keystore } = await encryptEvmKey(new Secret(SECRET), PASSPHRASE, CHEAP);
     const swapped = { ...keystore, address: "11".repeat(20) };
     await expect(decryptEvmKeystore(swapped, PASSPHRASE, "k")).rejects.toThrow("not its key's");
@@ -106,24 +106,24 @@ describe("a keystore of ours", () => {
   });
 });
 
-describe("a file that is no keystore", () => {
+describe("a file that is not a keystore", () => {
   const { crypto } = PUBLISHED.scrypt;
   test.each([
-    ["no JSON", "{"],
+    ["not JSON", "{"],
     ["a private key", JSON.stringify(SECRET)],
-    ["of another version", JSON.stringify({ ...PUBLISHED.scrypt, version: 1 })],
+    ["another version", JSON.stringify({ ...PUBLISHED.scrypt, version: 1 })],
     [
-      "of another cipher",
+      "another cipher",
       JSON.stringify({ version: 3, crypto: { ...crypto, cipher: "aes-256-gcm" } }),
     ],
     [
-      "that would take all memory",
+      "cost parameters that exhaust memory",
       JSON.stringify({
         version: 3,
         crypto: { ...crypto, kdfparams: { ...crypto.kdfparams, n: 1_048_576, r: 64 } },
       }),
     ],
-  ])("(%s) is refused without being shown", (_what, text) => {
+  ])("is refused without its content in the error: %s", (_what, text) => {
     expect(() => parseKeystore(text, "attestor.key")).toThrow(
       /^attestor\.key: expected a keystore of version 3/,
     );

@@ -41,7 +41,7 @@ const open = (change: { readonly arn?: string; readonly secret?: string } = {}) 
     },
   );
 
-test("the stand-in checks signatures as AWS does: its published example `get-vanilla`", () => {
+test("the KMS stand-in reproduces AWS's published signature example `get-vanilla`", () => {
   const signature = signRequest({
     secret: CREDENTIALS.secretAccessKey,
     scope: { day: "20150830", region: "us-east-1", service: "service" },
@@ -63,7 +63,7 @@ describe("a key in AWS KMS", () => {
     expect((await open()).address).toBe(raw.address);
   });
 
-  test("signs digests as the same key would by itself: low s, and who signed can be recovered", async () => {
+  test("signs digests with low s and a parity that recovers its address", async () => {
     const key = await open();
     const parities = new Set<number | undefined>();
     for (let number = 0; number < 64; number += 1) {
@@ -73,11 +73,11 @@ describe("a key in AWS KMS", () => {
       expect((await recoverAddress({ hash, signature })).toLowerCase()).toBe(key.address);
       parities.add(signature.yParity);
     }
-    // Both occur: neither is assumed.
+    // Both parities must occur.
     expect(parities).toEqual(new Set([0, 1]));
   });
 
-  test("is never asked for the key itself", async () => {
+  test("is sent only the digest to sign", async () => {
     const key = await open();
     await key.sign(`0x${"22".repeat(32)}`);
     expect(kms.requests.at(-1)).toEqual({
@@ -90,15 +90,15 @@ describe("a key in AWS KMS", () => {
 
   test.each([
     ["wrong credentials", { secret: "something else" }, "IncompleteSignatureException"],
-    ["a key that is not there", { arn: `${ARN.slice(0, -1)}c` }, "NotFoundException"],
-  ])("%s is a mistake in the configuration", async (_what, change, type) => {
+    ["a key that does not exist", { arn: `${ARN.slice(0, -1)}c` }, "NotFoundException"],
+  ])("fails as a configuration error: %s", async (_what, change, type) => {
     await expect(open(change)).rejects.toMatchObject({
       code: "CONFIG_MISSING",
       message: expect.stringContaining(`attestor.key: AWS KMS refused GetPublicKey (${type})`),
     });
   });
 
-  test("no credentials are a mistake in the configuration", async () => {
+  test("fails as a configuration error without credentials", async () => {
     const source = {
       kind: "kms",
       arn: ARN,
@@ -111,9 +111,9 @@ describe("a key in AWS KMS", () => {
   });
 
   test.each([
-    ["trouble of its own", { status: 500, body: "{}" }],
-    ["an answer that is none", { status: 503, body: "<html>" }],
-  ])("%s is passing trouble", async (_what, answer) => {
+    ["an internal error of KMS", { status: 500, body: "{}" }],
+    ["an answer that is not JSON", { status: 503, body: "<html>" }],
+  ])("fails temporarily: %s", async (_what, answer) => {
     const key = await open();
     kms.fail(answer);
     await expect(key.sign(`0x${"22".repeat(32)}`)).rejects.toMatchObject({
@@ -123,7 +123,7 @@ describe("a key in AWS KMS", () => {
     await key.sign(`0x${"22".repeat(32)}`);
   });
 
-  test("a signature of another key is not passed on", async () => {
+  test("does not return a signature by another key", async () => {
     const other = await startKmsStandIn("2b".repeat(32));
     const key = await open();
     const { endpoint } = other;

@@ -49,7 +49,7 @@ const settleBy = (route: Hex) =>
     }),
   );
 
-/** A message of the bridge, as far as it matters: 76 bytes in, the contract that it is for. */
+/** Returns a bridge message with its recipient contract at byte 76. */
 const messageFor = (recipient: Hex): Hex =>
   `0x${"00".repeat(76)}${padAddress(toEvmAddress(recipient)).slice(2)}${"00".repeat(40)}`;
 const relay = (message: Hex) => ({
@@ -62,7 +62,7 @@ const relay = (message: Hex) => ({
   value: 0n,
 });
 
-/** What each lane is for. */
+/** The calls that each purpose allows. */
 const ALLOWED = {
   deploy: {
     deploy: factory(
@@ -110,13 +110,13 @@ const policyOf = (purpose: (typeof LANE_PURPOSES)[number]) =>
 describe.each(LANE_PURPOSES)("a lane to %s", (purpose) => {
   const check = policyOf(purpose);
 
-  test("signs what it is for", () => {
+  test("allows the calls of its purpose", () => {
     for (const [method, call] of Object.entries(ALLOWED[purpose])) {
       expect(check(call)).toBe(method);
     }
   });
 
-  test("X8 signs nothing that another lane is for", () => {
+  test("refuses the calls of another purpose [X8]", () => {
     for (const other of LANE_PURPOSES.filter((name) => name !== purpose)) {
       for (const call of Object.values(ALLOWED[other])) {
         expect(() => check(call)).toThrow(`may only ${purpose}`);
@@ -124,13 +124,13 @@ describe.each(LANE_PURPOSES)("a lane to %s", (purpose) => {
     }
   });
 
-  test("X8 signs no call to a contract that is not ours", () => {
+  test("refuses a call to a contract that is not ours [X8]", () => {
     for (const call of Object.values(ALLOWED[purpose])) {
       expect(() => check({ ...call, to: THIEF })).toThrow(`call to ${THIEF}`);
     }
   });
 
-  test("X8 signs no data but what the method encodes to", () => {
+  test("refuses calldata that is not the method's exact encoding [X8]", () => {
     for (const call of Object.values(ALLOWED[purpose])) {
       for (const data of [`${call.data}00`, call.data.slice(0, -2), "0x", "0xdeadbeef"] as Hex[]) {
         expect(() => check({ ...call, data })).toThrow("not the encoding of any method");
@@ -138,7 +138,7 @@ describe.each(LANE_PURPOSES)("a lane to %s", (purpose) => {
     }
   });
 
-  test("X8 has no business with governance", () => {
+  test("refuses governance calls [X8]", () => {
     const calls = [
       factory(
         encodeFunctionData({
@@ -166,8 +166,8 @@ describe.each(LANE_PURPOSES)("a lane to %s", (purpose) => {
   });
 });
 
-describe("what a lane may pass", () => {
-  test("a settlement goes by a configured route, alone or in a batch", () => {
+describe("the arguments of a lane's call", () => {
+  test("must name a configured route in a settlement, alone or in a batch", () => {
     expect(() => policyOf("settle")(settleBy(THIEF))).toThrow("not configured for chain 2");
     const batch = encodeFunctionData({
       abi: depositFactoryAbi,
@@ -177,7 +177,7 @@ describe("what a lane may pass", () => {
     expect(() => policyOf("settle")(factory(batch))).toThrow("not configured for chain 2");
   });
 
-  test("a delivery is to its own chain", () => {
+  test("must name the lane's own chain in a delivery", () => {
     const elsewhere = { ...order, c: { ...commitment, destChain: 30 } };
     const data = encodeFunctionData({
       abi: deliveryAbi,
@@ -187,7 +187,7 @@ describe("what a lane may pass", () => {
     expect(() => policyOf("deliver")(delivery(data))).toThrow("delivery to chain 30 on chain 2");
   });
 
-  test("a message of the bridge is for the configured messenger, by the configured transmitter", () => {
+  test("must name the configured messenger and transmitter in a bridge message", () => {
     const policy = policyOf("deliver");
     expect(() => policy(relay(messageFor(THIEF)))).toThrow("which is not the configured messenger");
     expect(() => policy(relay("0x"))).toThrow("which is not the configured messenger");
@@ -197,7 +197,7 @@ describe("what a lane may pass", () => {
     expect(() => without(relay(messageFor(cctp.messenger)))).toThrow("may only deliver");
   });
 
-  test("nothing else is called on the transmitter", () => {
+  test("must be those of receiveMessage on the transmitter", () => {
     const data = encodeFunctionData({
       abi: sandboxMessageTransmitterV2Abi,
       functionName: "sendMessage",

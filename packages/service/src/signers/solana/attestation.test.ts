@@ -60,8 +60,8 @@ const fromSolana: Payout = {
   srcToken: MINT,
 };
 
-describe("the attestor's signature towards Solana", () => {
-  test("over a delivery is verified for its delivery account", async () => {
+describe("the attestor's signature for Solana", () => {
+  test("over a delivery verifies only for its content and delivery account", async () => {
     const message = {
       deliveryId: deliveryIdOfPayout(FACTORY, toSolana),
       commitment: hashCommitment(toSolana.commitment),
@@ -78,7 +78,7 @@ describe("the attestor's signature towards Solana", () => {
     expect(recoverSigner(elsewhere, signature)).not.toBe(attestor.address);
   });
 
-  test("over a claim, a return and a price is verified for its escrow account", async () => {
+  test("over a claim, a return and a price verifies only for its kind and escrow account", async () => {
     const { escrow } = SOLANA;
     const claim = { deliveryId: WORD, paidAmount: 9n, deadline: 10n };
     const back = { deliveryId: WORD, deadline: 10n };
@@ -90,12 +90,12 @@ describe("the attestor's signature towards Solana", () => {
     expect(recoverSigner(hashReturn(escrow, back), returned)).toBe(attestor.address);
     const digest = hashPrice(escrow, { ...price, factory: FACTORY });
     expect(recoverSigner(digest, priced)).toBe(attestor.address);
-    // None stands for another.
+    // No signature is valid for another message.
     expect(recoverSigner(hashReturn(escrow, back), claimed)).not.toBe(attestor.address);
     expect(recoverSigner(hashClaim(escrow, claim), returned)).not.toBe(attestor.address);
   });
 
-  test("over a price for anything but its escrow is refused", async () => {
+  test("over a price is refused for a route other than the escrow", async () => {
     const price = { wallet: WALLET, token: MINT, rate: 5n, maxAmount: 7n, deadline: 10n };
     await expect(attestor.signPrice(1, { ...price, route: SOLANA.delivery })).rejects.toThrow(
       "for its escrow",
@@ -103,7 +103,7 @@ describe("the attestor's signature towards Solana", () => {
   });
 });
 
-test("an order of a lock on Solana is signed for the contract of its destination", async () => {
+test("signs the payout of a lock on Solana for the delivery contract of its destination chain", async () => {
   const signer = await recoverTypedDataAddress({
     domain: {
       name: "Sluice Delivery",
@@ -131,7 +131,7 @@ test("an order of a lock on Solana is signed for the contract of its destination
   expect(signer.toLowerCase()).toBe(attestor.address);
 });
 
-describe("digests are those of EIP-712", () => {
+describe("the digest", () => {
   const word = fc.uint8Array({ minLength: 32, maxLength: 32 }).map(hex32);
   const address = fc
     .uint8Array({ minLength: 20, maxLength: 20 })
@@ -139,7 +139,7 @@ describe("digests are those of EIP-712", () => {
   const number = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n });
   const asBytes = (digest: Uint8Array) => `0x${Buffer.from(digest).toString("hex")}`;
 
-  test("of every delivery, claim, return and price", () => {
+  test("of every delivery, claim, return and price equals EIP-712's", () => {
     fc.assert(
       fc.property(
         fc.record({ salt: word, id: word, commitment: word, factory: address, wallet: address }),
@@ -223,12 +223,12 @@ describe("digests are those of EIP-712", () => {
   });
 });
 
-describe("a signature", () => {
+describe("recovering the signer of a signature", () => {
   const digest = hashReturn(SOLANA.escrow, { deliveryId: WORD, deadline: 10n });
   const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
   let signature: Hex;
 
-  test("in any form but the one that is signed is nobody's", async () => {
+  test("returns null for every form but the canonical one", async () => {
     signature = await attestor.signReturn(1, { deliveryId: WORD, deadline: 10n });
     expect(recoverSigner(digest, signature)).toBe(attestor.address);
     const s = BigInt(`0x${signature.slice(66, 130)}`);

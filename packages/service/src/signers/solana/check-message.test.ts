@@ -1,7 +1,6 @@
 /**
- * The issue: "The signer decodes what it signs and refuses any destination but the one recorded with the vault, proved by
- * an adversarial test." Here whoever builds messages is the adversary: of all messages, only the one that is the orders
- * passes.
+ * The adversarial test of the signer: "The signer decodes what it signs and refuses any destination but the one recorded
+ * with the vault." The adversary builds the messages; only the exact message of the orders is accepted.
  */
 import { AccountRole, type Instruction } from "@solana/kit";
 import fc from "fast-check";
@@ -43,7 +42,7 @@ const FACTS: Readonly<Record<string, MintFacts>> = {
 let custody: TestCustody;
 let facts: SignerFacts;
 let intent: SigningRequest;
-/** Lists of orders of every kind and of every sort of token. */
+/** Orders of every kind and every kind of token. */
 let honest: ReadonlyMap<string, readonly Order[]>;
 
 beforeAll(async () => {
@@ -126,7 +125,7 @@ async function compile(
 const check = (message: Uint8Array, orders: readonly Order[]) =>
   checkMessage(message, orders, { intent, facts });
 
-/** Whether a message would be signed; one that does not fit a packet would not. */
+/** Returns whether a message would be signed. One that exceeds a packet would not. */
 function passes(message: Uint8Array | null, orders: readonly Order[]): boolean {
   if (!message) return false;
   try {
@@ -151,18 +150,18 @@ const NAMES = [
   "two refunds",
 ];
 
-describe.each(NAMES)("of %s", { timeout: 30_000 }, (name) => {
-  test("the message that is the orders passes, and needs no other signature", async () => {
+describe.each(NAMES)("the check of the message of %s", { timeout: 30_000 }, (name) => {
+  test("accepts the message of its orders, which needs no other signature", async () => {
     const { signers, lamports } = check(await compile(listOf(name)), listOf(name));
     expect(signers[0]).toBe(facts.feePayer);
     expect(signers).not.toContain(ATTACKER);
     expect(lamports).toBeGreaterThan(5_000n);
   });
 
-  test("no message with a changed byte passes", async () => {
+  test("refuses a changed byte", async () => {
     const orders = listOf(name);
     const message = await compile(orders);
-    // Every byte once, whatever the generator draws.
+    // Changes every byte once, besides those that the generator draws.
     const passed: number[] = [];
     for (let at = 0; at < message.length; at += 1) {
       const changed = Uint8Array.from(message);
@@ -187,7 +186,7 @@ describe.each(NAMES)("of %s", { timeout: 30_000 }, (name) => {
     );
   });
 
-  test("no message that is longer or shorter passes", async () => {
+  test("refuses a longer or shorter message", async () => {
     const orders = listOf(name);
     const message = await compile(orders);
     for (let length = 0; length < message.length; length += 7) {
@@ -197,7 +196,7 @@ describe.each(NAMES)("of %s", { timeout: 30_000 }, (name) => {
     expect(() => check(longer, orders)).toThrow("more bytes than it declares");
   });
 
-  test("no message passes with an instruction too many, too few, or twice", async () => {
+  test("refuses a missing or repeated instruction", async () => {
     const orders = listOf(name);
     const count = (await buildInstructions(orders, facts)).length;
     const passed: string[] = [];
@@ -213,7 +212,7 @@ describe.each(NAMES)("of %s", { timeout: 30_000 }, (name) => {
     expect(passed).toEqual([]);
   });
 
-  test("no message passes where somebody else stands in an account's place", async () => {
+  test("refuses an account replaced by another", async () => {
     const orders = listOf(name);
     const built = await buildInstructions(orders, facts);
     const passed: string[] = [];
@@ -221,7 +220,7 @@ describe.each(NAMES)("of %s", { timeout: 30_000 }, (name) => {
       for (const [place, account] of (instruction.accounts ?? []).entries()) {
         for (const stranger of [ATTACKER, facts.treasury, facts.feePayer, facts.delivery]) {
           if (account.address === toBase58(stranger)) continue;
-          // Who must sign stays who must sign, or nobody would ask for it.
+          // The signer roles stay, since a message with other signers would not be requested.
           const changed = await compile(orders, (all) =>
             all.with(at, {
               ...instruction,
@@ -238,13 +237,13 @@ describe.each(NAMES)("of %s", { timeout: 30_000 }, (name) => {
     expect(passed).toEqual([]);
   });
 
-  test("no message of it passes for other orders", async () => {
+  test("refuses the message for other orders", async () => {
     const message = await compile(listOf(name));
     const passed = [...honest].filter(([, orders]) => passes(message, orders));
     expect(passed.map(([other]) => other)).toEqual([name]);
   });
 
-  test("no message passes with what an attacker adds", async () => {
+  test("refuses an instruction added by an attacker", async () => {
     const orders = listOf(name);
     const { escrow, delivery, feePayer } = facts;
     const vault = custody.vaultOf(towardsBase(1));
@@ -262,7 +261,7 @@ describe.each(NAMES)("of %s", { timeout: 30_000 }, (name) => {
 });
 
 describe("a message", () => {
-  test("of another lifetime, price or fee payer is refused", async () => {
+  test("with another lifetime, price or fee payer is refused", async () => {
     const orders = listOf("a refund of a token");
     const other = { blockhash: padAddress(ATTACKER), lastValidHeight: 1n };
     for (const [fields, reason] of [
@@ -277,7 +276,7 @@ describe("a message", () => {
     }
   });
 
-  test("with a lookup table is refused", async () => {
+  test("with an address lookup table is refused", async () => {
     const orders = listOf("a refund of SOL");
     const message = await compile(orders);
     const table = Buffer.from(ATTACKER.slice(2), "hex");
@@ -290,14 +289,14 @@ describe("a message", () => {
     expect(() => check(looking, orders)).toThrow("a lookup table");
   });
 
-  test("of the older form, without a version, is refused", async () => {
+  test("in the legacy format, without a version, is refused", async () => {
     const orders = listOf("a refund of SOL");
     const message = await compile(orders);
-    // Without the version in front and the tables behind.
+    // The legacy format lacks the version byte and the tables.
     expect(() => check(message.subarray(1, -1), orders)).toThrow("a version other than 0");
   });
 
-  test("is read as its library wrote it", async () => {
+  test("decodes to what the library encoded", async () => {
     const message = await compile(listOf("a lock of a token"));
     const { signers, writable, blockhash, instructions } = readMessage(message);
     expect(blockhash).toBe(intent.lifetime?.blockhash);
@@ -306,14 +305,14 @@ describe("a message", () => {
     );
     expect(writable).not.toContain(facts.escrow);
     const built = await buildInstructions(listOf("a lock of a token"), facts);
-    // Before them stand the limit and the price.
+    // The first two instructions set the limit and the price.
     expect(instructions.slice(2).map(({ data }) => data.toString("hex"))).toEqual(
       built.map(({ data }) => Buffer.from(data ?? []).toString("hex")),
     );
   });
 });
 
-/** What would take something from an owner, or let somebody take it later. */
+/** Returns instructions that take value from an owner, now or later. */
 function additionsOf(owner: Address): readonly Instruction[] {
   const signer = { address: toBase58(owner), role: AccountRole.WRITABLE_SIGNER };
   const attacker = { address: toBase58(ATTACKER), role: AccountRole.WRITABLE };
@@ -358,7 +357,7 @@ function additionsOf(owner: Address): readonly Instruction[] {
         signer,
       ),
     ]),
-    // A memo of the attacker's, signed by the owner; more units; an account of the attacker's paid for; and any program.
+    // A memo signed by the owner, more units, an account paid for the attacker, and an unknown program.
     {
       programAddress: toBase58(
         toAddress("0x054a535a992921064d24e87160da387c7c35b5ddbc92bb81e41fa8404105448d"),
@@ -372,7 +371,7 @@ function additionsOf(owner: Address): readonly Instruction[] {
   ];
 }
 
-/** What was computed once: the tests look at a message some hundred thousand times. */
+/** Caches results, since the tests check a message some hundred thousand times. */
 function remembered<In extends object, Out>(compute: (input: In) => Out): (input: In) => Out {
   const known = new Map<string, Out>();
   return (input) => {
@@ -389,7 +388,7 @@ function bytesOf(address: Address): Buffer {
   return Buffer.from(address.slice(2), "hex");
 }
 
-/** What does not fit a packet is not signed either. */
+/** Returns null for a message that exceeds a packet, which would not be signed. Rethrows any other error. */
 function tooLong(error: unknown): null {
   if (error instanceof Error && error.message.includes("fits one packet")) return null;
   throw error;

@@ -1,4 +1,4 @@
-/** What the signer signs, run by the SVM with the real token programs. */
+/** The signer's transactions, executed by the SVM with the real token programs. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   SOL,
@@ -18,7 +18,7 @@ afterEach(() => custody.close());
 
 const DEPOSIT = 1_000_000n;
 
-describe("what is asked rightly is signed, and the chain takes it", () => {
+describe("the signer signs, and the chain executes,", () => {
   test("a lock, and its claim to the treasury", async () => {
     const { world, token, treasury } = custody;
     const lock = custody.lock(1);
@@ -80,7 +80,7 @@ describe("what is asked rightly is signed, and the chain takes it", () => {
     expect(world.solOf(walletOf(2_002))).toBe(SOL);
   });
 
-  test("what is left of the daily cap is told, and not forgotten by a restart", async () => {
+  test("a delivery that reduces the rest of the daily cap, also after a restart", async () => {
     const left = async () => custody.laneOf("deliver").getCapLeft?.(custody.token);
     const before = await left();
     const deliver = await custody.deliver(1);
@@ -90,7 +90,7 @@ describe("what is asked rightly is signed, and the chain takes it", () => {
     expect(await left()).toBe((before ?? 0n) - deliver.order.amount);
   });
 
-  test("the same orders in the same lifetime are the same bytes, and one entry", async () => {
+  test("the same orders of one lifetime to the same bytes, with one journal entry", async () => {
     const { readFileSync } = await import("node:fs");
     const intent = custody.intentOf([custody.lock(1)]);
     const one = await custody.laneOf("settle").sign(intent);

@@ -9,7 +9,7 @@ const PASSPHRASE = new Secret("correct horse battery");
 const CHEAP = { n: 1_024, r: 8, p: 1 };
 
 describe("the keystore of a seed", () => {
-  test("opens to the seed, and states the address of its binding key", async () => {
+  test("decrypts to the seed and contains the address of its binding key", async () => {
     const seed = drawSeed();
     const { keystore, binding } = await encryptSeed(seed, PASSPHRASE, CHEAP);
     const again = parseKeystore(JSON.stringify(keystore), "solana.seed");
@@ -20,7 +20,7 @@ describe("the keystore of a seed", () => {
     expect(JSON.stringify(keystore)).not.toContain(seed.reveal().slice(2));
   });
 
-  test("is no lane's, and a lane's is no seed", async () => {
+  test("does not decrypt as a lane's key, nor a lane's keystore as a seed", async () => {
     const seed = await encryptSeed(drawSeed(), PASSPHRASE, CHEAP);
     await expect(decryptEvmKeystore(seed.keystore, PASSPHRASE, "k")).rejects.toThrow(
       "not its key's",

@@ -1,4 +1,4 @@
-/** Orders that are wrong in one place, each refused before a message is built. */
+/** Orders with one wrong field, each refused before a message is built. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   BASE,
@@ -32,12 +32,12 @@ async function refuse(order: Order, reason: string, lane?: "settle" | "deliver")
 
 describe("a lock", () => {
   test.each([
-    ["of nothing", { amount: 0n }, "lock amount 0 is zero or above u64"],
-    ["of more than an account can hold", { amount: 2n ** 64n }, "above u64"],
-    ["for less than the cap allows", { minOut: 989_999n }, "is below 990000"],
-    ["for another contract", { delivery: toHex32(ATTACKER) }, "the delivery contract"],
+    ["of zero", { amount: 0n }, "lock amount 0 is zero or above u64"],
+    ["of more than u64 holds", { amount: 2n ** 64n }, "above u64"],
+    ["with a minimum below the committed one", { minOut: 989_999n }, "is below 990000"],
+    ["for another delivery contract", { delivery: toHex32(ATTACKER) }, "the delivery contract"],
     [
-      "with a price it does not need",
+      "of a same-asset pair with a price",
       {
         price: {
           price: { rate: 1n, maxAmount: 1n, deadline: 1n },
@@ -47,11 +47,11 @@ describe("a lock", () => {
       "same-asset pair has a price",
     ],
     [
-      "of sources that are less",
+      "with sources that add up to less",
       { sources: [{ account: ATTACKER, amount: 1n }] },
       "do not add up to the amount",
     ],
-    ["whose number is out of range", { seq: 2n ** 64n }, "sequence number"],
+    ["with a sequence number out of range", { seq: 2n ** 64n }, "sequence number"],
   ] satisfies [string, Partial<LockOrder>, string][])(
     "%s is refused",
     async (_, change, reason) => {
@@ -60,7 +60,7 @@ describe("a lock", () => {
     },
   );
 
-  test("T26 of an unlisted token is refused", async () => {
+  test("of an unlisted token is refused, like its transfer and refund [T26]", async () => {
     expect.hasAssertions();
     await refuse({ ...custody.lock(1), token: ATTACKER }, "is not configured");
     const commitment = towardsSolana(1, ATTACKER);
@@ -80,7 +80,7 @@ describe("a lock", () => {
     );
   });
 
-  test("of a priced pair is bounded by the price of its own vault, while that is good", async () => {
+  test("of a priced pair needs a valid price for its own vault, and respects it", async () => {
     expect.hasAssertions();
     const lock = await custody.lockSol(1);
     const { commitment } = lock;
@@ -102,8 +102,8 @@ describe("a lock", () => {
   });
 });
 
-describe("what needs the attestor", () => {
-  test("is refused with another's signature, or over anything else", async () => {
+describe("an order with the attestor's signature", () => {
+  test("is refused when another signed it or any field differs", async () => {
     expect.hasAssertions();
     const claim = await custody.claim(custody.lock(7));
     const giveBack = await custody.giveBack(custody.lock(8));
@@ -139,7 +139,7 @@ describe("what needs the attestor", () => {
     }
   });
 
-  test("is refused when its time is past", async () => {
+  test("is refused after its deadline", async () => {
     expect.hasAssertions();
     const claim = await custody.claim(custody.lock(7));
     const giveBack = await custody.giveBack(custody.lock(8));
@@ -150,28 +150,28 @@ describe("what needs the attestor", () => {
     await refuse(deliver, "has passed", "deliver");
   });
 
-  test("is refused when an end of a lock says that it holds less than was locked", async () => {
+  test("is refused when it ends a lock that holds less than was locked", async () => {
     expect.hasAssertions();
     const claim = await custody.claim(custody.lock(7));
     await refuse({ ...claim, held: claim.amount - 1n }, "holds less");
   });
 
-  test("is refused when a lock of native coin is to be handed over", async () => {
+  test("is refused when it hands over a lock of native coin", async () => {
     expect.hasAssertions();
     const claim = await custody.claim({ ...custody.lock(7), token: NATIVE_SOL });
     await refuse({ ...claim, whole: true }, "cannot change its owner");
   });
 });
 
-describe("T43 a payment", () => {
+describe("a payment", () => {
   test.each<[string, () => Address, string]>([
-    ["to nobody", () => NATIVE_SOL, "the zero address"],
-    ["to what is no public key", () => OFF_CURVE, "not a public key"],
+    ["to the zero address", () => NATIVE_SOL, "the zero address"],
+    ["to an address that is not a public key", () => OFF_CURVE, "not a public key"],
     ["to the inventory", () => custody.accounts.delivery, "an account of the service"],
     ["to the escrow", () => custody.accounts.escrow, "an account of the service"],
     ["to a fee payer", () => custody.accounts.settle, "an account of the service"],
     ["to the binding key", () => custody.accounts.binding, "an account of the service"],
-  ])("%s is refused", async (_, payeeOf, reason) => {
+  ])("%s is refused [T43]", async (_, payeeOf, reason) => {
     expect.hasAssertions();
     const payee = toHex32(payeeOf());
     const commitment = { ...towardsSolana(1, custody.token), destWallet: payee };
@@ -182,7 +182,7 @@ describe("T43 a payment", () => {
     await refuse(refund, reason);
   });
 
-  test("of SOL may go to what is no public key: it can have SOL", async () => {
+  test("of SOL to an address that is not a public key is signed [T43]", async () => {
     expect.hasAssertions();
     const commitment = {
       ...towardsSolana(1, NATIVE_SOL),
@@ -193,7 +193,7 @@ describe("T43 a payment", () => {
 });
 
 describe("a transfer", () => {
-  test("of what is to be delivered otherwise is refused", async () => {
+  test("of a commitment to another chain or token is refused", async () => {
     expect.hasAssertions();
     const transfer = custody.transfer(1);
     await refuse(
@@ -218,15 +218,15 @@ describe("a transfer", () => {
   });
 });
 
-describe("a lane", () => {
-  test("signs the orders of its purpose alone", async () => {
+describe("a lane on Solana", () => {
+  test("signs only the orders of its purpose", async () => {
     expect.hasAssertions();
     await refuse(await custody.deliver(1), "from a lane that may only settle");
     await refuse(custody.refund(1), "from a lane that may only deliver", "deliver");
     await refuse(custody.lock(1), "from a lane that may only deliver", "deliver");
   });
 
-  test("delivers to its own chain alone", async () => {
+  test("delivers only to its own chain", async () => {
     expect.hasAssertions();
     const { order } = await custody.deliver(1);
     const elsewhere = { ...order.commitment, destChain: BASE };
@@ -238,7 +238,7 @@ describe("a lane", () => {
     await refuse(deliver, `delivery to chain ${BASE}`, "deliver");
   });
 
-  test("signs nothing but orders in their one spelling, with a lifetime, at a price it can pay", async () => {
+  test("signs only canonical orders with a lifetime, within its limits of units and price", async () => {
     expect.hasAssertions();
     const lane = custody.laneOf("settle");
     const intent = custody.intentOf([custody.refund(1)]);

@@ -13,7 +13,7 @@ import { createSolanaVaultSigner } from "./vault-signer.ts";
 const SEED = "0x000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
 const COMMITMENT = toHex32(`0x${"ab".repeat(32)}`);
 
-/** As docs/solana.md has them: issued vaults depend on every byte. */
+/** The vectors of docs/solana.md. Issued vaults depend on every byte. */
 const VECTORS: Readonly<Record<Role, string>> = {
   binding: "0xba448e70795aca846c2fa3d4feed53a69d58cfef7548e09e1e23adf2086de1b9",
   escrow: "0x928080b1440eb713d4de0d6147c02632af1ce75d843f5c6ed550d1c33c1c3e99",
@@ -26,23 +26,23 @@ const VAULT = "0x880a3542d9cca359f73cf7de8be55d7511221171c1306f70f495fd4e674ed4c
 const seed = createSeed(new Secret(SEED), "a test");
 const bytesOf = (hex: string) => Uint8Array.from(Buffer.from(hex.slice(2), "hex"));
 
-/** The derivation by another implementation of HKDF and of ed25519. */
+/** Derives a key with another implementation of HKDF and ed25519. */
 function deriveElsewhere(info: Uint8Array): { readonly key: Uint8Array; readonly address: string } {
   const key = hkdf(sha256, bytesOf(SEED), "sluice/solana/v1", info, 32);
   return { key, address: `0x${Buffer.from(ed25519.getPublicKey(key)).toString("hex")}` };
 }
 
 describe("the accounts of a seed", () => {
-  test("are the ones that the documentation has", () => {
+  test("equal the documented test vectors", () => {
     expect(seed.accounts).toEqual(VECTORS);
     expect(seed.vaultOf(COMMITMENT)).toBe(VAULT);
   });
 
-  test.each(ROLES)("%s: another implementation derives the same", (role) => {
+  test.each(ROLES)("include %s as another implementation derives it", (role) => {
     expect(deriveElsewhere(Buffer.from(role)).address).toBe(VECTORS[role]);
   });
 
-  test("a vault: another implementation derives the same, and signs the same", () => {
+  test("include a vault that another implementation derives and signs for alike", () => {
     const info = Buffer.concat([Buffer.from("vault"), bytesOf(COMMITMENT)]);
     const { key, address } = deriveElsewhere(info);
     expect(address).toBe(VAULT);
@@ -52,7 +52,7 @@ describe("the accounts of a seed", () => {
     );
   });
 
-  test("are others for every seed and commitment", () => {
+  test("differ for every seed and commitment", () => {
     const other = createSeed(drawSeed(), "a test");
     const all = [...Object.values(other.accounts), ...Object.values(seed.accounts)];
     expect(new Set(all).size).toBe(2 * ROLES.length);
@@ -64,7 +64,7 @@ describe("the accounts of a seed", () => {
 describe("a seed", () => {
   test.each([
     ["without 0x", SEED.slice(2)],
-    ["with a digit too few", SEED.slice(0, -1)],
+    ["that is a digit short", SEED.slice(0, -1)],
     ["with a line break", `${SEED}\n`],
   ])("%s is refused without being shown", (_what, text) => {
     const read = () => createSeed(new Secret(text), "solana.seed");
@@ -72,7 +72,7 @@ describe("a seed", () => {
     expect(read).not.toThrow(text.trim().slice(2, 40));
   });
 
-  test("is in nothing that it shows", () => {
+  test("does not appear when it is printed or serialized", () => {
     const shown = inspect(seed, { depth: 20, showHidden: true, getters: true });
     expect(shown + JSON.stringify(seed)).not.toContain(SEED.slice(2));
   });
@@ -104,7 +104,7 @@ describe("a binding", () => {
     expect(vaults.binding).toBe(VECTORS.binding);
   });
 
-  test("is another for another commitment", async () => {
+  test("differs for another commitment", async () => {
     const one = await vaults.deriveVault(commitment);
     const other = await vaults.deriveVault({ ...commitment, maxFeeBps: 51 });
     expect(other.wallet).not.toBe(one.wallet);

@@ -1,8 +1,8 @@
 /**
- * The stolen-lane game: somebody has the service, its lanes and its database, and asks the signer for anything, beside
- * honest business and in any order. What the attestor signed honestly is theirs too. Everything that the signer signs is
- * run, at once or later, and however often. Nothing of a vault, the escrow or the inventory may end anywhere but where a
- * commitment says, or at the treasury.
+ * The stolen-lane game: a thief controls the service, its lanes and its database, and requests any signature in any
+ * order, besides the honest ones. The thief also has every honest signature of the attestor. Each signed transaction is
+ * executed any number of times. No value of a vault, the escrow or the inventory may go anywhere but to the account in
+ * its commitment or to the treasury.
  */
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -23,10 +23,10 @@ import { type Address, type Hex, NATIVE_SOL, toHex32 } from "../../core/hex.ts";
 
 const ATTACKER = walletOf(666);
 const USERS = [1, 2, 3];
-/** Far less than any deposit of SOL, far more than so many transactions cost. */
+/** Far below any deposit of SOL, far above the cost of all transactions. */
 const FEES_AND_RENT = SOL / 4n;
 
-/** What is signed in advance by an attestor that nobody stole. */
+/** The orders that the thief starts with, signed by the honest attestor where needed. */
 interface Spoils {
   readonly orders: readonly Order[];
   readonly locks: readonly LockOrder[];
@@ -40,7 +40,7 @@ async function gather(custody: TestCustody): Promise<Spoils> {
   ];
   const orders: Order[] = [...locks];
   for (const lock of locks) {
-    // The attestor ends a lock one way; which one is chance.
+    // The attestor signs one ending per lock.
     const isPaid = lock.commitment.userId.endsWith("1") || lock.seq === 1n;
     orders.push(isPaid ? await custody.claim(lock) : await custody.giveBack(lock));
   }
@@ -54,7 +54,7 @@ async function gather(custody: TestCustody): Promise<Spoils> {
   return { orders, locks };
 }
 
-/** The same for the attacker, with all that was signed for the others. */
+/** Returns a user's orders with recipient or amount changed in the attacker's favour, under the honest signatures. */
 async function greedy(custody: TestCustody, user: number, asset: Address): Promise<Order[]> {
   const theirs = { destWallet: toHex32(ATTACKER), refundAuthority: toHex32(ATTACKER) };
   const deliver = await custody.deliver(user, asset);
@@ -69,7 +69,7 @@ async function greedy(custody: TestCustody, user: number, asset: Address): Promi
   ];
 }
 
-/** One value anywhere in an order, replaced by one that the attacker likes better. */
+/** Replaces one value anywhere in an order with one that favours the attacker. */
 function tamper(order: Order, at: number, drawn: bigint): Order {
   const paths = listPaths(order);
   const path = paths[at % paths.length] ?? [];
@@ -109,7 +109,7 @@ const sometimes = <Drawn>(drawn: fc.Arbitrary<Drawn>) =>
     .chain((value) => fc.constantFrom(undefined, undefined, value));
 
 test(
-  "X8 whoever stole the lanes moves nothing but where the commitments say",
+  "a thief of all lanes can move value only to where the commitments say [X8]",
   { timeout: 120_000 },
   async () => {
     let executed = 0;
@@ -121,7 +121,7 @@ test(
             second: sometimes(fc.nat()),
             tampered: sometimes(fc.tuple(fc.nat(), fc.bigInt({ min: 0n, max: 10n ** 13n }))),
             isOfOtherLane: fc.constantFrom(false, false, false, false, false, true),
-            // Most often far enough for another signature, which is a lie.
+            // Mostly a false height, high enough for another signature.
             height: fc.constantFrom(0n, 200n, 200n, 200n, 200n, 10_000n),
             runs: fc.constantFrom(0, 1, 1, 1, 2),
             passes: fc.constantFrom(0, 0, 61_000, 700_000),
@@ -140,7 +140,7 @@ test(
       ),
       { numRuns: 15, endOnFailure: true },
     );
-    // A game in which nothing moves proves nothing.
+    // A game without any executed transaction proves nothing.
     expect(executed).toBeGreaterThan(40);
   },
 );
@@ -156,7 +156,7 @@ interface Step {
   readonly restarts: boolean;
 }
 
-/** Plays a game, and says how many transactions the chain took. */
+/** Plays a game and returns the number of executed transactions. */
 async function play(custody: TestCustody, steps: readonly Step[]): Promise<number> {
   let executed = 0;
   const { world, token, clock, accounts } = custody;
@@ -193,19 +193,19 @@ async function play(custody: TestCustody, steps: readonly Step[]): Promise<numbe
   }
 
   const after = await weigh(custody, all, locks);
-  // Nothing for the attacker, and nothing lost on the way: what left one allowed place came to another.
+  // The attacker gets nothing, and value moves only between allowed accounts.
   expect(after.attacker).toEqual({ token: 0n, sol: 0n });
   expect(after.tokens).toBe(before.tokens);
   expect(before.sol - after.sol).toBeLessThan(FEES_AND_RENT);
   expect(before.payers - after.payers).toBeLessThan(FEES_AND_RENT);
-  // The inventory pays what the attestor signed, once.
+  // The inventory pays each signed payout at most once.
   expect(after.delivered).toBeLessThanOrEqual(BigInt(USERS.length) * 1_000_000n);
   expect(before.inventorySol - after.inventorySol).toBeLessThanOrEqual(BigInt(USERS.length) * SOL);
   expect(world.exists(accounts.binding)).toBe(false);
   return executed;
 }
 
-/** What the signer says to a list of orders; null when it signs nothing. */
+/** Returns the signed transaction of orders; null when the signer signs nothing. */
 async function ask(
   custody: TestCustody,
   orders: readonly Order[],
@@ -222,7 +222,7 @@ async function ask(
   try {
     return (await custody.laneOf(purpose).sign(intent)).raw;
   } catch (error) {
-    // A refusal, passing trouble, or what does not fit one transaction: nothing was signed.
+    // Refused, delayed, or too large for one transaction: nothing was signed.
     if (error instanceof OperatingError || isUnfit(error)) return null;
     throw error;
   }
@@ -235,7 +235,7 @@ function isUnfit(error: unknown): boolean {
   );
 }
 
-/** Where everything is. */
+/** Returns the balances of all accounts of the game. */
 async function weigh(
   custody: TestCustody,
   commitments: readonly Commitment[],
@@ -266,7 +266,7 @@ async function weigh(
   const inventory = await tokensOf(accounts.delivery);
   return {
     attacker: { token: await tokensOf(ATTACKER), sol: world.solOf(ATTACKER) },
-    /** All tokens in allowed places. */
+    /** All tokens in allowed accounts. */
     tokens:
       (await sum([...vaults, ...destinations, ...authorities, treasury], tokensOf)) +
       locked +
@@ -274,7 +274,7 @@ async function weigh(
     delivered: 10n ** 12n - inventory,
     inventorySol: world.solOf(accounts.delivery),
     payers: world.solOf(accounts.settle) + world.solOf(accounts.deliver),
-    /** All SOL in allowed places and in those that pay fees and rent. */
+    /** All SOL in allowed accounts and in those that pay fees and rent. */
     sol: await sum(
       [...vaults, ...destinations, ...authorities, ...lockAccounts, ...ours],
       world.solOf.bind(world),

@@ -1,4 +1,4 @@
-/** Memos count only from those who may say so, and with balances that agree; anybody may write any memo. */
+/** Memos count only with the right signers and matching balance changes, since anybody can write any memo. */
 import { describe, expect, test } from "vitest";
 import { type Address, type Hex32, NATIVE_SOL, toAddress, toHex32 } from "../../core/hex.ts";
 import { toBase58 } from "./base58.ts";
@@ -51,7 +51,7 @@ const TRANSFER: Memo = {
 };
 const REFUND: Memo = { kind: "refund", vault: VAULT, to: WALLET, token: TOKEN, amount: 10n };
 
-/** Who signs a memo as it should be, and what changes with it. */
+/** Valid memos, each with its signers and balance changes. */
 const TRUE: readonly (readonly [Memo, readonly Address[], Readonly<Record<Address, bigint>>])[] = [
   [LOCK, [ACTORS.escrow, VAULT], { [VAULT]: -10n, [ACTORS.escrow]: 10n }],
   [CLAIM, [ACTORS.escrow], { [ACTORS.escrow]: -10n, [STRANGER]: 10n }],
@@ -66,7 +66,7 @@ function textOf(memo: Memo): string {
   return Buffer.from(Uint8Array.from(data)).toString();
 }
 
-/** A transaction with memos, and changes of the token. */
+/** Returns a transaction with memos and balance changes of the token. */
 function doneWith(
   memos: readonly { readonly memo: Memo; readonly signers: readonly Address[] }[],
   changes: Readonly<Record<Address, bigint>>,
@@ -85,18 +85,18 @@ function doneWith(
 describe.each(
   TRUE.map(([memo, signers, changes]) => ({ kind: memo.kind, memo, signers, changes })),
 )("a memo of a $kind", ({ memo, signers, changes }) => {
-  test("is the same when it is read again", () => {
+  test("decodes to what was encoded", () => {
     expect(parseMemo(textOf(memo), signers)).toEqual(memo);
   });
 
-  test("counts with its signer and its balances", () => {
+  test("counts with its signer and its balance changes", () => {
     expect(listMemos(doneWith([{ memo, signers }], changes), ACTORS)).toEqual([memo]);
   });
 
-  test("counts not when another signed it, or nobody", () => {
+  test("does not count when another signed it, or nobody", () => {
     for (const others of [[], [STRANGER], [STRANGER, ...signers]]) {
       const done = doneWith([{ memo, signers: others }], changes);
-      // A stranger's own vault is no wallet of ours.
+      // The stranger's own account as a vault is not a wallet of ours.
       const told = listMemos(done, ACTORS).filter(
         (one) => !("vault" in one) || one.vault === VAULT,
       );
@@ -105,11 +105,11 @@ describe.each(
     }
   });
 
-  test("counts not without its changes, or with others", () => {
+  test("does not count without its balance changes, or with others", () => {
     expect(listMemos(doneWith([{ memo, signers }], {}), ACTORS)).toEqual([]);
     for (const owner of Object.keys(changes).filter((key) => key !== STRANGER)) {
       const other = { ...changes, [toAddress(owner)]: 0n };
-      // What pays for a delivery is for the chain to see to.
+      // The chain itself ensures that the delivery account paid.
       const isPayer = memo.kind === "deliver" && owner === ACTORS.delivery;
       const told = listMemos(doneWith([{ memo, signers }], other), ACTORS);
       expect(told).toEqual(isPayer ? [memo] : []);
@@ -117,7 +117,7 @@ describe.each(
   });
 });
 
-test("two memos that tell of the same change do not both count", () => {
+test("two memos that claim the same balance change do not both count", () => {
   const second: Memo = { ...CLAIM, deliveryId: word("2d") };
   const signers = [ACTORS.escrow];
   const both = [
@@ -133,7 +133,7 @@ test("two memos that tell of the same change do not both count", () => {
   expect(listMemos(doneWith(locks, { [VAULT]: -10n, [ACTORS.escrow]: 10n }), ACTORS)).toEqual([]);
 });
 
-test("SOL is locked by what left the vault, whatever lies in the lock", () => {
+test("the locked amount of SOL is what left the vault, whatever the lock account holds", () => {
   const memo: Memo = { ...LOCK, token: NATIVE_SOL };
   const done = {
     memos: [{ text: textOf(memo), signers: [ACTORS.escrow, VAULT] }],
@@ -144,12 +144,12 @@ test("SOL is locked by what left the vault, whatever lies in the lock", () => {
     { kind: "settled", amount: 10n, upTo: 400n, logIndex: 3, route: ACTORS.escrow },
     { kind: "locked", amount: 10n },
   ]);
-  // An amount that is not exact is no amount.
+  // An inexact amount does not count.
   const vague = { ...done, sol: [{ account: toBase58(VAULT), change: null }] };
   expect(readEffects(vague, ACTORS, 3)).toEqual([]);
 });
 
-test("other texts are somebody else's", () => {
+test("a text in any other form is not a memo of ours", () => {
   const text = textOf(REFUND);
   for (const other of [
     "",

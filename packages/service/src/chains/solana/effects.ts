@@ -11,7 +11,7 @@ import { type Memo, parseMemo, type ReturnMemo } from "./memos.ts";
 
 /** Accounts whose signed memos count. */
 export interface Actors {
-  /** Stands where the factory stands on EVM chains: what leaves a vault by no lock goes by its name. */
+  /** Takes the factory's place as the route of value that leaves a vault without a lock. */
   readonly binding: Address;
   readonly escrow: Address;
   readonly delivery: Address;
@@ -113,7 +113,7 @@ function isOfActor(memo: Memo, [first]: readonly Address[], { escrow, delivery }
       return first === delivery;
     case "transfer":
     case "refund":
-      // The vault itself, and the memo is about no other.
+      // The signer is the vault that the memo names.
       return true;
   }
 }

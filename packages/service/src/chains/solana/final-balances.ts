@@ -46,7 +46,7 @@ interface Amount {
 
 const SAME_AMOUNT = {
   isSame: (one: Amount, other: Amount) => one.amount === other.amount,
-  // At the lowest of the slots all said the same.
+  // The balance is valid for all of them at the lowest slot.
   merge: (same: readonly Amount[]) =>
     same.reduce((lowest, one) => (one.at < lowest.at ? one : lowest)),
 };

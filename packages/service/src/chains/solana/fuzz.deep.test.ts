@@ -1,4 +1,4 @@
-/** Short lives of the reader, and longer ones that each run draws for itself. */
+/** Fuzz runs of the reader: short ones with fixed simulation seeds, longer ones with a fresh seed per run. */
 import { expect, test } from "vitest";
 import { fuzzSeed } from "../../../test/fuzz/seed.ts";
 import { testSolanaFuzz } from "../../../test/solana-fuzz/define.ts";
@@ -20,7 +20,7 @@ test.each([
   ["persistent", "confirmed"],
   ["alone", "confirmed"],
 ] as const)(
-  "every unit is credited once, fresh seed, nodes %s, %s",
+  "every unit is credited once with a fresh simulation seed, nodes %s, commitment level %s",
   { timeout: 600_000 },
   async (nodes, level) => {
     const result = await runFuzz({ seed: fuzzSeed, rounds: 100, nodes, level });

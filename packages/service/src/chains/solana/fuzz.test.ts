@@ -1,4 +1,4 @@
-/** A short life of the reader; `fuzz.deep.test.ts` plays more, `npm run fuzz:solana` as many as wanted. */
+/** One short fuzz run of the reader. `fuzz.deep.test.ts` has more, `npm run fuzz:solana` any number. */
 import { testSolanaFuzz } from "../../../test/solana-fuzz/define.ts";
 
 testSolanaFuzz([[4, "mixed", "confirmed"]]);

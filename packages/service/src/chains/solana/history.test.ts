@@ -1,4 +1,4 @@
-/** Histories that somebody makes long: what is looked for in them is found, in as many searches as it takes. */
+/** Searches through histories that somebody made long, over as many calls as they need. */
 import { describe, expect, test } from "vitest";
 import { OperatingError } from "../../core/errors.ts";
 import { NATIVE_SOL } from "../../core/hex.ts";
@@ -6,9 +6,9 @@ import type { HistoryEntry, TransactionAnswer } from "./answers.ts";
 import { CALLS_MAX, createHistorySearch, type Search } from "./history.ts";
 import { HISTORY_PAGE, type SolanaNode } from "./node.ts";
 
-/** A node whose history of every account is the same, and grows. */
+/** Creates a node with one growing history for every account. */
 function createNode() {
-  /** The oldest first. */
+  /** Oldest first. */
   const entries: HistoryEntry[] = [];
   const calls = { pages: 0, transactions: 0 };
   const add = (name: string, memo: string | null) =>
@@ -54,7 +54,7 @@ const forHits = (fields: Partial<Search> = {}): Search => ({
   ...fields,
 });
 
-/** Searches until it is answered, and says how often it had to. */
+/** Searches until there is an answer, and counts the searches. */
 async function searchOn(node: SolanaNode, search: Search, between = () => {}) {
   const searchHistory = createHistorySearch();
   for (let searches = 1; searches < 100; searches += 1) {
@@ -69,13 +69,13 @@ async function searchOn(node: SolanaNode, search: Search, between = () => {}) {
 }
 
 describe("a history", () => {
-  test("of a few transactions is read at once, the newest first", async () => {
+  test("of a few transactions is read in one search, newest first", async () => {
     const { node, add } = createNode();
     for (const name of ["old", "lock", "spam", "claim"]) add(name, "the id");
     expect(await searchOn(node, forHits())).toEqual({ searches: 1, names: ["claim", "lock"] });
   });
 
-  test("that names the id in spam is gone through in parts, each with a bound", async () => {
+  test("full of spam with the id is searched in parts of bounded length", async () => {
     const { node, add, calls } = createNode();
     add("lock", "the id");
     for (let index = 0; index < 10 * CALLS_MAX; index += 1) add("spam", "the id");
@@ -89,7 +89,7 @@ describe("a history", () => {
     expect(searches).toBeGreaterThan(10);
   });
 
-  test("that grows while it is searched is not lost sight of, nor searched twice", async () => {
+  test("that grows during the search is searched completely, and each part once", async () => {
     const { node, add, calls } = createNode();
     add("lock", "the id");
     for (let index = 0; index < 3 * CALLS_MAX; index += 1) add("spam", "the id");
@@ -100,18 +100,18 @@ describe("a history", () => {
       for (let index = 0; index < CALLS_MAX / 3; index += 1) add("spam", "the id");
     });
     expect(names).toEqual(["claim", "lock"]);
-    // Each transaction once, and no more for the second part than for the first.
+    // Each transaction is read only once.
     expect(calls.transactions).toBeLessThanOrEqual(3 * CALLS_MAX + 2 + rounds * (CALLS_MAX / 3));
   });
 
-  test("of more pages than one search reads is read to its end", async () => {
+  test("of more pages than one search reads is finished by the next search", async () => {
     const { node, add } = createNode();
     add("lock", "the id");
     for (let index = 0; index < HISTORY_PAGE * (CALLS_MAX + 5); index += 1) add("spam", null);
     expect(await searchOn(node, forHits())).toEqual({ searches: 2, names: ["lock"] });
   });
 
-  test("that holds nothing is found out to its end, and again when something came", async () => {
+  test("without a match returns nothing, and is searched again after a new transaction", async () => {
     const { node, add } = createNode();
     for (let index = 0; index < 2 * CALLS_MAX; index += 1) add("spam", "the id");
     const searchHistory = createHistorySearch();
@@ -123,7 +123,7 @@ describe("a history", () => {
     expect(await search()).toEqual(["lock"]);
   });
 
-  test("is not looked at below a slot", async () => {
+  test("is not searched before the given slot", async () => {
     const { node, add } = createNode();
     for (const name of ["old", "spam", "spam", "claim"]) add(name, "the id");
     const isEnough = () => false;

@@ -1,4 +1,4 @@
-/** The inspector against a node of the sandbox, with the real programs; what it lacks or changes is meddled in. */
+/** The inspector against a sandbox node with the real programs; a proxy removes or changes answers. */
 import { GENESIS_HASH } from "@sluice/sandbox/solana";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { type TamperingProxy, startTamperingProxy } from "../../../test/support/tampering-proxy.ts";
@@ -36,7 +36,7 @@ afterAll(async () => {
   await world.close();
 });
 
-test("a node shows its chain: heads, blocks, version, and how far back it reaches", async () => {
+test("reads heads, blocks, version and earliest block of a node", async () => {
   const [head, final] = [await inspector.getHead("latest"), await inspector.getHead("final")];
   expect(head.number).toBeGreaterThan(final.number);
   expect(head.timestamp).toBeGreaterThanOrEqual(final.timestamp);
@@ -46,7 +46,7 @@ test("a node shows its chain: heads, blocks, version, and how far back it reache
   expect(await inspector.countTransactions()).toBeGreaterThanOrEqual(0);
 });
 
-test("a block's hash changes with what the node shows in it, and a skipped slot has none", async () => {
+test("the hash of a block changes with its content, and a skipped slot has none", async () => {
   await world.give(NATIVE_SOL, NOBODY, 5_000_000n);
   const number = (await world.sandbox.tick()) - 1n;
   await world.finalize();
@@ -65,13 +65,13 @@ test("a block's hash changes with what the node shows in it, and a skipped slot 
   expect(await inspector.getBlockHash(skipped)).toBeNull();
 });
 
-test("transactions of a version that is not understood are no trouble of the node's", async () => {
+test("an unsupported transaction version is not reported as a fault of the node", async () => {
   proxy.tamper = ({ method }, said) =>
     method === "getBlock" ? { error: { code: -32_015, message: "version" } } : said;
   await expect(inspector.countTransactions()).rejects.toMatchObject({ code: "CONFIG_MISSING" });
 });
 
-test("memos are kept, lost, or nobody wrote one", async () => {
+test("tells whether a node keeps memos, has lost them, or none was written", async () => {
   const { facts } = world.deployment;
   const accounts = [facts.feePayer, facts.escrow];
   expect(await inspector.findMemos(accounts)).toEqual({ kind: "none" });
@@ -82,7 +82,7 @@ test("memos are kept, lost, or nobody wrote one", async () => {
   const held = await world.here.readHolding(world.usdc, wallet);
   const { txHash } = await world.execute(world.here.buildRefund(commitment, world.usdc, held));
   expect(await inspector.findMemos(accounts)).toEqual({ kind: "kept", txHash });
-  // Not ours, but of the program that wrote it.
+  // Found in the history of the memo program.
   expect(await inspector.findMemos([])).toEqual({ kind: "kept", txHash });
   expect(await inspector.hasTransaction(txHash)).toBe(true);
 
@@ -97,7 +97,7 @@ test("memos are kept, lost, or nobody wrote one", async () => {
   expect(await inspector.hasTransaction(txHash)).toBe(false);
 });
 
-test("a mint is what it is configured as, or has a fault", async () => {
+test("reports the fault of a mint that differs from its configuration", async () => {
   expect(await inspector.findMintFault(world.usdc, USDC_FACTS)).toBeNull();
   expect(await inspector.findMintFault(world.usdc, { ...USDC_FACTS, decimals: 9 })).toBe(
     "decimals differ",
@@ -118,7 +118,7 @@ test("a mint is what it is configured as, or has a fault", async () => {
   expect(await inspector.findMintFault(pausable, facts)).toBe("extension PausableConfig");
 });
 
-test("accounts are seen as they are: wallets, tokens, and what is not there", async () => {
+test("tells apart wallets, token accounts and missing accounts", async () => {
   const { delivery, treasury } = world.deployment.facts;
   expect(await inspector.isWallet(treasury)).toBe(true);
   expect(await inspector.isWallet(world.usdc)).toBe(false);
@@ -131,7 +131,7 @@ test("accounts are seen as they are: wallets, tokens, and what is not there", as
   expect(await inspector.getCoinBalance(treasury)).toBeGreaterThan(0n);
 });
 
-test("what pays a recipient takes the rent of two accounts more", async () => {
+test("a payment to a recipient needs the rent of two more accounts", async () => {
   const without = await inspector.getTransactionCost(false);
   expect(without).toBeGreaterThanOrEqual(15_000n);
   expect((await inspector.getTransactionCost(true)) - without).toBe(

@@ -130,8 +130,9 @@ async function isSkipped(rpc: Rpc, slot: bigint): Promise<boolean> {
 }
 
 /**
- * Ours first, since a node may have more of these than of the program, which everybody calls. Who is paid by others has
- * transactions without a memo too, so their lack tells nothing; of the program's own each has one.
+ * Finds a transaction with a memo. Searches our accounts first, since a node may keep a longer history of them than of the
+ * busy memo program. Our accounts also have transactions without a memo; every transaction of the program has one, so
+ * only there its absence means that the node lost it.
  */
 async function findMemos(node: SolanaNode, accounts: readonly Address[]): Promise<SeenMemos> {
   const program = fromBase58(MEMO_PROGRAM);
@@ -145,7 +146,7 @@ async function findMemos(node: SolanaNode, accounts: readonly Address[]): Promis
   return { kind: "none" };
 }
 
-/** What a node says of itself, which other programs than the usual one say under names of their own. */
+/** Parses the node's version: the first text of the answer, since each node software uses its own key. */
 function parseVersion(value: unknown): string {
   if (typeof value !== "object" || value === null) throw new TypeError("expected a version");
   const [first] = Object.entries(value).filter(([, text]) => typeof text === "string");

@@ -48,7 +48,7 @@ const WITH_FEE: MintFacts = { program: "token-2022", decimals: 6, hasTransferFee
 const SIGNATURE = `0x${"ab".repeat(65)}` as const;
 const DEADLINE = 2_000_000_000n;
 const SOL = 1_000_000_000n;
-/** As large as amounts get, so that memos are as long as they get. */
+/** The largest amounts, for the longest memos. */
 const LARGE = 12_345_678_901_234n;
 
 let world: Svm;
@@ -59,7 +59,7 @@ beforeEach(async () => {
   lamportsOf = (account) => world.solOf(account);
 });
 
-/** Of every transfer stays behind what is said, at most 5000. */
+/** Creates a mint with a transfer fee in basis points, at most 5000 base units. */
 function createFeeMint(transferFeeBasisPoints = 100): Address {
   const { feePayer } = world.deployment.facts;
   const fee = { epoch: 0n, maximumFee: 5_000n, transferFeeBasisPoints };
@@ -158,7 +158,7 @@ async function succeed(...orders: Order[]) {
   return outcome;
 }
 
-/** Why an order fails. */
+/** Returns the error of an order. */
 async function failureOf(order: Order): Promise<string> {
   const { error } = await world.execute([order]);
   return error ?? "it did not fail";
@@ -173,7 +173,7 @@ describe.each([
     token = world.createMint(facts);
   });
 
-  test("is locked and claimed, and the rent of the lock comes back", async () => {
+  test("is locked and claimed, and the fee payer gets the rent of the lock back", async () => {
     const { feePayer, treasury } = world.deployment.facts;
     const lock = lockOf(token, 700n);
     const vault = await give(token, lock.commitment, 1_000n);
@@ -186,11 +186,11 @@ describe.each([
     await succeed(claimOf(lock));
     expect(world.exists(lockAccountOf(lock, facts.program))).toBe(false);
     expect(await world.tokensOf(treasury, token)).toBe(701n);
-    // What is missing are the fees of two transactions of three and two signers, and of 400,000 units each.
+    // Only the fees are spent: two transactions of three and two signers, and of 400,000 units each.
     expect(before - lamportsOf(feePayer)).toBe(25_000n + 2n * 400n);
   });
 
-  test("is locked and returned", async () => {
+  test("is locked and returned to its vault", async () => {
     const lock = lockOf(token, 700n);
     const vault = await give(token, lock.commitment, 1_000n);
     await succeed(lock);
@@ -199,7 +199,7 @@ describe.each([
     expect(world.exists(lockAccountOf(lock, facts.program))).toBe(false);
   });
 
-  test("is handed over with its account, whatever came into that meanwhile", async () => {
+  test("is handed over with its lock account, including what was added to it", async () => {
     const { treasury } = world.deployment.facts;
     const ways = [
       { end: (lock: LockOrder) => claimOf(lock), ownerOf: () => treasury },
@@ -219,7 +219,7 @@ describe.each([
     }
   });
 
-  test("is locked once under an id", async () => {
+  test("is locked only once per id", async () => {
     const lock = lockOf(token, 400n);
     await give(token, lock.commitment, 1_000n);
     await succeed(lock);
@@ -227,7 +227,7 @@ describe.each([
     expect(world.heldIn(lockAccountOf(lock, facts.program))).toBe(400n);
   });
 
-  test("leaves a lock once", async () => {
+  test("leaves a lock only once", async () => {
     const lock = lockOf(token, 400n);
     const vault = await give(token, lock.commitment, 400n);
     await succeed(lock);
@@ -238,7 +238,7 @@ describe.each([
     expect(await world.tokensOf(vault, token)).toBe(0n);
   });
 
-  test("that somebody sends to a lock does not hinder its closing", async () => {
+  test("that somebody sends to a lock does not prevent its claim", async () => {
     const { feePayer, treasury } = world.deployment.facts;
     const lock = lockOf(token, 400n);
     await give(token, lock.commitment, 400n);
@@ -249,7 +249,7 @@ describe.each([
     expect(await world.tokensOf(treasury, token)).toBe(401n);
   });
 
-  test("is delivered once, into an account that the delivery opens", async () => {
+  test("is delivered only once, into an account that the delivery opens", async () => {
     const { delivery } = world.deployment.facts;
     const deliver = deliverOf(token, 700n);
     await world.giveTokens(delivery, token, 5_000n);
@@ -260,7 +260,7 @@ describe.each([
     expect(await world.tokensOf(delivery, token)).toBe(4_300n);
   });
 
-  test("is transferred less the fee, and refunded whole", async () => {
+  test("is transferred less the route fee, and refunded in full", async () => {
     const { treasury } = world.deployment.facts;
     const transfer = transferOf(token, 700n, 7n);
     const vault = await give(token, transfer.commitment, 1_000n);
@@ -274,13 +274,13 @@ describe.each([
   });
 });
 
-describe("a token that keeps a fee of every transfer", () => {
+describe("a token with a transfer fee", () => {
   test.each([
     ["nothing", 0, 100_000n, 100_000n],
     ["1 %", 100, 99_000n, 98_010n],
-    ["the most it may", 10_000, 95_000n, 90_000n],
+    ["its maximum", 10_000, 95_000n, 90_000n],
   ] as const)(
-    "T28 arrives as what is left of it, here less %s, and its lock is closed all the same",
+    "arrives less a fee of %s, and its lock is still closed [T28]",
     async (_, basisPoints, locked, claimed) => {
       const { treasury } = world.deployment.facts;
       const token = createFeeMint(basisPoints);
@@ -295,7 +295,7 @@ describe("a token that keeps a fee of every transfer", () => {
     },
   );
 
-  test("T28 is transferred and refunded", async () => {
+  test("is transferred and refunded [T28]", async () => {
     const token = createFeeMint();
     const transfer = transferOf(token, 10_000n, 100n);
     await give(token, transfer.commitment, 20_000n);
@@ -306,7 +306,7 @@ describe("a token that keeps a fee of every transfer", () => {
 });
 
 describe("SOL", () => {
-  test("is locked as wrapped SOL and leaves as lamports to the treasury", async () => {
+  test("is locked as wrapped SOL and claimed as lamports to the treasury", async () => {
     const { feePayer, treasury } = world.deployment.facts;
     const lock = lockOf(NATIVE_SOL, 3n * SOL);
     const vault = await give(NATIVE_SOL, lock.commitment, 3n * SOL);
@@ -321,12 +321,12 @@ describe("SOL", () => {
     expect(world.exists(lockAccountOf(lock))).toBe(false);
   });
 
-  test("returns to its vault, whatever somebody added to the lock", async () => {
+  test("returns to its vault, also after somebody added to the lock", async () => {
     const { feePayer } = world.deployment.facts;
     const lock = lockOf(NATIVE_SOL, 3n * SOL);
     const vault = await give(NATIVE_SOL, lock.commitment, 4n * SOL);
     const before = lamportsOf(feePayer);
-    // Before it is opened, and after.
+    // Somebody adds SOL before the lock is opened and after.
     world.giveSol(lockAccountOf(lock), SOL);
     await succeed(lock);
     world.giveSol(lockAccountOf(lock), SOL);
@@ -335,7 +335,7 @@ describe("SOL", () => {
     expect(lamportsOf(feePayer) - before).toBe(2n * SOL - 25_000n - 2n * 400n);
   });
 
-  test("is delivered once, and lamports at the marker neither hinder nor feign it", async () => {
+  test("is delivered only once; lamports at the marker neither prevent nor fake a delivery", async () => {
     const { delivery, deliveryIdOfPayout } = world.deployment.facts;
     const deliver = deliverOf(NATIVE_SOL, SOL);
     const marker = markerAddressOf(delivery, deliveryIdOfPayout(deliver.order));
@@ -350,7 +350,7 @@ describe("SOL", () => {
     expect(before - lamportsOf(delivery)).toBe(SOL);
   });
 
-  test("is transferred less the fee, and refunded", async () => {
+  test("is transferred less the route fee, and refunded", async () => {
     const { treasury } = world.deployment.facts;
     const transfer = transferOf(NATIVE_SOL, SOL, SOL / 100n);
     const vault = await give(NATIVE_SOL, transfer.commitment, 3n * SOL);
@@ -363,7 +363,7 @@ describe("SOL", () => {
     expect(lamportsOf(vault)).toBe(0n);
   });
 
-  test("T37 leaves nothing at a vault, or what the chain asks: all between fails", async () => {
+  test("fails when less than the rent-exempt minimum, but not zero, would stay in a vault [T37]", async () => {
     const least = rentOf(0);
     const amount = SOL;
     await give(NATIVE_SOL, commitmentOf(1), amount);
@@ -375,7 +375,7 @@ describe("SOL", () => {
     expect(await failureOf(refundOf(NATIVE_SOL, least + 1n))).toMatch(/insufficient lamports/);
   });
 
-  test("T37 leaves nothing or what the chain asks, at both ends, whatever the amounts", async () => {
+  test("leaves zero or at least the rent-exempt minimum at both ends, for any amounts [T37]", async () => {
     const least = rentOf(0);
     const lamportsDrawn = fc.oneof(
       fc.bigInt({ min: 1n, max: 3n * least }),
@@ -404,7 +404,7 @@ describe("SOL", () => {
     expect(succeeded).toBeGreaterThan(10);
   });
 
-  test("T36 and wrapped SOL are two tokens with two balances", async () => {
+  test("and wrapped SOL are two tokens with two balances [T36]", async () => {
     const { feePayer } = world.deployment.facts;
     const vault = await give(NATIVE_SOL, commitmentOf(1), SOL);
     const wrapped = await associatedAccountOf(vault, WRAPPED_SOL, "token");
@@ -431,13 +431,13 @@ describe("SOL", () => {
   });
 });
 
-describe("a vault with more token accounts than one", () => {
-  test("T27 gives from the accounts that the order names", async () => {
+describe("a vault with several token accounts", () => {
+  test("pays from the accounts that the order names [T27]", async () => {
     const token = world.createMint(PLAIN);
     const { treasury } = world.deployment.facts;
     const transfer = transferOf(token, 1_000n, 100n);
     const vault = await give(token, transfer.commitment, 950n);
-    // Another account of the vault: what was a lock's, opened for it.
+    // Makes the account of a lock another token account of the vault.
     const lock = lockOf(token, 50n, 2);
     const other = lockAccountOf(lock);
     await give(token, lock.commitment, 50n);
@@ -475,8 +475,8 @@ describe("a vault with more token accounts than one", () => {
   }
 });
 
-describe("what somebody else has power over", () => {
-  test("T31 an account that is frozen keeps all it has until it is thawed", async () => {
+describe("an account or mint under another authority", () => {
+  test("keeps its whole balance while it is frozen [T31]", async () => {
     const { feePayer } = world.deployment.facts;
     const token = world.createMint(PLAIN);
     const vault = await give(token, commitmentOf(1), 1_000n);
@@ -493,7 +493,7 @@ describe("what somebody else has power over", () => {
     expect(await world.tokensOf(vault, token)).toBe(0n);
   });
 
-  test("T31 what lies in a vault outlives a pause of its mint", async () => {
+  test("keeps a vault's balance through a pause of the mint [T31]", async () => {
     const { feePayer } = world.deployment.facts;
     const authority = toBase58(feePayer);
     const pausable = extension("PausableConfig", { authority, paused: false });
@@ -508,7 +508,7 @@ describe("what somebody else has power over", () => {
     expect(await world.tokensOf(vault, token)).toBe(0n);
   });
 
-  test("T30 what a delegate of the mint burns before the sweep is paid by nobody else", async () => {
+  test("cannot make others pay for what its permanent delegate burns before the sweep [T30]", async () => {
     const { feePayer, delivery } = world.deployment.facts;
     const delegate = toBase58(feePayer);
     const token = world.createMint(PLAIN_2022, [extension("PermanentDelegate", { delegate })]);
@@ -531,7 +531,7 @@ describe("what somebody else has power over", () => {
     expect(world.heldIn(lockAccountOf(lock, "token-2022"))).toBe(600n);
   });
 
-  test("T32 an account of a recipient's that wants a memo is not paid, and nothing is marked as paid", async () => {
+  test("fails the delivery without a marker when the recipient requires a memo [T32]", async () => {
     const { delivery, deliveryIdOfPayout } = world.deployment.facts;
     const token = world.createMint(PLAIN_2022);
     await world.giveTokens(delivery, token, 5_000n);
@@ -549,7 +549,7 @@ describe("what somebody else has power over", () => {
     expect(await world.tokensOf(to, token)).toBe(700n);
   });
 
-  test("T32 an account of a recipient's that is guarded against other programs is paid", async () => {
+  test("is paid when the recipient has a CPI guard [T32]", async () => {
     const { delivery } = world.deployment.facts;
     const token = world.createMint(PLAIN_2022);
     await world.giveTokens(delivery, token, 5_000n);
@@ -560,7 +560,7 @@ describe("what somebody else has power over", () => {
     expect(await world.tokensOf(to, token)).toBe(700n);
   });
 
-  test("T38 a recipient that closes its account each time costs the same rent each time, and no more than is charged", async () => {
+  test("costs at most the charged rent per delivery when the recipient closes it each time [T38]", async () => {
     const { feePayer, delivery } = world.deployment.facts;
     const token = world.createMint(PLAIN);
     await world.giveTokens(delivery, token, 1_000n);
@@ -575,7 +575,7 @@ describe("what somebody else has power over", () => {
         ...deliverOf(token, 7n),
         order: { ...order, commitment, amount: 7n, seq: round },
       });
-      // Two signatures and 400,000 units besides: what SOLANA_RENT of fees/gas.ts is charged for.
+      // Two signatures, 400,000 units, and the rent that SOLANA_RENT of fees/gas.ts charges.
       expect(before - lamportsOf(feePayer)).toBe(10_400n + rentOf(165) + rentOf(1));
       const back = toBase58(await associatedAccountOf(delivery, token, "token"));
       await run(
@@ -597,7 +597,7 @@ describe("what somebody else has power over", () => {
     expect((await world.run(instructions)).error).toBeNull();
   }
 
-  /** The associated account of an owner in Token-2022, with extensions, and nothing in it. */
+  /** Writes an empty associated account of Token-2022 with extensions. */
   async function writeAccount(
     owner: Address,
     token: Address,
@@ -625,18 +625,18 @@ describe("what somebody else has power over", () => {
   }
 });
 
-describe("what a vault cannot be made to do", () => {
+describe("a vault", () => {
   test.each([
     ["the older program", PLAIN],
     ["Token-2022", PLAIN_2022],
-  ])("T26 pay with a fake of a token, of %s", async (_, facts) => {
+  ])("does not pay with a fake token of %s [T26]", async (_, facts) => {
     const token = world.createMint(PLAIN_2022, nameOf("USDC"));
     const fake = world.createMint(facts, facts.program === "token" ? [] : nameOf("USDC"));
     const vault = await give(fake, commitmentOf(1), 1_000n);
     const account = await associatedAccountOf(vault, fake, facts.program);
     expect(account).not.toBe(await associatedAccountOf(vault, token, "token-2022"));
     expect(await failureOf(refundOf(token, 1_000n))).toMatch(/incorrect program id/i);
-    // Even where the order names the account that holds it.
+    // Also when the order names the account with the fake token.
     const named = { ...refundOf(token, 1_000n), sources: [{ account, amount: 1_000n }] };
     // CAST: a refund has sources.
     expect(await failureOf(named as Order)).toMatch(/0x3\b|incorrect program id/i);
@@ -654,14 +654,14 @@ describe("what a vault cannot be made to do", () => {
     }),
   ];
 
-  test("T33 decimals of another mint at the same place are refused by the chain", async () => {
+  test("fails on the chain when the mint's decimals differ from the configured ones [T33]", async () => {
     const token = world.createMint(PLAIN);
     await give(token, commitmentOf(1), 1_000n);
     world.deployment.mints.set(token, { ...PLAIN, decimals: 9 });
     expect(await failureOf(refundOf(token, 1_000n))).toMatch(/0x12|MintDecimalsMismatch/i);
   });
 
-  test("T27 a source that is not the vault's is refused by the chain", async () => {
+  test("fails on the chain with a source account of another vault [T27]", async () => {
     const token = world.createMint(PLAIN);
     await give(token, commitmentOf(1), 1_000n);
     const other = await give(token, commitmentOf(2), 1_000n);
@@ -675,7 +675,7 @@ describe("what a vault cannot be made to do", () => {
     expect(world.heldIn(account)).toBe(1_000n);
   });
 
-  test("orders that change one balance are not put together", async () => {
+  test("does not combine orders that change the same balance", async () => {
     const token = world.createMint(PLAIN);
     await expect(world.sign([refundOf(token, 1n), transferOf(token, 2n, 1n)])).rejects.toThrow(
       "different balances",
@@ -685,7 +685,7 @@ describe("what a vault cannot be made to do", () => {
 
 describe("one packet", () => {
   test.each(["lock", "claim", "return", "deliver", "transfer", "refund"] as const)(
-    "carries as many orders as are planned: %s",
+    "carries the planned number of orders: %s",
     async (kind) => {
       const tokens = [world.createMint(WITH_FEE), NATIVE_SOL];
       for (const token of tokens) {
@@ -698,7 +698,7 @@ describe("one packet", () => {
         await Promise.all(ordersOf(6).map(knowVault));
         expect(await sizeOf(ORDERS_MAX[kind])).toBeLessThanOrEqual(TRANSACTION_BYTES_MAX);
       }
-      // With the larger of the two, one more does not fit.
+      // One order more does not fit with the larger of the two tokens.
       await expect(
         world.sign(
           Array.from({ length: ORDERS_MAX[kind] + 1 }, (_, index) =>
@@ -710,7 +710,7 @@ describe("one packet", () => {
   );
 
   test.each(["lock", "transfer", "refund"] as const)(
-    "carries the largest amounts from as many accounts as an order may name: %s",
+    "carries the largest amounts from the most accounts that an order may name: %s",
     async (kind) => {
       const token = world.createMint(WITH_FEE);
       const order = build(kind, token, 1);

@@ -111,7 +111,7 @@ export async function buildInstructions(
 
 interface BuiltOrder {
   readonly instructions: readonly Instruction[];
-  /** Whose balances its memo tells of. */
+  /** The balances that its memo is checked against. */
   readonly balances: readonly string[];
 }
 
@@ -337,7 +337,7 @@ async function payFrom(
   }: {
     readonly token: Address;
     readonly facts: OrderFacts;
-    /** Where the sources are named. */
+    /** The order that may name source accounts. */
     readonly order?: TransferOrder | RefundOrder;
   },
 ): Promise<readonly Instruction[]> {
@@ -406,7 +406,7 @@ function sendFrom(
   return instructions;
 }
 
-/** What is left of sources when an amount was taken of the first. */
+/** Returns the sources that remain after an amount is taken from the first ones. */
 function leaveOf(sources: readonly TokenSource[], amount: bigint): readonly TokenSource[] {
   let taken = amount;
   return sources.map((source) => {
@@ -470,7 +470,7 @@ function sendSol(from: Address, to: Address, amount: bigint): Instruction {
   });
 }
 
-/** An account that must sign; who signs for it is not said here. */
+/** Marks an account as a required signer, without a key. */
 function signerOf(account: Address): TransactionSigner {
   return createNoopSigner(toBase58(account));
 }

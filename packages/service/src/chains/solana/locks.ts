@@ -16,16 +16,16 @@ import type { SearchHistory } from "./history.ts";
 import type { ClaimMemo, LockMemo, Memo, ReturnMemo } from "./memos.ts";
 import type { SolanaNode } from "./node.ts";
 
-/** What everything here is read with. */
+/** The dependencies of every read here. */
 export interface Looking {
   readonly actors: Actors;
   readonly searchHistory: SearchHistory;
 }
 
-/** What is looked for by the id of a delivery. */
+/** A search by delivery id. */
 interface ById extends Looking {
   readonly deliveryId: Hex32;
-  /** Transactions that may be it. They are looked at first, and prove what they say like any other. */
+  /** Transactions to read first. They are verified like any other. */
   readonly hints: readonly TxHash[];
 }
 

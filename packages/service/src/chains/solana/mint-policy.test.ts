@@ -1,4 +1,4 @@
-/** The table of extensions, a row at a time, on mints as the token program lays them out. */
+/** Each row of the extension table, on mints in the token program's layout. */
 import { extension, type ExtensionArgs, getMintEncoder } from "@solana-program/token-2022";
 import { none, some } from "@solana/kit";
 import { describe, expect, test } from "vitest";
@@ -35,7 +35,7 @@ const transferFee = extension("TransferFeeConfig", {
 });
 const elGamal = SOMEBODY;
 
-/** Extensions that mints have, and a state that is refused in one that is not. */
+/** Every extension of mints, with its verdict. */
 const ROWS: readonly (readonly [string, ExtensionArgs, "allowed" | "refused" | "net"])[] = [
   ["TransferFeeConfig", transferFee, "net"],
   ["MintCloseAuthority", extension("MintCloseAuthority", { closeAuthority: SOMEBODY }), "allowed"],
@@ -146,7 +146,7 @@ const ROWS: readonly (readonly [string, ExtensionArgs, "allowed" | "refused" | "
     }),
     "refused",
   ],
-  // Of accounts, which say nothing good where they stand in a mint.
+  // Extensions of accounts, which do not belong in a mint.
   ["ImmutableOwner", extension("ImmutableOwner", {}), "refused"],
   ["MemoTransfer", extension("MemoTransfer", { requireIncomingTransferMemos: true }), "refused"],
   ["CpiGuard", extension("CpiGuard", { lockCpi: true }), "refused"],
@@ -156,7 +156,7 @@ const ROWS: readonly (readonly [string, ExtensionArgs, "allowed" | "refused" | "
   ["TransferFeeAmount", extension("TransferFeeAmount", { withheldAmount: 0n }), "refused"],
 ];
 
-/** What is made of a mint: `net` where it is only settled by whoever knows of its fee. */
+/** Returns the verdict on a mint: `net` if it is accepted only when its transfer fee is configured. */
 function judge(extensions: ExtensionArgs[]): "allowed" | "refused" | "net" {
   const isSettled = (hasTransferFee: boolean) => {
     try {
@@ -170,26 +170,26 @@ function judge(extensions: ExtensionArgs[]): "allowed" | "refused" | "net" {
   return isSettled(true) ? "net" : "refused";
 }
 
-describe("T28 T29 T30 T31 T32 a mint with", () => {
-  test.each(ROWS)("%s", (_, one, verdict) => {
+describe("a mint with", () => {
+  test.each(ROWS)("%s is judged as its row says [T28, T29, T30, T31, T32]", (_, one, verdict) => {
     expect(judge([one])).toBe(verdict);
   });
 
-  test("something allowed and something refused is refused", () => {
+  test("an allowed and a refused extension is refused", () => {
     const refused = extension("PermanentDelegate", { delegate: SOMEBODY });
     expect(judge([transferFee, refused])).toBe("refused");
   });
 
-  test("an extension that is not known is refused", () => {
+  test("an unknown extension is refused", () => {
     const account = accountOf([extension("NonTransferable", {})]);
-    // Type and length of the extension come after the base, which is padded to the length of an account, and its kind.
+    // The extension's type and length follow the base, padded to an account's length, and one byte of kind.
     const data = Uint8Array.from(account.data);
     data.set([0xee, 0x00], 166);
     expect(() => assertMint({ ...account, data }, MINT, FACTS)).toThrow("cannot be settled");
   });
 });
 
-test("T32 every extension has its row, but those whose layout no mint could have", () => {
+test("every extension has a row, except those whose layout a mint cannot have [T32]", () => {
   const rows = new Set(ROWS.map(([name]) => name.split(",")[0]));
   const without = Object.keys(EXTENSION_POLICY).filter((kind) => !rows.has(kind));
   expect(without).toEqual([
@@ -199,7 +199,7 @@ test("T32 every extension has its row, but those whose layout no mint could have
   ]);
 });
 
-describe("what was configured otherwise", () => {
+describe("a mint that differs from its configuration", () => {
   const differing = { code: "UNSUPPORTED_ROUTE" };
   const thrownBy = (run: () => void): unknown => {
     try {
@@ -210,7 +210,7 @@ describe("what was configured otherwise", () => {
     return undefined;
   };
 
-  test("T26 T33 decimals, program, no mint at all and other bytes are refused", () => {
+  test("is refused for its decimals, its program, absence or malformed data [T26, T33]", () => {
     const { owner, data } = accountOf([]);
     const accounts = [
       null,
@@ -225,7 +225,7 @@ describe("what was configured otherwise", () => {
     expect(thrownBy(() => assertMint(accountOf([]), MINT, FACTS))).toBeUndefined();
   });
 
-  test("T28 a fee that is not there any more is refused too", () => {
+  test("is refused when its configured transfer fee is missing [T28]", () => {
     const facts = { ...FACTS, hasTransferFee: true };
     expect(thrownBy(() => assertMint(accountOf([]), MINT, facts))).toMatchObject({
       details: { reason: "transfer fee differs" },

@@ -85,13 +85,13 @@ const order: fc.Arbitrary<Order> = fc.oneof(
   withOptional("sources", sources, { kind: kind("refund"), commitment, token: account, amount }),
 );
 
-/** A record that says in which way it ends a lock, or does not. */
+/** Adds either way of ending a lock to a record, or neither. */
 function withEnding<T>(fields: { [P in keyof T]: fc.Arbitrary<T[P]> }) {
   const whole = fc.constant(true as const);
   return fc.oneof(withOptional("held", amount, fields), withOptional("whole", whole, fields));
 }
 
-/** A record with one more field, or without it. */
+/** Adds an optional field to a record. */
 function withOptional<T, K extends string, V>(
   key: K,
   value: fc.Arbitrary<V>,
@@ -103,8 +103,8 @@ function withOptional<T, K extends string, V>(
   });
 }
 
-describe("orders in the data of a call", () => {
-  test("are the same when they are read again", () => {
+describe("orders encoded in calldata", () => {
+  test("decode to what was encoded", () => {
     fc.assert(
       fc.property(fc.array(order, { minLength: 1, maxLength: 3 }), (orders) => {
         expect(parseOrders(encodeOrders(orders))).toEqual(orders);
@@ -112,7 +112,7 @@ describe("orders in the data of a call", () => {
     );
   });
 
-  test("have one spelling: fields missing, unknown, in another order or of another form are refused", () => {
+  test("are refused with a missing, unknown, reordered or malformed field", () => {
     fc.assert(
       fc.property(order, fc.nat(), (one, pick) => {
         const data = encodeOrders([one]);
@@ -121,7 +121,7 @@ describe("orders in the data of a call", () => {
         const name = names[pick % names.length] ?? "kind";
         const { [name]: value, ...rest } = written ?? {};
         const others = [
-          // Optional fields may be missing: then these are other orders.
+          // Without an optional field it is a valid, different order.
           ...(["sources", "held", "whole"].includes(name) ? [] : [[rest]]),
           [{ ...written, more: 1 }],
           names.length > 1 && name !== names.at(-1) ? [{ ...rest, [name]: value }] : [written, 1],
@@ -132,7 +132,7 @@ describe("orders in the data of a call", () => {
     );
   });
 
-  test("spaces, leading zeros, an empty list and other bytes are refused", () => {
+  test("are refused with spaces, leading zeros, an empty list or other bytes", () => {
     const refund: Order = {
       kind: "refund",
       commitment: fc.sample(commitment, 1)[0] ?? never(),

@@ -1,4 +1,4 @@
-/** Several nodes of which some lie, over real HTTP: blocks that are hidden, made up or forged, and state that is not so. */
+/** Several nodes over real HTTP, of which one lies: hidden, invented or forged blocks, and forged state. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type TamperingProxy, startTamperingProxy } from "../../../test/support/tampering-proxy.ts";
 import { commitmentOf } from "../../../test/support/solana-svm.ts";
@@ -25,10 +25,10 @@ afterAll(async () => {
 });
 
 const alone = () => world.connect([liar.url], 1);
-/** One liar and two honest nodes, which are the same. */
+/** Connects one liar and the honest node twice. */
 const outvoted = () => world.connect([liar.url, world.sandbox.url, world.sandbox.url], 2);
 
-/** A deposit in a block of its own, final, with skipped slots around it. */
+/** Makes a final deposit in its own block, between skipped slots. */
 async function depositBetweenSkips() {
   const { sandbox, here } = world;
   const wallet = await world.issue(commitmentOf(1));
@@ -40,7 +40,7 @@ async function depositBetweenSkips() {
   return { wallet, before };
 }
 
-/** Follows the chain from a block on, and adds up what a wallet got. */
+/** Scans the chain from a block on and sums a wallet's deposits. */
 async function scan(chain: Chain, from: { number: bigint; hash: string }, wallet: Address) {
   let tip = from;
   let sum = 0n;
@@ -55,18 +55,18 @@ async function scan(chain: Chain, from: { number: bigint; hash: string }, wallet
 }
 
 describe("blocks", () => {
-  test("follow each other over skipped slots", async () => {
+  test("follow each other across skipped slots", async () => {
     const { wallet, before } = await depositBetweenSkips();
     const { sum, tip } = await scan(world.here, before, wallet);
     expect(sum).toBe(5_000_000n);
     expect(tip.number).toBe(await world.here.getFinalNumber());
-    // Nothing is said of what is not final, or was no block.
+    // A slot that is not final has no block yet.
     expect(await world.here.getBlockAfter(tip.number)).toBeNull();
     expect(await world.here.getBlock(tip.number + 1n)).toBeNull();
     expect(await world.here.getBlock(before.number + 1n)).toBeTruthy();
   });
 
-  test("that were skipped are none, by what follows them and not by what a node says", async () => {
+  test("count as skipped by the parent of the next block, not by a node's word", async () => {
     const { sandbox, here } = world;
     const slot = await sandbox.tick();
     await sandbox.skipSlots(2);
@@ -78,7 +78,7 @@ describe("blocks", () => {
     expect(await outvoted().getBlock(slot)).toMatchObject({ number: slot });
   });
 
-  test("left out of a list are found by the parent of the next", async () => {
+  test("missing from a list are found through the next block's parent", async () => {
     const { wallet, before } = await depositBetweenSkips();
     liar.tamper = ({ method }, said) =>
       method === "getBlocksWithLimit" && Array.isArray(said.result)
@@ -87,7 +87,7 @@ describe("blocks", () => {
     expect((await scan(alone(), before, wallet)).sum).toBe(5_000_000n);
   });
 
-  test("hidden by every node stop the scan, and are never passed over", async () => {
+  test("hidden by every node stop the scan and are never passed over", async () => {
     const { wallet, before } = await depositBetweenSkips();
     const next = await world.here.getBlockAfter(before.number);
     liar.tamper = ({ method, params }, said) => {
@@ -101,7 +101,7 @@ describe("blocks", () => {
     expect((await scan(outvoted(), before, wallet)).sum).toBe(5_000_000n);
   });
 
-  test("made up by one node in a list delay nothing", async () => {
+  test("invented by one node in a list do not delay the scan", async () => {
     const { wallet, before } = await depositBetweenSkips();
     liar.tamper = ({ method }, said) =>
       method === "getBlocksWithLimit" && Array.isArray(said.result)
@@ -116,7 +116,7 @@ describe("blocks", () => {
     ["another time", "blockTime"],
     ["another hash", "blockhash"],
   ])(
-    "forged with %s are outvoted, and where there are two nodes nothing is believed",
+    "forged with %s are outvoted by two nodes, and stop the scan with only one other",
     async (_, field) => {
       const { wallet, before } = await depositBetweenSkips();
       liar.tamper = ({ method }, said) => (method === "getBlock" ? forge(said, field) : said);
@@ -126,7 +126,7 @@ describe("blocks", () => {
     },
   );
 
-  test("T34 bring nothing by a transaction that failed, whatever balances it shows", async () => {
+  test("credit nothing from a failed transaction, whatever balances it shows [T34]", async () => {
     const { wallet, before } = await depositBetweenSkips();
     expect((await scan(alone(), before, wallet)).sum).toBe(5_000_000n);
     const failed = (key: string, value: unknown) => (key === "err" ? "AccountInUse" : value);
@@ -135,7 +135,7 @@ describe("blocks", () => {
     expect((await scan(alone(), before, wallet)).sum).toBe(0n);
   });
 
-  test("T35 with a version that is not understood are loud", async () => {
+  test("with an unsupported transaction version are a configuration error [T35]", async () => {
     const { before } = await depositBetweenSkips();
     liar.tamper = ({ method }, said) =>
       method === "getBlock"
@@ -147,11 +147,11 @@ describe("blocks", () => {
     });
   });
 
-  test("that no list names are found from the newest final one", async () => {
+  test("that no list names are found back from the newest final block", async () => {
     const { wallet, before } = await depositBetweenSkips();
     liar.tamper = ({ method }, said) => (method === "getBlocksWithLimit" ? { result: [] } : said);
     expect((await scan(alone(), before, wallet)).sum).toBe(5_000_000n);
-    // Too far back for that, it is an error, and not the end.
+    // Too far behind the newest block, this fails instead of reporting the end of the chain.
     await world.sandbox.tick(100);
     const chain = alone();
     await expect(chain.getBlockAfter(before.number)).rejects.toMatchObject(UNAVAILABLE);
@@ -159,7 +159,7 @@ describe("blocks", () => {
     expect((await scan(chain, before, wallet)).sum).toBe(5_000_000n);
   });
 
-  test("far behind are found, also where somebody just asked for newer ones", async () => {
+  test("far behind are found, also right after newer ones were read", async () => {
     const { wallet, before } = await depositBetweenSkips();
     await world.sandbox.tick(100);
     const skipped = (await world.sandbox.tick()) + 1n;
@@ -172,7 +172,7 @@ describe("blocks", () => {
 });
 
 describe("state", () => {
-  test("T40 that one node forges is outvoted", async () => {
+  test("forged by one node is outvoted [T40]", async () => {
     const { wallet } = await depositBetweenSkips();
     const truth = await world.here.getBalance(NATIVE_SOL, wallet);
     liar.tamper = ({ method }, said) =>
@@ -181,12 +181,12 @@ describe("state", () => {
         : said;
     expect(await alone().getBalance(NATIVE_SOL, wallet)).toBe(0n);
     expect(await outvoted().getBalance(NATIVE_SOL, wallet)).toBe(truth);
-    // The slot of a node alone is not believed either.
+    // The slot of one node does not count either.
     const { asOf } = await outvoted().readHolding(NATIVE_SOL, wallet);
     expect(asOf).toBeLessThan(9_000_000n);
   });
 
-  test("T40 of an older slot than is final is no answer", async () => {
+  test("of a slot before the final one is rejected [T40]", async () => {
     const { wallet } = await depositBetweenSkips();
     liar.tamper = ({ method }, said) =>
       method === "getMultipleAccounts"
@@ -195,7 +195,7 @@ describe("state", () => {
     await expect(alone().getBalance(NATIVE_SOL, wallet)).rejects.toMatchObject(UNAVAILABLE);
   });
 
-  test("T40 without its slot, or in another form, is no answer", async () => {
+  test("without its slot or malformed is rejected [T40]", async () => {
     const { wallet } = await depositBetweenSkips();
     for (const result of [
       null,
@@ -212,7 +212,7 @@ describe("state", () => {
   });
 
   test.each(["simulateTransaction", "getTokenAccountsByOwner"])(
-    "T40 that %s gives is none without its slot, or of one below what is final",
+    "from %s is rejected without its slot or from before the final one [T40]",
     async (dropped) => {
       const { usdc, here } = world;
       const commitment = commitmentOf(3);
@@ -237,7 +237,7 @@ describe("state", () => {
     },
   );
 
-  test("T40 is always asked for at a slot that is final, and nothing is checked by a node before it is sent", async () => {
+  test("is read with the final slot as minimum, and sending skips the node's preflight [T40]", async () => {
     const { usdc } = world;
     const commitment = commitmentOf(4);
     const wallet = await world.issue(commitment);
@@ -274,7 +274,7 @@ describe("state", () => {
     expect(asked.get("sendTransaction")).toMatchObject({ skipPreflight: true });
   });
 
-  test("is read by enough nodes although others are dead or limit the rate", async () => {
+  test("is read from enough nodes while another limits the rate", async () => {
     const { wallet } = await depositBetweenSkips();
     const truth = await world.here.getBalance(NATIVE_SOL, wallet);
     liar.tamper = () => 429;
@@ -284,7 +284,7 @@ describe("state", () => {
 });
 
 describe("lifetimes", () => {
-  test("are computed from a block that enough nodes have, never taken from one node's word", async () => {
+  test("are computed from a block that enough nodes have, not from one node's answer", async () => {
     const truth = await world.here.sequencing.getLifetime();
     liar.tamper = ({ method }, said) => (method === "getBlock" ? forge(said, "blockHeight") : said);
     expect(await outvoted().sequencing.getLifetime()).toEqual(truth);
@@ -292,7 +292,7 @@ describe("lifetimes", () => {
     expect(await outvoted().sequencing.isExpired(truth)).toBe(false);
   });
 
-  test("of what one node says was never mined are followed by what the others say", async () => {
+  test("follow the quorum when one node denies that a transaction was mined", async () => {
     const commitment = commitmentOf(2);
     const wallet = await world.issue(commitment);
     await world.give(NATIVE_SOL, wallet, 5_000_000n);
@@ -304,7 +304,7 @@ describe("lifetimes", () => {
   });
 });
 
-/** The same answer with another value in every place of a name. */
+/** Changes every value with a field's name in an answer. */
 function forge(said: { result?: unknown }, field: string): { result?: unknown } {
   const text = JSON.stringify(said.result, (key, value: unknown) => {
     if (key !== field) return value;

@@ -1,4 +1,4 @@
-/** What arrives, as blocks show it: SOL and tokens of both programs, by whatever kind of transaction. */
+/** Deposits read from blocks: SOL and tokens of both programs, in any kind of transaction. */
 import { getTransferSolInstruction } from "@solana-program/system";
 import {
   AuthorityType,
@@ -57,7 +57,7 @@ afterAll(() => world.close());
 
 const newVault = () => world.issue(commitmentOf(++count));
 
-/** What one transaction brought, in its block, to those who are watched. */
+/** Sends one transaction and returns what its block shows for the watched wallets. */
 async function arrivalsOf(
   instructions: readonly Instruction[],
   {
@@ -92,7 +92,7 @@ async function arrivalsOf(
   };
 }
 
-/** Sends a transaction that names by a table what the table has. */
+/** Sends a transaction that takes its accounts from a lookup table where possible. */
 async function sendByTable(
   instructions: readonly Instruction[],
   lookup: AddressesByLookupTableAddress,
@@ -109,18 +109,18 @@ async function sendByTable(
       (m) => compressTransactionMessageUsingAddressLookupTables(m, lookup),
     ),
   );
-  // Nothing proved if nothing was looked up.
+  // The test proves nothing unless accounts come from the table.
   const message = getCompiledTransactionMessageDecoder().decode(signed.messageBytes);
   expect(message).toHaveProperty("addressTableLookups.length", 1);
   return wallet.post({ wire: getBase64EncodedWireTransaction(signed) });
 }
 
-/** A lookup table of the payer's, with addresses. */
+/** Creates a lookup table of the payer. */
 async function createTable(addresses: readonly Base58[]): Promise<AddressesByLookupTableAddress> {
   const table = (await generateKeyPairSigner()).address;
   const data = new Uint8Array(56 + 32 * addresses.length);
   const header = new DataView(data.buffer);
-  // A table, with no end, that was extended long ago, of the payer.
+  // An active table of the payer, extended long ago.
   header.setUint32(0, 1, true);
   header.setBigUint64(4, 2n ** 64n - 1n, true);
   data[21] = 1;
@@ -168,8 +168,8 @@ async function sendTokens(token: Address, to: Address, amount: bigint): Promise<
   ];
 }
 
-describe.each([0, 1] as const)("T35 a transaction of version %s", (version) => {
-  test("brings SOL and a token to two wallets", async () => {
+describe.each([0, 1] as const)("a transaction of version %s", (version) => {
+  test("brings SOL and a token to two wallets [T35]", async () => {
     const [one, other] = [await newVault(), await newVault()];
     const { usdc } = world;
     const arrived = await arrivalsOf(
@@ -207,8 +207,8 @@ describe.each([0, 1] as const)("T35 a transaction of version %s", (version) => {
   });
 });
 
-describe("what does not arrive", () => {
-  test("T34 is what a failed transaction shows", async () => {
+describe("the reader", () => {
+  test("credits nothing from a failed transaction [T34]", async () => {
     const { usdc, here } = world;
     const vault = await newVault();
     const tokens = await sendTokens(usdc, vault, 9n);
@@ -217,12 +217,12 @@ describe("what does not arrive", () => {
       { watched: [vault], tokens: [usdc] },
     );
     expect(arrived).toMatchObject({ sol: [], tokens: [] });
-    // It was in a block, and it is what it was.
+    // The transaction is in a block, but failed.
     expect(await here.getReceipt(arrived.txHash)).toMatchObject({ succeeded: false, effects: [] });
     expect(await here.getBalance(usdc, vault)).toBe(0n);
   });
 
-  test("T26 is a fake of a token, of either program", async () => {
+  test("credits nothing from a fake token of either program [T26]", async () => {
     const { usdc, here } = world;
     const vault = await newVault();
     for (const program of ["token", "token-2022"] as const) {
@@ -239,7 +239,7 @@ describe("what does not arrive", () => {
     expect(await here.readHolding(usdc, vault)).toMatchObject({ amount: 0n });
   });
 
-  test("T41 is what a block had that was confirmed and lost", async () => {
+  test("credits nothing from a confirmed block that is dropped [T41]", async () => {
     const { here, sandbox } = world;
     const vault = await newVault();
     const before = await here.getHead();
@@ -262,7 +262,7 @@ describe("what does not arrive", () => {
     expect(await here.getBalance(NATIVE_SOL, vault)).toBe(0n);
   });
 
-  test("is a token that nobody asked for, and the rent of an account", async () => {
+  test("credits neither an unlisted token nor the rent of an account", async () => {
     const vault = await newVault();
     const arrived = await arrivalsOf(await sendTokens(world.usdc, vault, 9n), { watched: [vault] });
     expect(arrived).toMatchObject({ sol: [], tokens: [] });
@@ -277,10 +277,10 @@ describe("what does not arrive", () => {
 test.each([
   ["nothing", { basisPoints: 0, maximum: 1_000n }, 50_000n],
   ["1 %", { basisPoints: 100, maximum: 1_000n }, 49_500n],
-  ["the most it may", { basisPoints: 100, maximum: 7n }, 49_993n],
+  ["its maximum", { basisPoints: 100, maximum: 7n }, 49_993n],
   ["all", { basisPoints: 10_000, maximum: 2n ** 64n - 1n }, 0n],
 ])(
-  "T28 a token of Token-2022 arrives less the fee that the mint keeps: %s",
+  "a token of Token-2022 arrives less its transfer fee: %s [T28]",
   async (_, transferFee, amount) => {
     const vault = await newVault();
     const token = await world.createMint(
@@ -299,8 +299,8 @@ test.each([
   },
 );
 
-describe("T35 what arrives is seen", () => {
-  test("where its accounts come from a lookup table", async () => {
+describe("a deposit", () => {
+  test("is found when its accounts come from a lookup table [T35]", async () => {
     const { usdc, here } = world;
     const vault = await newVault();
     const account = await associatedAccountOf(vault, usdc, "token");
@@ -314,11 +314,11 @@ describe("T35 what arrives is seen", () => {
     expect(await here.getReceipt(arrived.txHash)).toMatchObject({ succeeded: true });
   });
 
-  test("where a program sends it, and no transfer is among the instructions", async () => {
+  test("is found when a program sends it without a transfer instruction [T35]", async () => {
     const { usdc } = world;
     const recipient = await generateKeyPairSigner();
     const to = fromBase58(recipient.address);
-    // Tokens of an account that belongs to an account of the recipient's: the program of associated accounts frees them.
+    // Tokens in a nested associated account, which the associated token program recovers.
     const mint = await world.createMint({ program: "token", decimals: 6, hasTransferFee: false });
     const owner = await associatedAccountOf(to, mint, "token");
     await world.give(mint, to, 1n);
@@ -342,12 +342,12 @@ describe("T35 what arrives is seen", () => {
       { watched: [to], tokens: [usdc] },
     );
     expect(arrived.tokens).toMatchObject([{ to, amount: 7n }]);
-    // The rent of the account that was freed.
+    // The rent of the closed nested account.
     expect(arrived.sol).toMatchObject([{ to, amount: rentOf(165) }]);
   });
 });
 
-describe("T36 SOL and lamports in an account of wrapped SOL count once each", () => {
+describe("SOL and lamports in an account of wrapped SOL", () => {
   const NATIVE = 5_000_000n;
   const WRAPPED = 7_000_000n;
 
@@ -356,7 +356,7 @@ describe("T36 SOL and lamports in an account of wrapped SOL count once each", ()
     [["lamports", "native", "sync"]],
     [["lamports", "sync", "native"]],
     [["sync", "lamports", "sync", "native", "sync"]],
-  ] as const)("in the order %j", async (steps) => {
+  ] as const)("count once each in the order %j [T36]", async (steps) => {
     const { here } = world;
     const commitment = commitmentOf(++count);
     const vault = await world.issue(commitment);
@@ -381,7 +381,7 @@ describe("T36 SOL and lamports in an account of wrapped SOL count once each", ()
     expect(await here.readHolding(NATIVE_SOL, vault)).toMatchObject({ amount: NATIVE });
     const wrapped = await here.readHolding(WRAPPED_SOL, vault);
     expect(wrapped).toMatchObject({ amount: WRAPPED });
-    // Each is paid once, and the other stays.
+    // Refunding one leaves the other.
     await world.execute(here.buildRefund(commitment, WRAPPED_SOL, wrapped));
     expect(await here.getBalance(WRAPPED_SOL, vault)).toBe(0n);
     expect(await here.getBalance(NATIVE_SOL, vault)).toBe(NATIVE);
@@ -401,7 +401,7 @@ describe("T36 SOL and lamports in an account of wrapped SOL count once each", ()
   }
 });
 
-test("T27 an account that others may move is not counted, and one that was given away has no delegate left", async () => {
+test("an account with a delegate is not counted; a change of owner removes the delegate [T27]", async () => {
   const { usdc, here, sandbox } = world;
   const vault = await newVault();
   const giver = await generateKeyPairSigner();
@@ -425,12 +425,12 @@ test("T27 an account that others may move is not counted, and one that was given
     ],
     { watched: [vault] },
   );
-  // The chain takes the delegate's right with the change of owner.
+  // The change of owner revokes the delegate.
   expect(await here.readHolding(usdc, vault)).toMatchObject({
     amount: 40n,
     sources: [{ account, amount: 40n }],
   });
-  // Were it otherwise, nothing of it would be counted.
+  // With a delegate the account is not counted.
   const stored = sandbox.chain.bank.read(toBase58(account));
   if (!stored) throw new Error("no account");
   const delegate = giver.address;
@@ -442,7 +442,7 @@ test("T27 an account that others may move is not counted, and one that was given
   expect(await here.getBalance(usdc, vault)).toBe(0n);
 });
 
-test("T27 an account that becomes a wallet's brings what is in it, and is not counted while others may close it", async () => {
+test("an account given to a wallet is a transfer of its balance, but does not count in the holding while others may close it [T27]", async () => {
   const { usdc, here } = world;
   const vault = await newVault();
   const giver = await generateKeyPairSigner();
@@ -474,7 +474,7 @@ test("T27 an account that becomes a wallet's brings what is in it, and is not co
   expect(await here.getBalance(usdc, vault)).toBe(0n);
 });
 
-test("a block is read by its hash, and another one at its slot is none", async () => {
+test("reading a block fails when its slot has another hash", async () => {
   const { here } = world;
   const head = await here.getHead();
   const other = { ...head, hash: head.parentHash };

@@ -57,7 +57,7 @@ export function createReader(
   async function readTokenAccounts(token: Address, owner: Address, level: CommitmentLevel) {
     return agreeAt(level, (node, minSlot) => node.readTokenAccounts(owner, token, minSlot, level), {
       isSame: (one, other) => digestOf(one.accounts) === digestOf(other.accounts),
-      // At the lowest of the slots all said the same.
+      // The accounts are valid for all answers at the lowest slot.
       merge: (same) => same.reduce((lowest, one) => (one.slot < lowest.slot ? one : lowest)),
     });
   }

@@ -1,4 +1,4 @@
-/** Route data of Solana: terms of a sweep, as JSON in hex. Only what `contracts.ts` reads again. */
+/** Route data on Solana: the terms of a sweep, as JSON in hex. Written and parsed only in `contracts.ts`. */
 import { Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { type Hex, toHex, toHex32 } from "../../core/hex.ts";
@@ -32,17 +32,17 @@ const WireFee = Compile(
   Type.Object({ bps: Type.Integer({ minimum: 0, maximum: 10_000 }), flat: Quantity }, exact),
 );
 
-/** Terms of a lock as route data. */
+/** Encodes the terms of a lock. */
 export function encodeLockTerms({ price, minOut, seq, delivery }: LockTerms): Hex {
   return encode({ price, minOut, seq, delivery });
 }
 
-/** A fee as route data. */
+/** Encodes a route fee. */
 export function encodeFee({ bps, flat }: RouteFee): Hex {
   return encode({ bps, flat });
 }
 
-/** Terms of a lock; throws `TypeError` on anything else. */
+/** Parses the terms of a lock. Throws `TypeError` on any other form. */
 export function parseLockTerms(data: Hex): LockTerms {
   const wire = decode(data);
   if (!WireLockTerms.Check(wire)) throw new TypeError("the route data is of no lock");
@@ -61,7 +61,7 @@ export function parseLockTerms(data: Hex): LockTerms {
   };
 }
 
-/** A fee; throws `TypeError` on anything else. */
+/** Parses a route fee. Throws `TypeError` on any other form. */
 export function parseFee(data: Hex): RouteFee {
   const wire = decode(data);
   if (!WireFee.Check(wire)) throw new TypeError("the route data is of no transfer");
@@ -79,7 +79,7 @@ function decode(data: Hex): unknown {
   try {
     return JSON.parse(Buffer.from(data.slice(2), "hex").toString());
   } catch {
-    // Reported as any other form.
+    // The caller reports it as malformed.
     return undefined;
   }
 }

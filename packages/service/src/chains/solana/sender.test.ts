@@ -8,14 +8,14 @@ import { createSender, type SenderOptions } from "./sender.ts";
 const HASH = toHex32(`0x${"ab".repeat(32)}`);
 const START_S = 1_700_000_000n;
 
-/** Where the chain stands still for so many seconds after a height, and how many slots each block takes. */
+/** A halt of the chain after a height, in seconds, and the slots per block. */
 interface Course {
   readonly blocks: number;
   readonly stillAfter?: { readonly height: number; readonly seconds: bigint };
   readonly slotsEach?: number;
 }
 
-/** A block a second, from height 1 on. */
+/** Creates a chain with one block per second from height 1. */
 function blocksOf({ blocks, stillAfter, slotsEach = 1 }: Course): BlockAnswer[] {
   return Array.from({ length: blocks }, (_, index) => {
     const height = index + 1;
@@ -44,12 +44,12 @@ function isOrderOver(course: Course, deadline: bigint): Promise<boolean> {
   return createSender(quorum as Quorum, {} as SenderOptions).isOrderOver(deadline);
 }
 
-describe("an order whose deadline is past", () => {
+describe("an order past its deadline", () => {
   const stillAfter = { height: 1_000, seconds: 20_000n };
   const deadline = START_S + 1_010n;
 
   test.each([1, 2, 7])(
-    "is not over while what was signed before the cluster stood still is valid, %i slots a block",
+    "is not over while a signature from before a halt of the cluster is valid, %i slots per block",
     async (slotsEach) => {
       const after = (blocks: number) =>
         isOrderOver({ blocks: 1_000 + blocks, stillAfter, slotsEach }, deadline);
@@ -60,13 +60,13 @@ describe("an order whose deadline is past", () => {
     },
   );
 
-  test("is over when blocks that its clock cannot have seen are old enough", async () => {
+  test("is over once 150 blocks follow the first one later than the deadline plus the clock grace", async () => {
     const at = (blocks: number) => isOrderOver({ blocks }, START_S + 100n);
     expect(await at(700 + 150)).toBe(false);
     expect(await at(701 + 150)).toBe(true);
   });
 
-  test("is not over on a chain that has no blocks enough", async () => {
+  test("is not over on a chain with too few blocks", async () => {
     expect(await isOrderOver({ blocks: 150 }, START_S - 10_000n)).toBe(false);
     expect(await isOrderOver({ blocks: 151 }, START_S - 10_000n)).toBe(true);
   });

@@ -1,4 +1,4 @@
-/** Sending to Solana: lifetimes, fees, simulation and receipts. */
+/** Sends transactions to Solana: lifetimes, fees, simulation and receipts. */
 import { isDeepStrictEqual } from "node:util";
 import { Bug } from "../../core/assert.ts";
 import type { Commitment } from "../../core/commitment.ts";
@@ -36,26 +36,26 @@ import type { Quorum } from "./quorum.ts";
 import { isLeftover, readFailure } from "./failures.ts";
 import { compileMessage, decodeTransaction, encodeUnsigned, listSigners } from "./transaction.ts";
 
-/** Blocks for which a blockhash is good. */
+/** Number of blocks for which a blockhash is valid. */
 const LIFETIME_BLOCKS = 150n;
-/** The most compute units that a transaction may ask for. */
+/** Most compute units that a transaction may request. */
 const UNITS_MAX = 1_400_000n;
 
-/** What sending needs to know. */
+/** The facts that the sender needs. */
 export interface SenderOptions {
   readonly chainId: number;
   readonly accounts: Accounts;
   readonly commitments: Commitments;
   readonly ids: Pick<OrderFacts, "deliveryIdOfLock" | "deliveryIdOfPayout">;
-  /** The vault of a commitment's hash, which was issued and stored; null where there is none. */
+  /** Returns the stored vault of a commitment's hash; null when none was issued. */
   readonly vaultOf: (commitment: Hex32) => Promise<Address | null>;
   readonly findMintFacts: (mint: Address) => MintFacts | undefined;
   readonly rentOf: OrderFacts["rentOf"];
-  /** Micro-lamports per compute unit: the least that is offered, and the most. */
+  /** Lowest and highest offered priority fee, in micro-lamports per compute unit. */
   readonly unitPrice: { readonly min: bigint; readonly max: bigint };
 }
 
-/** The chain's sending. All but `send` throw RPC_UNAVAILABLE without answers enough. */
+/** Creates the chain's sender. All methods but `send` throw RPC_UNAVAILABLE without enough agreeing answers. */
 export function createSender(quorum: Quorum, options: SenderOptions): ChainSender {
   const { chainId, accounts, commitments, ids, vaultOf, findMintFacts, rentOf, unitPrice } =
     options;
@@ -81,7 +81,7 @@ export function createSender(quorum: Quorum, options: SenderOptions): ChainSende
     };
   }
 
-  /** Throws UNSUPPORTED_ROUTE where the mint of an order is not what it was configured as. */
+  /** Throws UNSUPPORTED_ROUTE when the mint of an order differs from its configuration. */
   async function checkMints(orders: readonly Order[], { mintFactsOf }: OrderFacts): Promise<void> {
     const mints = new Set(orders.flatMap(mintsOf));
     for (const mint of mints) {
@@ -94,8 +94,8 @@ export function createSender(quorum: Quorum, options: SenderOptions): ChainSende
   }
 
   /**
-   * What was signed in time names a block from before its deadline, and is valid for so many blocks from there, however
-   * long those take: a cluster that stood still goes on with the blocks that are left of it.
+   * Returns whether no transaction signed before the deadline can still be mined. Such a transaction names a block from
+   * before the deadline and is valid for a number of blocks, not of seconds, so the cluster can mine it after a halt.
    */
   async function isOrderOver(deadline: bigint): Promise<boolean> {
     const final = await findBlock(await getFinalSlot());
@@ -106,7 +106,7 @@ export function createSender(quorum: Quorum, options: SenderOptions): ChainSende
       if (block.time <= deadline + CLOCK_GRACE_S) return false;
       const missing = block.height + LIFETIME_BLOCKS - final.height;
       if (missing <= 0n) return true;
-      // Slots are skipped, heights are not: so many slots below are at most as many blocks below.
+      // Slots can be skipped and heights cannot, so going back n slots goes back at most n blocks.
       const slot = block.parentSlot + 1n - missing;
       if (slot <= 0n) return false;
       const lower = await readBlockAfter(slot - 1n);
@@ -131,14 +131,14 @@ export function createSender(quorum: Quorum, options: SenderOptions): ChainSende
     const message = compileMessage({
       instructions,
       feePayer: from,
-      // Replaced by the node.
+      // The node replaces it.
       lifetime: { blockhash: NO_HASH, lastValidHeight: 0n },
       unitLimit: UNITS_MAX,
       unitPrice: await suggestPrice(),
     });
     const transaction = encodeUnsigned(message);
     const { length: signersCount } = listSigners(message);
-    // An order is of what is final: a node that is behind it would say that the money is not there.
+    // Orders spend final balances: a node behind the final slot would report a lack of funds.
     const minSlot = await getFinalSlot();
     const simulation = await nodes.agree(async (node): Promise<Simulation> => {
       const { error, units } = await node.simulate(transaction, minSlot);
@@ -148,7 +148,7 @@ export function createSender(quorum: Quorum, options: SenderOptions): ChainSende
       }
       return { ok: false, reason: readFailure(error, { instructions, payer: toBase58(from) }) };
     }, SIMULATIONS);
-    // Anybody can send dust at any time: an attempt that it used up would be theirs to use up.
+    // Anybody can send dust at any time, so it must not use up a try of the settlement.
     if (!simulation.ok && simulation.reason === MORE_ARRIVED) throw unavailable(MORE_ARRIVED);
     if (!simulation.ok && simulation.reason === "gas") {
       throw new OperatingError("INSUFFICIENT_BALANCE", "The sender has too little for gas.", {
@@ -185,7 +185,7 @@ export function createSender(quorum: Quorum, options: SenderOptions): ChainSende
     simulate,
     send: async (raw: Hex) => {
       const signature = toSignature(decodeTransaction(raw).txHash);
-      // The bytes are the same for all: more nodes can only bring them further.
+      // All nodes get the same bytes, so one that takes them is enough.
       const outcome = await nodes.findAny(
         (node) => node.send(raw, signature),
         (said) => (said === "unknown" ? "nothing" : "enough"),
@@ -196,13 +196,13 @@ export function createSender(quorum: Quorum, options: SenderOptions): ChainSende
   };
 }
 
-/** Transactions name a block, and can be mined for so many blocks after it. */
+/** Creates the sequencing by blockhash: a transaction names a block and can be mined for 150 blocks after it. */
 export function createBlockhashSequencing({ nodes }: Pick<Quorum, "nodes">): BlockhashSequencing {
-  /** The block that enough nodes have confirmed, by whose hash a transaction begins to live. */
+  /** Returns a lifetime that begins with the newest block confirmed by enough nodes. */
   async function getLifetime(): Promise<Lifetime> {
     const slots = await nodes.collect((node) => node.getSlot("confirmed"));
     const slot = nodes.reachedBy(slots.values);
-    // Never a node's own word for how long: too low a height would have it signed twice.
+    // The last valid height is computed here: if a node understated it, the call would be signed again too early.
     const { hash, height } = await nodes.agree((node) => node.readHead(slot, "confirmed"), {
       isSame: (one, other) => one.hash === other.hash && one.height === other.height,
       merge: ([first]) => {
@@ -223,28 +223,28 @@ export function createBlockhashSequencing({ nodes }: Pick<Quorum, "nodes">): Blo
   };
 }
 
-/** How far the signer's clock and the time of blocks may be apart. */
+/** Largest difference between the signer's clock and block times, in seconds. */
 const CLOCK_GRACE_S = 600n;
 
-// 32 zero bytes, which are no block's.
+/** 32 zero bytes, the hash of no block. */
 const NO_HASH = toHex32(NATIVE_SOL);
 
 function isFromVault({ kind }: Order): boolean {
   return kind === "lock" || kind === "transfer" || kind === "refund";
 }
 
-/** Balances of a mint do not matter, only what it is. */
+/** Compares the owner and data of a mint's account and ignores its lamports. */
 const SAME_DATA: Rule<AccountAnswer | null> = {
   isSame: (one, other) => one?.owner === other?.owner && isDeepStrictEqual(one?.data, other?.data),
   merge: ([first]) => first ?? null,
 };
 
-/** A fifth more, because state may change before it is mined, and what the two instructions about fees take. */
+/** Adds 20 % for state that changes before the transaction is mined, and the units of the two fee instructions. */
 function withMargin(units: bigint): bigint {
   return (units * 12n) / 10n + 300n;
 }
 
-/** What three quarters of recent prices do not exceed, within bounds; all in micro-lamports per compute unit. */
+/** Returns the upper quartile of recent prices within the bounds, in micro-lamports per compute unit. */
 export function suggestedPriceOf(
   prices: readonly bigint[],
   { min, max }: SenderOptions["unitPrice"],
@@ -255,7 +255,7 @@ export function suggestedPriceOf(
   return price > max ? max : price;
 }
 
-/** Mints that an order moves for the first time: what is locked already must get out whatever became of its mint. */
+/** Lists the mints to check for an order. Value must always be able to leave, so ends of locks and refunds have none. */
 function mintsOf(order: Order): readonly Address[] {
   switch (order.kind) {
     case "lock":

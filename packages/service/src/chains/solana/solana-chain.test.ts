@@ -1,4 +1,4 @@
-/** The chain port over the sandbox's Solana chain: every order, from the plan to what is read of it when it is final. */
+/** The chain port over the sandbox's Solana chain: every order, from its call to its final effects. */
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { startTamperingProxy } from "../../../test/support/tampering-proxy.ts";
 import { commitmentOf, rentOf } from "../../../test/support/solana-svm.ts";
@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** A commitment that no other test has. */
+/** Returns a new commitment, unique in this file. */
 function newCommitment(fields: Partial<Commitment> = {}): Commitment {
   number += 1;
   return commitmentOf(number, fields);
@@ -63,7 +63,7 @@ const blockOf = async ({ blockNumber }: Receipt): Promise<BlockRef> => {
   if (!block) throw new Error("no block");
   return block;
 };
-/** The priority fee comes on top: a lamport for a thousand of at most 400,000 units. */
+/** Allows for the priority fee: one lamport per thousand units, at most 400,000 units. */
 const expectCost = ({ gasCost }: Receipt, least: bigint) => {
   expect(gasCost).toBeGreaterThan(least);
   expect(gasCost).toBeLessThanOrEqual(least + 400n);
@@ -74,7 +74,7 @@ describe.each([
   ["a token", () => world.usdc, 25n * USDC],
   ["SOL", () => NATIVE_SOL, 3n * SOL],
 ])("%s", (_, tokenOf, amount) => {
-  test("is locked, and the lock is read back from the chain", async () => {
+  test("is locked, and the lock can be read from the chain", async () => {
     const token = tokenOf();
     const { commitment, wallet, call, receipt, deliveryId, held, seq } = await lock(token, amount);
     const { here } = world;
@@ -116,12 +116,12 @@ describe.each([
     expect(await here.getBalance(token, wallet)).toBe(0n);
   });
 
-  test("is claimed, and the rent comes back", async () => {
+  test("is claimed, and the rent is returned", async () => {
     const token = tokenOf();
     const { here, deployment } = world;
     const { treasury } = deployment.facts;
     const { commitment, deliveryId, seq } = await lock(token, amount);
-    // The treasury's account is opened by whatever is claimed first.
+    // The first claim would open the treasury's account.
     await world.give(token, treasury, 1n);
     await world.finalize();
     const before = await here.getBalance(token, treasury);
@@ -135,13 +135,13 @@ describe.each([
     expect(await here.getLock(deliveryId, "final")).toMatchObject({ state: "claimed", amount });
     expect((await here.getBalance(token, treasury)) - before).toBe(amount);
     expect(await outflowsOf(receipt)).toEqual([]);
-    // Neither again, nor back.
+    // It can be neither claimed again nor returned.
     for (const other of [call, here.buildReturn(claim, SIGNATURE, open)]) {
       expect(await here.simulate(deployment.facts.feePayer, other)).toMatchObject({ ok: false });
     }
   });
 
-  test("is returned, which is no new deposit", async () => {
+  test("is returned, which is not a new deposit", async () => {
     const token = tokenOf();
     const { here } = world;
     const { commitment, wallet, deliveryId, seq } = await lock(token, amount);
@@ -167,7 +167,7 @@ describe.each([
     expect(await here.getBalance(token, wallet)).toBe(amount);
   });
 
-  test("is delivered once, and found under its id", async () => {
+  test("is delivered only once and found by its id", async () => {
     const token = tokenOf();
     const { here } = world;
     const commitment = newCommitment({ destToken: toHex32(token) });
@@ -182,7 +182,7 @@ describe.each([
     };
     const deliveryId = here.deliveryIdOfPayout(order);
     expect(await here.findDelivery(deliveryId)).toBeNull();
-    // Lamports at its marker are no delivery.
+    // Lamports at its marker do not prove a delivery.
     const marker = markerAddressOf(here.addresses.delivery, deliveryId);
     await world.give(NATIVE_SOL, marker, SOL);
     await world.finalize();
@@ -208,7 +208,7 @@ describe.each([
     });
   });
 
-  test("is transferred less its fee", async () => {
+  test("is transferred less the route fee", async () => {
     const token = tokenOf();
     const { here } = world;
     const { commitment, wallet } = await deposit(token, amount);
@@ -248,7 +248,7 @@ describe.each([
 });
 
 describe("a lock", () => {
-  test("that somebody added to is claimed with all that it holds", async () => {
+  test("that somebody added to is claimed with its whole balance", async () => {
     const { here, deployment, usdc } = world;
     const { escrow, treasury } = deployment.facts;
     const { commitment, deliveryId, seq } = await lock(usdc, 25n * USDC);
@@ -269,14 +269,14 @@ describe("a lock", () => {
     expect((await here.getBalance(usdc, treasury)) - before).toBe(25n * USDC + 1n);
   });
 
-  test("that somebody adds to again and again is handed over whole", async () => {
+  test("that somebody keeps adding to is handed over whole", async () => {
     const { here, deployment, usdc: token } = world;
     const { escrow, treasury } = deployment.facts;
     const { commitment, deliveryId, seq } = await lock(token, 25n * USDC);
     const before = await here.getBalance(token, treasury);
     const open = { commitment, token, seq, amount: 25n * USDC, held: 25n * USDC };
     const account = lockAddressOf(escrow, deliveryId, "token");
-    /** A unit lands after the call was signed, and before it. */
+    /** Adds one unit after the call is signed and before it is mined. */
     const sendAfterUnit = async (call: Call) => {
       const { raw } = await world.sign(call);
       await addTo(account, 1n);
@@ -298,7 +298,7 @@ describe("a lock", () => {
     const claimed = await here.getLock(deliveryId, "final");
     expect(claimed).toMatchObject({ state: "claimed", amount: 25n * USDC });
     expect(claimed).not.toHaveProperty("held");
-    // What comes now is the treasury's, and the lock stays ended.
+    // Later additions belong to the treasury, and the lock stays ended.
     await addTo(account, 1n);
     expect(await here.getLock(deliveryId, "final")).toEqual(claimed);
     for (const other of [call, here.buildReturn(claim, SIGNATURE, { ...open, whole: true })]) {
@@ -306,7 +306,7 @@ describe("a lock", () => {
     }
   });
 
-  test("that is given back whole settles again from where it lies", async () => {
+  test("that is returned whole settles again from its account", async () => {
     const { here, usdc } = world;
     const { commitment, wallet, deliveryId, seq } = await lock(usdc, 25n * USDC);
     const account = lockAddressOf(world.deployment.facts.escrow, deliveryId, "token");
@@ -316,7 +316,7 @@ describe("a lock", () => {
     const call = here.buildReturn(order, SIGNATURE, { ...open, whole: true });
     const receipt = await world.execute(call);
     expect(await here.getLock(deliveryId, "final")).toMatchObject({ state: "returned" });
-    // The unit is a deposit like any other.
+    // The added unit counts as a deposit.
     expect(await outflowsOf(receipt)).toMatchObject([
       { kind: "returned", wallet, token: usdc, amount: -25n * USDC },
     ]);
@@ -329,7 +329,7 @@ describe("a lock", () => {
     expect(await here.getBalance(usdc, wallet)).toBe(0n);
   });
 
-  test("and its delivery are found by a hint, however long somebody made their histories", async () => {
+  test("and its delivery are found by a hint, however long their histories are", async () => {
     const { here, usdc, sandbox } = world;
     const proxy = await startTamperingProxy(sandbox.url, ({ method }, said) =>
       method === "getSignaturesForAddress" ? { error: { code: -32000, message: "long" } } : said,
@@ -342,7 +342,7 @@ describe("a lock", () => {
     const truth = await here.getLock(deliveryId, "final");
     expect(truth).toMatchObject({ state: "locked" });
     expect(await blind.getLock(deliveryId, "final", hints)).toEqual(truth);
-    // What is hinted at proves only itself.
+    // A hinted transaction proves only what it contains.
     for (const useless of [[], hints.slice(0, 2)]) {
       await expect(blind.getLock(deliveryId, "final", useless)).rejects.toMatchObject(UNAVAILABLE);
       expect(await here.getLock(deliveryId, "final", useless)).toEqual(truth);
@@ -351,7 +351,7 @@ describe("a lock", () => {
     const claim = { deliveryId, paidAmount: 5n, deadline: DEADLINE };
     const open = { commitment, token: usdc, seq, amount: 25n * USDC };
     const { txHash } = await world.execute(here.buildClaim(claim, SIGNATURE, open));
-    // Closed, and not known how: the hint is not enough any more.
+    // The lock is closed, and the hint does not show how.
     await expect(blind.getLock(deliveryId, "final", hints)).rejects.toMatchObject(UNAVAILABLE);
     const claimed = await blind.getLock(deliveryId, "final", [txHash, ...hints]);
     expect(claimed).toEqual({ ...truth, state: "claimed", held: undefined });
@@ -371,15 +371,15 @@ describe("a lock", () => {
     expect(found).toMatchObject({ txHash: paid.txHash, amount: 7n * USDC });
     expect(await blind.findDelivery(id, "latest", [txHash, paid.txHash])).toEqual(found);
     await expect(blind.findDelivery(id, "latest", [txHash])).rejects.toMatchObject(UNAVAILABLE);
-    // That an id was not delivered takes no history at all.
+    // An undelivered id needs no history.
     expect(await blind.findDelivery(toHex32(`0x${"02".repeat(32)}`))).toBeNull();
   });
 
-  test("that was never opened is none", async () => {
+  test("that was never opened is null", async () => {
     expect(await world.here.getLock(toHex32(`0x${"01".repeat(32)}`), "final")).toBeNull();
   });
 
-  /** Sends tokens straight to a token account, from a vault. */
+  /** Sends tokens from a vault to a token account. */
   async function addTo(account: Address, amount: bigint): Promise<void> {
     const commitment = newCommitment();
     const vault = await world.issue(commitment);
@@ -389,8 +389,8 @@ describe("a lock", () => {
   }
 });
 
-describe("what is in a wallet", () => {
-  test("T27 lies in the associated account, and in others of which an order names one more", async () => {
+describe("the balance of a wallet", () => {
+  test("counts all token accounts, and an order names the associated one and one more [T27]", async () => {
     const { here, usdc } = world;
     const { commitment, wallet } = await deposit(usdc, 10n);
     const others = [await world.openOther(wallet, 5n), await world.openOther(wallet, 7n)];
@@ -412,7 +412,7 @@ describe("what is in a wallet", () => {
 });
 
 describe("a binding", () => {
-  test("is what only the binding key can have signed", async () => {
+  test("is valid only with the binding key's signature", async () => {
     const { here } = world;
     const commitment = newCommitment();
     const wallet = await world.issue(commitment);
@@ -428,8 +428,8 @@ describe("a binding", () => {
   });
 });
 
-describe("sending", () => {
-  test("a transaction that was mined is known; one whose lifetime ended is expired and never mined", async () => {
+describe("a transaction", () => {
+  test("is known once mined; after its lifetime it is expired and never mined", async () => {
     const { here, usdc, sandbox } = world;
     const { commitment, wallet } = await deposit(usdc, 10n);
     const call = here.buildRefund(commitment, usdc, await here.readHolding(usdc, wallet));
@@ -454,7 +454,7 @@ describe("sending", () => {
     expect(receipt?.succeeded).toBe(true);
   });
 
-  test("T41 a transaction is seen once it is confirmed, and not when its block left the chain", async () => {
+  test("has a receipt once confirmed, and none after its block is dropped [T41]", async () => {
     const { here, usdc, sandbox } = world;
     const { commitment, wallet } = await deposit(usdc, 10n);
     const call = here.buildRefund(commitment, usdc, await here.readHolding(usdc, wallet));
@@ -469,7 +469,7 @@ describe("sending", () => {
     expect(await here.getReceipt(world.txHashOf(raw))).toBeNull();
   });
 
-  test("T34 what fails is mined, paid for, and did nothing", async () => {
+  test("that fails is mined, pays its fee and has no effect [T34]", async () => {
     const { here, usdc } = world;
     const { commitment, wallet } = await deposit(usdc, 10n);
     const call = here.buildRefund(commitment, usdc, { amount: 11n });
@@ -486,7 +486,7 @@ describe("sending", () => {
     expect(await here.getBalance(usdc, wallet)).toBe(10n);
   });
 
-  test("a simulation says what it takes, or why it would fail", async () => {
+  test("is simulated with its units or the reason of its failure", async () => {
     const { here, usdc, deployment } = world;
     const { commitment } = await deposit(usdc, 10n);
     const simulate = (amount: bigint) =>
@@ -496,7 +496,7 @@ describe("sending", () => {
     expect(await simulate(11n)).toEqual({ ok: false, reason: "InsufficientFunds" });
   });
 
-  test("dust that is newer than what is swept is waited for, and no fault of the order", async () => {
+  test("waits in simulation for dust newer than the swept balance to be final", async () => {
     const { here, deployment, sandbox } = world;
     const { commitment, wallet } = await deposit(NATIVE_SOL, SOL);
     const held = await here.readHolding(NATIVE_SOL, wallet);
@@ -514,7 +514,7 @@ describe("sending", () => {
     expect(await simulate(later)).toMatchObject({ ok: true });
   });
 
-  test("pays a wallet no less than lets its account be, which only the cluster knows", async () => {
+  test("pays a wallet no less than the rent-exempt minimum, which the cluster decides", async () => {
     const { here, deployment, sandbox, usdc } = world;
     const pay = (commitment: Commitment, amount: bigint) =>
       here.buildDeliver(
@@ -538,7 +538,7 @@ describe("sending", () => {
     expect(await here.simulate(feePayer, pay(commitment, least - 1n))).toMatchObject({ ok: false });
     await world.execute(pay(commitment, least));
     expect(await here.getLeastPayment(NATIVE_SOL, to)).toBe(1n);
-    // Who has SOL can be given the least there is.
+    // A wallet with SOL can receive any amount.
     const again = newCommitment({
       destToken: toHex32(NATIVE_SOL),
       destWallet: commitment.destWallet,
@@ -554,7 +554,7 @@ describe("sending", () => {
     expect(await world.connect([proxy.url]).getLeastPayment(NATIVE_SOL, stranger)).toBe(89_088n);
   });
 
-  test("dust that lands before a sweep is mined makes it fail, which its receipt says", async () => {
+  test("fails with metMore in its receipt when dust lands before the sweep", async () => {
     const { here, sandbox } = world;
     const { commitment, wallet } = await deposit(NATIVE_SOL, SOL);
     const held = await here.readHolding(NATIVE_SOL, wallet);
@@ -570,7 +570,7 @@ describe("sending", () => {
     const failed = await send(held.amount);
     expect(failed).toMatchObject({ succeeded: false, metMore: true, effects: [] });
     expect(failed?.gasCost).toBeGreaterThan(0n);
-    // What leaves as much as an account must have is not hindered by anything that comes.
+    // An order that leaves the rent-exempt minimum cannot fail because of dust.
     const { spare = 0n } = held;
     expect(spare).toBe(rentOf(0));
     const done = await send(held.amount - spare);
@@ -579,7 +579,7 @@ describe("sending", () => {
     expect(await here.getBalance(NATIVE_SOL, wallet)).toBe(spare + 2n);
   });
 
-  test("what fails for any other reason did not meet more", async () => {
+  test("fails without metMore in its receipt for any other reason", async () => {
     const { here } = world;
     const { commitment, wallet } = await deposit(NATIVE_SOL, SOL);
     const held = await here.readHolding(NATIVE_SOL, wallet);
@@ -592,7 +592,7 @@ describe("sending", () => {
     expect(receipt).not.toHaveProperty("metMore");
   });
 
-  test("a sender without SOL, or without enough for rent, lacks gas", async () => {
+  test("lacks gas when its sender has no SOL, or not enough for rent", async () => {
     const { here, usdc } = world;
     const { commitment } = await deposit(usdc, 10n);
     const call = here.buildRefund(commitment, usdc, { amount: 10n });
@@ -604,13 +604,13 @@ describe("sending", () => {
     await expect(here.simulate(poor, call)).rejects.toMatchObject(lacking);
   });
 
-  test("the cost is that of three signatures and of the units", () => {
+  test("costs three signatures and its units", () => {
     expect(world.here.costOf(0n, 5n)).toBe(15_000n);
     expect(world.here.costOf(400_000n, 1_000n)).toBe(15_400n);
     expect(world.here.costOf(1n, 1n)).toBe(15_001n);
   });
 
-  test("fees stay between the least and the most", async () => {
+  test("has fees between the configured minimum and maximum", async () => {
     const fees = await world.here.suggestFees();
     expect(fees).toEqual({ maxFeePerGas: 1_000n, maxPriorityFeePerGas: 1_000n });
   });
@@ -620,41 +620,46 @@ describe("mints", () => {
   const facts: MintFacts = { program: "token-2022", decimals: 6, hasTransferFee: false };
 
   test.each([
-    ["T26", "the other program", { decimals: 6, program: "token" }, "token program differs"],
+    ["the other program", "T26", { decimals: 6, program: "token" }, "token program differs"],
     [
-      "T28",
       "a fee",
+      "T28",
       { decimals: 6, transferFee: { basisPoints: 1, maximum: 5n } },
       "transfer fee differs",
     ],
     [
+      "a transfer hook",
       "T29",
-      "a hook",
       { decimals: 6, transferHook: toBase58(toAddress(`0x${"4f".repeat(32)}`)) },
       "extension TransferHook",
     ],
     [
-      "T30",
       "a permanent delegate",
+      "T30",
       { decimals: 6, permanentDelegate: toBase58(toAddress(`0x${"4e".repeat(32)}`)) },
       "extension PermanentDelegate",
     ],
-    ["T31", "a pause", { decimals: 6, pausable: true }, "extension PausableConfig"],
     [
+      "a pausable configuration",
       "T31",
-      "accounts frozen at first",
+      { decimals: 6, pausable: true },
+      "extension PausableConfig",
+    ],
+    [
+      "accounts frozen by default",
+      "T31",
       { decimals: 6, frozenByDefault: true },
       "extension DefaultAccountState",
     ],
     [
+      "non-transferable tokens",
       "T32",
-      "tokens that stay where they are",
       { decimals: 6, nonTransferable: true },
       "extension NonTransferable",
     ],
-    ["T33", "other decimals", { decimals: 7, program: "token-2022" }, "decimals differ"],
+    ["other decimals", "T33", { decimals: 7, program: "token-2022" }, "decimals differ"],
   ] as const)(
-    "%s with %s, other than configured, are not settled; of a refund the chain decides",
+    "with %s, unlike the configuration, are not settled, but refunds are left to the chain [%s]",
     async (_, __, request, reason) => {
       const { here, deployment } = world;
       const token = await world.createMint(facts, request);
@@ -673,7 +678,7 @@ describe("mints", () => {
     },
   );
 
-  test("T33 that are closed and made anew with other decimals are not settled any more", async () => {
+  test("that are recreated with other decimals are no longer settled [T33]", async () => {
     const { here, deployment, sandbox } = world;
     const token = await world.createMint(facts);
     const { commitment, wallet } = await deposit(token, 10n);
@@ -685,7 +690,7 @@ describe("mints", () => {
     const { bank } = sandbox.chain;
     const mint = bank.read(toBase58(token));
     if (!mint) throw new Error("no mint");
-    // The byte after the authority and the supply.
+    // The decimals follow the authority and the supply.
     const data = Uint8Array.from(mint.data);
     data[44] = 9;
     sandbox.chain.write(toBase58(token), { ...mint, data });
@@ -696,7 +701,7 @@ describe("mints", () => {
     });
   });
 
-  test("T28 with a fee of theirs are settled for what arrives", async () => {
+  test("with a transfer fee are settled for the amount that arrives [T28]", async () => {
     const { here } = world;
     const withFee = { ...facts, hasTransferFee: true };
     const transferFee = { basisPoints: 100, maximum: 10_000_000n };
@@ -713,8 +718,8 @@ describe("mints", () => {
   });
 });
 
-describe("identity", () => {
-  test("another cluster is refused", async () => {
+describe("the chain of a cluster", () => {
+  test("is refused when its genesis hash differs", async () => {
     const other = world.connect([world.sandbox.url], 1, {
       genesisHash: toHex32(`0x${"77".repeat(32)}`),
     });
@@ -725,7 +730,7 @@ describe("identity", () => {
     await expect(world.here.checkIdentity()).resolves.toBeUndefined();
   });
 
-  test("what Solana does not have is a capability that is absent", async () => {
+  test("has null for the capabilities that Solana lacks", async () => {
     const { here, usdc } = world;
     expect(await here.hasCode(usdc)).toBe(false);
     expect(here.combine([])).toBeNull();

@@ -1,4 +1,4 @@
-/** Solana behind the chain port: some nodes, asked together, and orders to a signer in the place of contracts. */
+/** The chain port on Solana: a quorum of nodes, and orders to the signer instead of contracts. */
 import type { Commitment } from "../../core/commitment.ts";
 import { type Address, type Hex32, padAddress } from "../../core/hex.ts";
 import type { Clock } from "../../core/ports.ts";
@@ -22,39 +22,39 @@ import { createBlockhashSequencing, createSender } from "./sender.ts";
 export interface SolanaChainOptions {
   /** Bridge chain id. */
   readonly chainId: number;
-  /** At least one; they may carry credentials, and are never shown. */
+  /** At least one. They may contain credentials and are never shown. */
   readonly rpcUrls: readonly string[];
-  /** How many nodes must agree: more than half. */
+  /** Number of nodes that must agree: more than half. */
   readonly required: number;
-  /** For one request, body included. */
+  /** Per request, including the body. */
   readonly timeoutMs: number;
   /** Hash of the cluster's first block, which every node must serve. */
   readonly genesisHash: Hex32;
   readonly levels: Levels;
   readonly accounts: Accounts;
   readonly commitments: Commitments;
-  /** Mints that are configured. Wrapped SOL is known. */
+  /** Configured mints. Wrapped SOL need not be among them. */
   readonly mints: ReadonlyMap<Address, MintFacts>;
-  /** The vault of a commitment's hash, where one was issued. */
+  /** Returns the stored vault of a commitment's hash; null when none was issued. */
   readonly vaultOf: (commitment: Hex32) => Promise<Address | null>;
-  /** What the signer still lets be delivered of a token, in base units. */
+  /** Returns how much of a token the signer still delivers under the daily cap, in base units. */
   readonly capLeftOf: (token: Address) => Promise<bigint>;
-  /** Lamports per byte that accounts are opened with. More than the cluster asks comes back when they are closed. */
+  /** Rent in lamports per byte of opened accounts. Any excess is returned when they are closed. */
   readonly rentPerByte: bigint;
-  /** Micro-lamports per compute unit: the least that is offered, and the most. */
+  /** Lowest and highest offered priority fee, in micro-lamports per compute unit. */
   readonly unitPrice: { readonly min: bigint; readonly max: bigint };
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** A chain whose nodes tell of their newest final block only, and whose deposits lie in vaults of the signer. */
+/** A chain whose nodes serve only their newest final state, and whose wallets are vaults of the signer. */
 export interface ChainOfVaults extends Chain {
   readonly sequencing: BlockhashSequencing;
   readonly balances: FinalBalances;
   readonly wallets: VaultWallets;
 }
 
-/** The chain over its nodes. Makes no request yet: `checkIdentity` says whether they are the right ones. */
+/** Creates the chain without a request. `checkIdentity` checks that its nodes serve the right cluster. */
 export function createSolanaChain(options: SolanaChainOptions): ChainOfVaults {
   const { chainId, levels, accounts, commitments, mints, capLeftOf, rentPerByte } = options;
   const nodes = options.rpcUrls.map((rpcUrl) => createNode({ ...options, rpcUrl }));
@@ -109,10 +109,10 @@ export function createSolanaChain(options: SolanaChainOptions): ChainOfVaults {
   };
 }
 
-/** Bytes that every account counts beside its own. */
+/** Bytes of overhead that rent is charged for with every account. */
 const ACCOUNT_OVERHEAD = 128n;
 
-/** Lamports that an account of so many bytes must have. */
+/** Returns the rent-exempt minimum of an account, in lamports. */
 export function rentOf(bytes: number, lamportsPerByte: bigint): bigint {
   return (BigInt(bytes) + ACCOUNT_OVERHEAD) * lamportsPerByte;
 }

@@ -33,7 +33,7 @@ const compile = (instructions = [transfer()]) =>
   });
 
 describe("a transaction", () => {
-  test("is what its message and its signatures were", () => {
+  test("decodes to its message and signatures", () => {
     const message = compile();
     expect(listSigners(message)).toEqual([PAYER, OTHER]);
     const signatures = [new Uint8Array(64).fill(1), new Uint8Array(64).fill(2)];
@@ -46,20 +46,20 @@ describe("a transaction", () => {
     });
   });
 
-  test("needs every signature, whole", () => {
+  test("is refused without every signature at full length", () => {
     const message = compile();
     const signature = new Uint8Array(64).fill(1);
     expect(() => encodeTransaction(message, [signature])).toThrow("every signer signs");
     expect(() => encodeTransaction(message, [signature, new Uint8Array(63)])).toThrow("64 bytes");
   });
 
-  test("fits a packet or is none", () => {
+  test("is refused when it does not fit one packet", () => {
     const many = Array.from({ length: 62 }, () => transfer());
     expect(() => compile(many)).toThrow("fits one packet");
   });
 });
 
-describe("why it would fail", () => {
+describe("the reason of a failed simulation", () => {
   const said = (error: unknown, from = OTHER) =>
     readFailure(error, { instructions: [transfer(from)], payer: toBase58(PAYER) });
 
@@ -77,11 +77,11 @@ describe("why it would fail", () => {
     ["text of a node", "reverted"],
     [{}, "reverted"],
     [7, "reverted"],
-  ])("%j: %s", (error, reason) => {
+  ])("of %j is %s", (error, reason) => {
     expect(said(error)).toBe(reason);
   });
 
-  test("what the payer lacks is gas", () => {
+  test("is gas when the fee payer lacks funds", () => {
     expect(said({ InstructionError: [2, { Custom: 1 }] }, PAYER)).toBe("gas");
   });
 });

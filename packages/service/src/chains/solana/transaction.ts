@@ -1,4 +1,4 @@
-/** Transactions as bytes: the message that is signed, and the message with its signatures. */
+/** The encoding of transactions: the message to sign, and the message with its signatures. */
 import {
   appendTransactionMessageInstructions,
   blockhash,
@@ -25,22 +25,22 @@ import {
 import type { Lifetime } from "../port/index.ts";
 import { bytesOf, fromBase58, hexOf, toBase58 } from "./base58.ts";
 
-/** Bytes that one packet carries. */
+/** Size of one packet. */
 export const TRANSACTION_BYTES_MAX = 1_232;
 const SIGNATURE_BYTES = 64;
 
-/** What a transaction is made of. */
+/** The parts of a message. */
 export interface MessageParts {
   readonly instructions: readonly Instruction[];
   readonly feePayer: Address;
   readonly lifetime: Lifetime;
-  /** The most compute units that it may use. */
+  /** Most compute units that the transaction may use. */
   readonly unitLimit: bigint;
   /** Micro-lamports offered per compute unit. */
   readonly unitPrice: bigint;
 }
 
-/** The bytes to sign. Throws when they would not fit a packet with their signatures. */
+/** Returns the bytes to sign. Throws when they and their signatures do not fit one packet. */
 export function compileMessage(parts: MessageParts): Uint8Array {
   const { instructions, feePayer, lifetime, unitLimit, unitPrice } = parts;
   const message = pipe(
@@ -65,19 +65,19 @@ export function compileMessage(parts: MessageParts): Uint8Array {
   return bytes;
 }
 
-/** Who must sign a message, the fee payer first. */
+/** Lists the accounts that must sign a message, the fee payer first. */
 export function listSigners(message: Uint8Array): readonly Address[] {
   const { header, staticAccounts } = getCompiledTransactionMessageDecoder().decode(message);
   return staticAccounts.slice(0, header.numSignerAccounts).map(fromBase58);
 }
 
-/** The blockhash that a message lives by. */
+/** Returns the blockhash that limits the lifetime of a message. */
 export function readBlockhash(message: Uint8Array): Hex32 {
   const { lifetimeToken } = getCompiledTransactionMessageDecoder().decode(message);
   return toHex32(fromBase58(lifetimeToken));
 }
 
-/** A transaction: a message and its signatures, in the order of its signers. */
+/** Encodes a message with its signatures, which must be in the order of its signers. */
 export function encodeTransaction(message: Uint8Array, signatures: readonly Uint8Array[]): Hex {
   const signers = listSigners(message).length;
   assert(signatures.length === signers, "every signer signs");
@@ -88,7 +88,7 @@ export function encodeTransaction(message: Uint8Array, signatures: readonly Uint
   return hexOf(Buffer.concat([Uint8Array.of(signers), ...signatures, message]));
 }
 
-/** A message without signatures, to be simulated. */
+/** Encodes a message with zero signatures, for simulation. */
 export function encodeUnsigned(message: Uint8Array): Hex {
   return encodeTransaction(
     message,
@@ -96,7 +96,7 @@ export function encodeUnsigned(message: Uint8Array): Hex {
   );
 }
 
-/** A signed transaction, taken apart. Throws on bytes that are none. */
+/** The parts of a signed transaction. */
 export interface DecodedTransaction {
   readonly txHash: TxHash;
   readonly message: Uint8Array;
@@ -106,7 +106,7 @@ export interface DecodedTransaction {
   readonly blockhash: Hex32;
 }
 
-/** Takes a transaction apart. Throws on bytes that are none, or that nobody signed. */
+/** Decodes a transaction. Throws on malformed bytes and on a missing signature. */
 export function decodeTransaction(raw: Hex): DecodedTransaction {
   const { messageBytes, signatures } = getTransactionDecoder().decode(bytesOf(raw));
   const message = Uint8Array.from(messageBytes);

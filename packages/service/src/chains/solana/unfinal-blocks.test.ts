@@ -1,4 +1,4 @@
-/** Blocks that are confirmed and not final: walked over real HTTP, with forks, and nodes that are behind, hide or lie. */
+/** Confirmed blocks that are not final, over real HTTP, with forks and nodes that lag, hide or lie. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import {
   type Tamper,
@@ -33,13 +33,13 @@ afterAll(async () => {
 
 const honest = () => world.connect([world.sandbox.url], 1, { seenAt: "confirmed" });
 const alone = () => world.connect([liar.url], 1, { seenAt: "confirmed" });
-/** One liar and two honest nodes, which are the same. */
+/** Connects one liar and the honest node twice. */
 const outvoted = () => {
   const { url } = world.sandbox;
   return world.connect([liar.url, url, url], 2, { seenAt: "confirmed" });
 };
 
-/** A deposit in a block that is confirmed, and not final. */
+/** Makes a deposit in a confirmed block that is not final. */
 async function depositUnfinal() {
   const commitment = commitmentOf(++count);
   const wallet = await world.issue(commitment);
@@ -50,7 +50,7 @@ async function depositUnfinal() {
   return { commitment, wallet, before, newest };
 }
 
-/** Follows the chain from a block on, and adds up what a wallet got. */
+/** Scans the chain from a block on and sums a wallet's deposits. */
 async function scan(chain: Chain, from: BlockRef, wallet: Address) {
   let tip = from;
   let sum = 0n;
@@ -64,7 +64,7 @@ async function scan(chain: Chain, from: BlockRef, wallet: Address) {
   }
 }
 
-/** As a node says it that has not come further than a slot. */
+/** Answers like a node that has not passed a slot. */
 const behind =
   (slot: bigint): Tamper =>
   ({ method, params }, said) => {
@@ -83,13 +83,13 @@ const behind =
     return said;
   };
 
-describe("what is confirmed", () => {
-  test("is walked, while all that money is decided on is what is final", async () => {
+describe("a confirmed block", () => {
+  test("is scanned, while balances are read only from final state", async () => {
     const { wallet, before, newest } = await depositUnfinal();
     const seen = honest();
     const { tip, sum } = await scan(seen, before, wallet);
     expect(sum).toBe(AMOUNT);
-    // The newest block is not confirmed before another stands on it.
+    // The newest block is confirmed once another follows it.
     expect(tip.number).toBe(newest - 1n);
     expect(await seen.getHead()).toEqual(tip);
     expect(await seen.getBlock(newest)).toBeNull();
@@ -112,13 +112,13 @@ describe("what is confirmed", () => {
     expect((await world.here.getHead()).number).toBe(final);
   });
 
-  test("T41 leaves the chain with its fork: what was read of it is not said to be there any more", async () => {
+  test("is null once its fork is dropped, after it was read [T41]", async () => {
     const { wallet, before } = await depositUnfinal();
     const seen = honest();
     const { tip } = await scan(seen, before, wallet);
     expect(await seen.getBlock(tip.number)).toEqual(tip);
     await world.sandbox.fork({ blocks: 3 });
-    // Its slot is open again, by all that can be known.
+    // The slot may still get another block.
     const shortened = await seen.getHead();
     expect(shortened.number).toBeLessThan(tip.number);
     expect(await seen.getBlock(tip.number)).toBeNull();
@@ -130,13 +130,13 @@ describe("what is confirmed", () => {
     expect(await seen.findBalance(NATIVE_SOL, wallet)).toBe(0n);
   });
 
-  test("T41 and was listed ahead does not hide what came instead, however far that is by now", async () => {
+  test("listed ahead and then dropped does not hide the block that replaced it [T41]", async () => {
     const { wallet } = await depositUnfinal();
     await world.finalize();
     const seen = honest();
     const start = await seen.getHead();
     await world.sandbox.tick(25);
-    // The list of what is ahead is asked for here, and kept.
+    // This read caches the list of the slots ahead.
     const first = await seen.getBlockAfter(start.number);
     await world.sandbox.fork({ blocks: 24 });
     await world.give(NATIVE_SOL, wallet, AMOUNT);
@@ -149,10 +149,10 @@ describe("what is confirmed", () => {
     expect(found).toMatchObject({ sum: AMOUNT });
   });
 
-  test("that was not kept, of a fork that is gone, is no block and no list", async () => {
+  test("of a dropped fork that was not read before cannot be listed", async () => {
     const { wallet, before } = await depositUnfinal();
     const { tip } = await scan(honest(), before, wallet);
-    // Not the block whose hash the transaction names.
+    // Fork after the block that the transaction names as its blockhash.
     await world.sandbox.fork({ blocks: 2, replay: true });
     await world.sandbox.tick(3);
     const late = honest();
@@ -161,7 +161,7 @@ describe("what is confirmed", () => {
     expect((await scan(late, before, wallet)).sum).toBe(AMOUNT);
   });
 
-  test("is left as what was swept, in whichever block it was", async () => {
+  test("contains an outflow only while the sweep is in that block", async () => {
     const { commitment, wallet } = await depositUnfinal();
     await world.finalize();
     const seen = honest();
@@ -189,17 +189,17 @@ describe("what is confirmed", () => {
     expect(again).toMatchObject({ outflow });
     expect(again?.block.number).toBeGreaterThan(first?.block.number ?? 0n);
     expect(others).toEqual([]);
-    // The transaction is in another block by now, and nothing of it is said of this one.
+    // The transaction is in another block now, so this block cannot be listed.
     if (!first) throw new Error("it was just found");
     await expect(seen.listOutflows(first.block)).rejects.toMatchObject(UNAVAILABLE);
   });
 });
 
-describe("nodes of which some are behind", () => {
+describe("nodes that are partly behind", () => {
   test.each([
     ["one of three", 2, [null, null]],
     ["one of two that must agree", 2, [null]],
-  ] as const)("do not stop the walk, nor turn it round: %s", async (_, required, others) => {
+  ] as const)("do not stop the scan or turn it back: %s", async (_, required, others) => {
     const { wallet, before, newest } = await depositUnfinal();
     const { sandbox } = world;
     const urls = [liar.url, ...others.map(() => sandbox.url)];
@@ -211,7 +211,7 @@ describe("nodes of which some are behind", () => {
     liar.tamper = behind(slowest);
     const further = await scan(chain, all.tip, wallet);
     expect(further.tip.number).toBe(others.length === 2 ? newest + 9n : slowest);
-    // The tip is there, or it is not known whether it is; never is it gone.
+    // The tip exists or is above the head; it is never reported as orphaned.
     liar.tamper = behind(slowest - 5n);
     const tip = await chain.getBlock(further.tip.number);
     const head = await chain.getHead();
@@ -221,7 +221,7 @@ describe("nodes of which some are behind", () => {
     expect(await honest().getBlock(head.number)).toEqual(head);
   });
 
-  test("behind one address are waited for, where what is there now has not come to all of them", async () => {
+  test("behind one address are retried until all of them have the block", async () => {
     const { before } = await depositUnfinal();
     const [chain, newest] = [alone(), await honest().getHead()];
     let left = 3;
@@ -237,7 +237,7 @@ describe("nodes of which some are behind", () => {
     expect(newest.number).toBeGreaterThan(before.number);
   });
 
-  test("are not asked what a wallet holds now", async () => {
+  test("are not asked for a wallet's latest balance", async () => {
     const { wallet, before } = await depositUnfinal();
     const { url } = world.sandbox;
     const chain = world.connect([liar.url, url], 2, { seenAt: "confirmed" });
@@ -247,13 +247,13 @@ describe("nodes of which some are behind", () => {
       return asked.method === "getSlot" ? { result: Number(before.number) } : answer;
     };
     expect((await chain.getHead()).number).toBeLessThan(tip.number);
-    // It would say that nothing is there.
+    // The node that is behind would report an empty wallet.
     await expect(chain.findBalance(NATIVE_SOL, wallet)).rejects.toMatchObject(UNAVAILABLE);
   });
 });
 
-describe("a node's word", () => {
-  test("that a confirmed slot has no block is not taken", async () => {
+describe("a single node's answer", () => {
+  test("that a confirmed slot has no block is not believed", async () => {
     const { wallet, before } = await depositUnfinal();
     const chain = alone();
     const first = await chain.getBlockAfter(before.number);
@@ -266,12 +266,12 @@ describe("a node's word", () => {
     };
     await expect(alone().getBlockAfter(before.number)).rejects.toMatchObject(UNAVAILABLE);
     await expect(alone().getBlock(first?.number ?? 0n)).rejects.toMatchObject(UNAVAILABLE);
-    // Of a block that was read already the next one says that it is there.
+    // The next block confirms one that was read before.
     expect(await chain.getBlock(first?.number ?? 0n)).toEqual(first);
     expect((await scan(outvoted(), before, wallet)).sum).toBe(AMOUNT);
   });
 
-  test("that a block which is kept is still there is outvoted, and so is that it is not", async () => {
+  test("about whether a block that was read still exists is outvoted", async () => {
     const { wallet, before } = await depositUnfinal();
     const chain = outvoted();
     const { tip } = await scan(chain, before, wallet);
@@ -290,7 +290,7 @@ describe("a node's word", () => {
   });
 
   test.each(["postBalances", "transactions", "blockhash", "parentSlot"])(
-    "about a block with other %s is outvoted",
+    "with another %s of a block is outvoted",
     async (field) => {
       const { wallet, before } = await depositUnfinal();
       liar.tamper = ({ method }, said) => (method === "getBlock" ? forge(said, field) : said);
@@ -301,7 +301,7 @@ describe("a node's word", () => {
   );
 });
 
-test("only blocks that are walked, and what the gate asks, are asked for before they are final", async () => {
+test("a chain that settles, attests or audits reads everything at the finalized level", async () => {
   const { commitment, wallet, before } = await depositUnfinal();
   await world.finalize();
   const asked = new Set<string>();
@@ -311,7 +311,7 @@ test("only blocks that are walked, and what the gate asks, are asked for before 
     if (level) asked.add(`${method} ${level}`);
     return said;
   };
-  // As the settler, the attestor and the auditor have it.
+  // Connected as in the settler, attestor and auditor.
   const chain = world.connect([liar.url], 1);
   await chain.getHead();
   await scan(chain, before, wallet);
@@ -330,7 +330,7 @@ test("only blocks that are walked, and what the gate asks, are asked for before 
   expect(asked.size).toBeGreaterThan(5);
 });
 
-/** The same answer with another value in every place of a name. */
+/** Changes every value with a field's name in an answer. */
 function forge(said: { result?: unknown }, field: string): { result?: unknown } {
   const text = JSON.stringify(said.result, (key, value: unknown) => {
     if (key !== field) return value;

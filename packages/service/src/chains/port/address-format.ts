@@ -1,18 +1,18 @@
-/** How addresses of every family are written. */
+/** The text form of addresses. */
 import type { ChainKind } from "../../core/chain-registry.ts";
 import type { Address } from "../../core/hex.ts";
 
-/** How addresses of every family are written. */
+/** Formats and parses the addresses of every chain family. */
 export interface AddressFormat {
-  /** The spelling shown to people and on the wire: EIP-55 on EVM chains, base58 on Solana. */
+  /** Returns the text shown to people and on the wire: EIP-55 on EVM chains, base58 on Solana. */
   display(address: Address): string;
-  /** The address that a text names on the chains of a family. */
+  /** Parses an address of a chain family. */
   parse(text: string, kind: ChainKind): ParsedAddress;
-  /** Returns the address that a text names on the chains of some family, or undefined. No text names one on both. */
+  /** Parses an address of any family; undefined for any other text. No text is an address of two families. */
   parseAny(text: string): Address | undefined;
 }
 
 export type ParsedAddress =
   | { readonly kind: "address"; readonly address: Address }
-  /** No address of the family; `expected` says what would have been one, in the words of a refusal. */
+  /** Not an address of the family. `expected` describes one, for the error. */
   | { readonly kind: "invalid"; readonly expected: string };

@@ -1,18 +1,19 @@
-/** Blocks of a chain, and where its state is read. */
+/** References to blocks, and the block at which state is read. */
 import type { Hex32 } from "../../core/hex.ts";
 
-/** A point of view: the newest block a node has, or the newest that cannot be undone. */
+/** The newest block of a node, or its newest final one. */
 export type ReadAt = "latest" | "final";
 
-/** One block, and no other at its height. */
+/** Identifies one block among all at its height. */
 export interface BlockId {
   readonly number: bigint;
   readonly hash: Hex32;
 }
 
-/** Where state is read: from a point of view, or at exactly one block. Reading throws when the node lacks the block. */
+/** The block at which state is read. Reads at an exact block throw when the node lacks it. */
 export type ReadPoint = ReadAt | BlockId;
 
+/** A block and its parent, by which reorgs are found. */
 export interface BlockRef extends BlockId {
   readonly parentHash: Hex32;
 }

@@ -1,4 +1,4 @@
-/** What some chains can do and others cannot. */
+/** Capabilities that differ between chain families. */
 import type { Address, EvmAddress, Hex, Hex32 } from "../../core/hex.ts";
 import type { Commitment } from "../../core/commitment.ts";
 import type { BlockRef, ReadPoint } from "./blocks.ts";
@@ -7,72 +7,72 @@ import type { FoundMint } from "./effects.ts";
 import type { TokenHolding } from "./reading.ts";
 import type { Call } from "./sending.ts";
 
-/** What makes that a transaction is mined once: the nonce of its sender. */
+/** The nonce of the sender ensures that a transaction is mined at most once. */
 export interface NonceSequencing {
   readonly kind: "nonce";
-  /** Number of transactions of the sender up to the block: the next nonce that can be mined. */
+  /** Returns the sender's number of mined transactions up to the block, which is its next nonce. */
   getTransactionCount(sender: Address, at?: ReadPoint): Promise<number>;
 }
 
-/** The same without nonces: a transaction names a block that gets too old. */
+/** Without nonces, a transaction names a block and expires when that block is too old. */
 export interface BlockhashSequencing {
   readonly kind: "blockhash";
-  /** A lifetime from now on. */
+  /** Returns a lifetime that begins now. */
   getLifetime(): Promise<Lifetime>;
-  /** Whether a final block is higher than transactions of this lifetime can be mined at. */
+  /** Returns whether the final height is above the lifetime, so that its transactions can never be mined. */
   isExpired(lifetime: Lifetime): Promise<boolean>;
 }
 
-/** How long a signed transaction may still be mined, on a chain whose senders have no nonces. */
+/** The range of blocks in which a signed transaction can be mined, on a chain without nonces. */
 export interface Lifetime {
   readonly blockhash: Hex32;
-  /** The last height at which it may be. */
+  /** The last height at which it can be mined. */
   readonly lastValidHeight: bigint;
 }
 
-/** Deposit addresses are contracts: computed from the commitment, and deployed before they can be swept. */
+/** Wallets are contracts: their address follows from the commitment, and they are deployed before the first sweep. */
 export interface ContractWallets {
   readonly kind: "contract";
   buildDeploy(commitment: Commitment): Call;
 }
 
-/** Deposit addresses are keys of the signer, who alone can derive them and move what they hold. Nothing is deployed. */
+/** Wallets are keys that only the signer can derive. Nothing is deployed. */
 export interface VaultWallets {
   readonly kind: "vault";
 }
 
-/** Price feeds of a chain. */
+/** The price feeds of a chain. */
 export interface PriceFeeds {
-  /** What a feed says: US dollars per whole unit times 1e18 (zero and below included), and when it said so. */
+  /** Reads a feed's price in US dollars per whole unit times 1e18, which can be zero or negative, and its time. */
   readPriceFeed(
     feed: Address,
     at?: ReadPoint,
   ): Promise<{ readonly usd: bigint; readonly publishedAtMs: number }>;
 }
 
-/** Pools of a chain that exchange what a wallet holds. */
+/** The pools of a chain. */
 export interface Pools {
-  /** What a pool would give now for an amount, in base units; null when it cannot, or there is none. */
+  /** Returns what a pool would pay for an amount, in base units; null when it does not exist or cannot. */
   quoteSwap(swap: PoolSwapQuestion, at?: ReadPoint): Promise<bigint | null>;
-  /** Route data of a swap. */
+  /** Encodes the route data of a pool swap. */
   encodeSwapData(terms: PoolSwapTerms): Hex;
 }
 
-/** A swap in one pool of Uniswap v3, as its quoter is asked. */
+/** A pool swap as the quoter of Uniswap v3 takes it. */
 export interface PoolSwapQuestion {
   /** `QuoterV2`. */
   readonly quoter: Address;
-  /** Never the native coin: a pool has its wrapped form. */
+  /** Never the native coin: pools hold its wrapped form. */
   readonly tokenIn: Address;
   readonly tokenOut: Address;
-  /** The pool's, in hundredths of a basis point. */
+  /** Fee of the pool, in hundredths of a basis point. */
   readonly poolFee: number;
   readonly amountIn: bigint;
 }
 
 /** Circle's CCTP v2 contracts on a chain. */
 export interface CctpContracts {
-  /** The bridge's number of the chain. */
+  /** Circle's number of the chain. */
   readonly domain: number;
   /** TokenMessengerV2. */
   readonly messenger: EvmAddress;
@@ -80,32 +80,32 @@ export interface CctpContracts {
   readonly transmitter: EvmAddress;
 }
 
-/** The bridge on a chain that has it. */
+/** Circle's bridge on a chain that has it. */
 export interface CctpBridge {
   readonly contracts: CctpContracts;
-  /** Hands an attested message in; anybody may, once. */
+  /** Builds the call that submits an attested bridge message. Anybody can submit it, once. */
   buildReceive(message: Hex, attestation: Hex): Call;
-  /** Route data of `FAST_MCTP`. */
+  /** Encodes the route data of `FAST_MCTP`. */
   encodeBurnData(terms: BurnTerms): Hex;
-  /** Route data of `FAST_MCTP` where a pool exchanges the token before it is burned. */
+  /** Encodes the route data of `FAST_MCTP` with a pool swap before the burn. */
   encodeSwapBurnData(terms: PoolSwapBurnTerms): Hex;
-  /** What was minted for the message of a nonce, by whoever handed it in; null while nobody has. */
+  /** Finds the mint of the bridge message with a nonce, whoever submitted it; null while nobody has. */
   findMint(nonce: Hex32, at?: ReadPoint): Promise<FoundMint | null>;
 }
 
-/** State is read at any block. */
+/** Nodes serve state at any block. */
 export interface BalancesAtBlock {
   readonly kind: "at_block";
   /**
-   * Accounts that contracts may have paid in the native coin in exactly this block, as traces tell: a hint where to look
-   * at the balance, never value. Null when the node has no traces.
+   * Lists accounts that contracts may have paid native coin in exactly this block, from traces. A hint at which balances
+   * to read, never proof of a payment. Null when the node has no traces.
    */
   listTracedPayees(block: BlockRef): Promise<readonly Address[] | null>;
-  /** Native balances at exactly this block, in the order of the owners. Throws when the node lacks its state. */
+  /** Returns native balances at exactly this block, in the order of the owners. Throws when the node lacks its state. */
   listNativeBalances(block: BlockRef, owners: readonly Address[]): Promise<readonly bigint[]>;
   /**
-   * Token balances at exactly the block of this hash, in the order of the holdings; null for one whose contract reverts,
-   * burns all gas or answers nonsense. Null for all when the node no longer has the state of that block.
+   * Returns token balances at exactly the block of this hash, in the order of the holdings; null for one whose contract
+   * reverts, burns all gas or returns malformed data. Null for all when the node no longer has the state of that block.
    */
   listTokenBalances(
     blockHash: Hex32,
@@ -113,14 +113,14 @@ export interface BalancesAtBlock {
   ): Promise<readonly (bigint | null)[] | null>;
 }
 
-/** Nodes tell of their newest final block only. Every payment is in a block, and none is found by balance. */
+/** Nodes serve only their newest final state. Every payment is visible in a block, so none is found by balance. */
 export interface FinalBalances {
   readonly kind: "final";
-  /** What wallets hold, each as of a block of its own. */
+  /** Returns the final balances of wallets, each with the block that it was read at. */
   listHoldings(holdings: readonly TokenHolding[]): Promise<readonly HeldAt[]>;
 }
 
-/** What a wallet held of a token as of a final block. */
+/** A wallet's balance of a token at a final block. */
 export interface HeldAt extends TokenHolding {
   readonly amount: bigint;
   readonly at: bigint;

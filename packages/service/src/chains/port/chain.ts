@@ -1,4 +1,4 @@
-/** One chain, whole. */
+/** The chain port: all that the service does on one chain. */
 import type {
   BalancesAtBlock,
   BlockhashSequencing,
@@ -15,7 +15,7 @@ import type { ContractReader } from "./contracts.ts";
 import type { ChainReader } from "./reading.ts";
 import type { ChainSender } from "./sending.ts";
 
-/** What chains of one family do in one way, and of another in another way or not at all. */
+/** Capabilities that chain families provide differently; null where a chain has none. */
 export interface Capabilities {
   readonly sequencing: NonceSequencing | BlockhashSequencing;
   readonly balances: BalancesAtBlock | FinalBalances;
@@ -25,7 +25,7 @@ export interface Capabilities {
   readonly cctp: CctpBridge | null;
 }
 
-/** One chain, whole. */
+/** One chain. */
 export interface Chain extends ChainReader, ChainSender, ChainCodec, ContractReader, Capabilities {}
 
 /** The configured chains by bridge id. */

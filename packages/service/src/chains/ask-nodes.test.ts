@@ -1,4 +1,4 @@
-/** How several nodes are asked: how often, how many questions at once, how long others are waited for, what is said. */
+/** Questions to several nodes: identity checks, open questions, waiting for answers, and the text of errors and logs. */
 import { expect, test } from "vitest";
 import { createKeepingLog } from "../../test/support/doubles.ts";
 import {
@@ -15,7 +15,7 @@ import { OperatingError } from "../core/errors.ts";
 import { createNodes } from "./ask-nodes.ts";
 import type { ChainAtBlocks } from "./quorum.ts";
 
-/** The hash of the first block. */
+/** Returns the hash of the first block. */
 const readFirst = async (node: ChainAtBlocks) => (await node.getBlock(0n))?.hash ?? null;
 
 function nodesOf(chains: readonly ChainAtBlocks[], required = 2) {
@@ -46,7 +46,7 @@ const thrownBy = async (promise: Promise<unknown>) =>
     (error: unknown) => error,
   );
 
-test("who a node is, is looked at once in half a minute", async () => {
+test("checks the identity of a node once in 30 seconds", async () => {
   let looks = 0;
   const counted = () => ({
     ...createHonestNode(),
@@ -63,13 +63,13 @@ test("who a node is, is looked at once in half a minute", async () => {
   clock.advance(1);
   await ask();
   expect(looks).toBe(2);
-  // A clock that was set back is no reason to believe for longer.
+  // A clock that is set back must not extend the validity.
   clock.advance(-30_000);
   await ask();
   expect(looks).toBe(3);
 });
 
-test("who a node is, is looked at again at once where that failed", async () => {
+test("repeats the identity check at the next question after it failed", async () => {
   let looks = 0;
   const shy = {
     ...createHonestNode(),
@@ -85,7 +85,7 @@ test("who a node is, is looked at again at once where that failed", async () => 
   expect(looks).toBe(2);
 });
 
-test("a look that fails after a later one succeeded does not make that one forgotten", async () => {
+test("keeps the result of a later identity check when an earlier one fails after it", async () => {
   const failures: (() => void)[] = [];
   let looks = 0;
   const slow = {
@@ -111,7 +111,7 @@ test("a look that fails after a later one succeeded does not make that one forgo
   expect(looks).toBe(2);
 });
 
-test("a node without a first block gives no answer", async () => {
+test("a node without a first block counts as not answering", async () => {
   const empty = createLiar((answer, method) => (method === "getBlock" ? null : answer));
   const { nodes, lines } = nodesOf([empty, createHonestNode(), createHonestNode()]);
   await nodes.agree((node) => node.getBalance(TOKEN, WALLET));
@@ -121,7 +121,7 @@ test("a node without a first block gives no answer", async () => {
   ]);
 });
 
-test("a node that answers nothing is asked 256 questions at once and no more, and again once it answers", async () => {
+test("a hung node has at most 256 open questions, and gets new ones once it answers", async () => {
   const answers: (() => void)[] = [];
   const slow = createHonestNode();
   const hung = {
@@ -139,7 +139,7 @@ test("a node that answers nothing is asked 256 questions at once and no more, an
   for (let round = 0; round < 300; round += 1) await ask();
   await settle();
   expect(answers).toHaveLength(256);
-  // One more differs from the other, and the third is asked nothing: that is said at once.
+  // The other two disagree, and the hung one gets no new question: the call fails at once.
   const asked = nodes.collect(async (node) => (node === chains[1] ? 1 : 2));
   const error = (await asked).disagreement();
   expect(Object(error.cause).message).toBe(
@@ -152,7 +152,7 @@ test("a node that answers nothing is asked 256 questions at once and no more, an
   expect(answers).toHaveLength(257);
 });
 
-test("a second is given to others where enough answered and not the same, and no more than one", async () => {
+test("waits one second for the remaining nodes when enough answered but disagree", async () => {
   const late = createOddNode(() => new Promise(() => {}));
   const { nodes, sleeps } = nodesOf([saying(1n), saying(2n), late]);
   const { values, disagreement } = await nodes.collect((node) => node.getFinalNumber());
@@ -164,20 +164,20 @@ test("a second is given to others where enough answered and not the same, and no
   expect(sleeps[0]?.signal?.aborted).toBe(true);
 });
 
-test("whoever answers within that second does not begin another one", async () => {
+test("an answer within that second does not start another one", async () => {
   const late = createOddNode(() => new Promise(() => {}));
   const { nodes, sleeps } = nodesOf([...[1n, 2n, 3n, 4n].map(saying), late], 3);
   expect((await nodes.collect((node) => node.getFinalNumber())).values).toHaveLength(4);
   expect(sleeps).toHaveLength(1);
 });
 
-test("nobody is waited for where all have spoken, although each says something else", async () => {
+test("does not wait when all nodes answered, though differently", async () => {
   const { nodes, sleeps } = nodesOf([1n, 2n].map(saying));
   expect((await nodes.collect((node) => node.getFinalNumber())).values).toHaveLength(2);
   expect(sleeps).toEqual([]);
 });
 
-test("nobody is waited for where enough said the same, or all have spoken", async () => {
+test("does not wait when enough nodes agree or all have answered or failed", async () => {
   const late = createOddNode(() => new Promise(() => {}));
   for (const chains of [
     [saying(1n), saying(1n), late],
@@ -189,7 +189,7 @@ test("nobody is waited for where enough said the same, or all have spoken", asyn
   }
 });
 
-test("a disagreement names how many answered, how many must agree and who said what", async () => {
+test("a disagreement states the number of answers, the quorum and each node's answer", async () => {
   const { nodes } = nodesOf([saying(1n), saying(2n), createDeadNode()]);
   const collected = await nodes.collect((node) => node.getFinalNumber());
   const error = collected.disagreement();
@@ -205,7 +205,7 @@ test("a disagreement names how many answered, how many must agree and who said w
   expect(agreeing).toMatchObject({ details: { reason: "nodes disagree", answered: 2 } });
 });
 
-test("a mistake of ours is shown as one, without its words", async () => {
+test("a disagreement shows an error of our own code without its message", async () => {
   const chains = [createHonestNode(), createHonestNode(), createHonestNode()];
   const { nodes } = nodesOf(chains);
   const collected = await nodes.collect(async (node) => {
@@ -217,7 +217,7 @@ test("a mistake of ours is shown as one, without its words", async () => {
   );
 });
 
-test("refusals are the same answer where code and details are", async () => {
+test("equal refusals agree: same code and same details", async () => {
   const refusal = (code: "INSUFFICIENT_BALANCE" | "SIMULATION_REVERTED", reason: string) =>
     new OperatingError(code, "No.", { details: { reason } });
   const poor = refusal("INSUFFICIENT_BALANCE", "gas");
@@ -243,7 +243,7 @@ test("refusals are the same answer where code and details are", async () => {
   }
 });
 
-test("only what nodes answered is judged", async () => {
+test("findAny judges only the answers of nodes that answered", async () => {
   const { nodes } = nodesOf([createDeadNode(), saying(1n), createDeadNode()]);
   const judged: unknown[] = [];
   const found = await nodes.findAny(
@@ -257,7 +257,7 @@ test("only what nodes answered is judged", async () => {
   expect(new Set(judged)).toEqual(new Set([1n]));
 });
 
-test("too few answers name how many came", async () => {
+test("the error of too few answers states the chain and the quorum", async () => {
   const { nodes } = nodesOf([saying(1n), createDeadNode(), createDeadNode()]);
   for (const asked of [
     nodes.agree((node) => node.getFinalNumber()),
@@ -270,7 +270,7 @@ test("too few answers name how many came", async () => {
   }
 });
 
-test("an answer is shown with 300 characters at most, and one without words as done", async () => {
+test("logs at most 300 characters of an answer, and an empty one as done", async () => {
   const { nodes, lines } = nodesOf([createHonestNode(), createHonestNode(), createHonestNode()]);
   let turn = 0;
   await nodes.agree(async () => {
@@ -289,7 +289,7 @@ test("an answer is shown with 300 characters at most, and one without words as d
   expect(other.lines).toMatchObject([{ node: 2, said: "done", others: '"short"' }]);
 });
 
-test("what counts is the greatest that enough reach, whatever the order", () => {
+test("reachedBy returns the greatest value that enough nodes reach, in any order", () => {
   const { nodes } = nodesOf([createHonestNode(), createHonestNode(), createHonestNode()]);
   for (const values of [
     [1, 2, 3],

@@ -1,11 +1,11 @@
 /**
- * Asking several nodes of one chain the same thing.
+ * Asks several nodes of one chain the same question.
  *
- * An answer counts when `required` nodes gave it, and that number is constant: a node that is down, slow, on another
- * chain or of another opinion is a voice that is missing, and when too many are missing there is no answer at all.
- * Nobody is waited for once an answer counts. What a late node says is still compared, so that a liar shows in the log.
+ * An answer counts when `required` nodes gave it. That number is constant: nodes that are down, slow, on another chain
+ * or that disagree do not lower it, and too many of them leave no answer. An answer is returned as soon as it counts;
+ * later answers are still compared with it, so that a lying node appears in the log.
  *
- * Invariant: nothing is returned on the word of fewer than `required` nodes.
+ * Invariant: no answer is returned that fewer than `required` nodes gave.
  */
 import { isDeepStrictEqual } from "node:util";
 import { assert } from "../core/assert.ts";
@@ -15,51 +15,51 @@ import type { Clock } from "../core/ports.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Chain } from "./port/index.ts";
 
-/** How long others are waited for when enough nodes answered, but not the same, and waiting is not necessary. */
+/** How long to wait for the remaining nodes when enough have answered but disagree. */
 const STRAGGLER_MS = 1_000;
-/** A node may be replaced behind its URL, so what it serves is looked at again after this long. */
+/** How long an identity check is valid: a node can be replaced behind its URL. */
 const IDENTITY_AGE_MAX_MS = 30_000;
-/** Questions that one node may leave open before it is asked no more until it answered some. */
+/** Most open questions of one node; further ones count as unanswered. */
 const PENDING_MAX = 256;
-/** The same complaint about the same node is logged once in this long. */
+/** Shortest interval between two equal log lines about one node. */
 const COMPLAINT_PAUSE_MS = 60_000;
-/** Of an answer this many characters are shown. */
+/** Most characters of an answer in logs and errors. */
 const SHOWN_MAX = 300;
 
-/** What every node of a family can be asked. */
+/** The questions that every node can answer. */
 export type Askable = Pick<Chain, "chainId" | "checkIdentity">;
 
-/** A question, as it is put to one node. */
+/** A question to one node. */
 export type Read<T, N = Chain> = (node: N) => Promise<T>;
 
 export interface Nodes<N = Chain> {
-  /** How many must agree. */
+  /** Number of nodes that must agree. */
   readonly required: number;
   /**
-   * What `required` nodes answered alike. Throws RPC_UNAVAILABLE when that cannot be; an `OperatingError` of another code
-   * is an answer like any other, and is thrown when as many nodes gave it.
+   * Returns the answer that `required` nodes gave. Throws RPC_UNAVAILABLE when there is none. An `OperatingError` of
+   * another code counts as an answer and is thrown when `required` nodes gave it.
    */
   agree<T>(read: Read<T, N>, rule?: Rule<T>): Promise<T>;
-  /** Different answers, at least `required` of them: for what may differ without a lie, such as heights. */
+  /** Returns at least `required` answers that need not agree, such as heights. */
   collect<T>(read: Read<T, N>): Promise<Collected<T>>;
-  /** The first answer that is enough by itself, else one that counts and `required` nodes gave, else null. */
+  /** Returns the first answer judged `enough`, otherwise one that `counts` and `required` nodes gave, otherwise null. */
   findAny<T>(
     read: Read<T, N>,
     judge: (value: T) => "enough" | "counts" | "nothing",
   ): Promise<T | null>;
-  /** The answer that `required` of the values are, or undefined. */
+  /** Returns the value that occurs at least `required` times, or undefined. */
   agreedOf<T>(values: readonly T[]): T | undefined;
-  /** The greatest that `required` of the values reach. Assumes that there are so many. */
+  /** Returns the greatest value that `required` of the values reach. Throws on fewer values. */
   reachedBy<T extends bigint | number>(values: readonly T[]): T;
 }
 
 export interface Collected<T> {
   readonly values: readonly T[];
-  /** RPC_UNAVAILABLE because these are not alike, with who said what. */
+  /** Creates an RPC_UNAVAILABLE error because the values differ, with each node's answer as its cause. */
   disagreement(): OperatingError;
 }
 
-/** When two answers are the same, and which of the same ones is returned; equality and the first unless given. */
+/** Decides whether two answers agree, and merges those that do. By default: deep equality, and the first. */
 export interface Rule<T> {
   isSame(one: T, other: T): boolean;
   merge(same: readonly T[]): T;
@@ -71,14 +71,14 @@ type Answer<T> =
   | { readonly kind: "refusal"; readonly node: Standing; readonly error: OperatingError }
   | { readonly kind: "none"; readonly node: Standing; readonly error: unknown };
 
-/** How a node stands. */
+/** The state of a node. */
 interface Standing {
-  /** From 0, in the order of the configuration; a node's URL is never shown. */
+  /** From 0, in the order of the configuration. Names the node in logs, since its URL is never shown. */
   readonly position: number;
   pending: number;
-  /** The last look at what it serves; forgotten when it failed. */
+  /** The last identity check; undefined after it failed. */
   identity: { readonly atMs: number; readonly check: Promise<void> } | undefined;
-  /** Its first block, as of that look. */
+  /** Hash of its first block, as of that check. */
   genesis: Hex32 | undefined;
   readonly complaints: Map<string, number>;
 }
@@ -87,20 +87,20 @@ interface Node<N> extends Standing {
   readonly chain: N;
 }
 
-/** The nodes of one chain, asked together. */
+/** Combines the nodes of one chain. Throws unless the quorum is more than half of them. */
 export function createNodes<N extends Askable>(
   chains: readonly N[],
   options: {
     readonly required: number;
     readonly clock: Clock;
     readonly log: Log;
-    /** The hash of the chain's first block, or null where the node has none. */
+    /** Returns the hash of the chain's first block; null when the node lacks it. */
     readonly readFirst: (node: N) => Promise<Hex32 | null>;
   },
 ): Nodes<N> {
   const { required, clock, log, readFirst } = options;
   const [first] = chains;
-  // More than half: two answers can then never both count.
+  // With more than half, two different answers can never both count.
   const isQuorum = required <= chains.length && 2 * required > chains.length;
   assert(first && isQuorum, "the quorum is more than half of the nodes");
   const { chainId } = first;
@@ -112,7 +112,7 @@ export function createNodes<N extends Askable>(
     genesis: undefined,
     complaints: new Map(),
   }));
-  /** The first block of the chain, once enough nodes said the same. */
+  /** Hash of the chain's first block, once enough nodes agree on it. */
   let genesis: Hex32 | undefined;
 
   function complain(node: Standing, what: string, about: object, level: "warn" | "error"): void {
@@ -122,7 +122,7 @@ export function createNodes<N extends Askable>(
     log[level]({ chainId, node: node.position, ...about }, what);
   }
 
-  /** Resolves when the node serves the right chain. */
+  /** Resolves when the node serves the right chain; otherwise rejects. */
   function identify(node: Node<N>): Promise<void> {
     const { identity } = node;
     if (identity && Math.abs(clock.now() - identity.atMs) < IDENTITY_AGE_MAX_MS) {
@@ -144,7 +144,7 @@ export function createNodes<N extends Askable>(
     genesis ??= agreedOf(nodes.flatMap((known) => known.genesis ?? []));
   }
 
-  /** Two chains may have one id, as a fork and its origin have: their first blocks differ, or all blocks after it do. */
+  /** Throws CONFIG_MISSING when the node has another first block: a fork can have the same chain id as its origin. */
   function expectGenesis(node: Standing): void {
     if (genesis === undefined || node.genesis === genesis) return;
     throw new OperatingError(
@@ -154,7 +154,7 @@ export function createNodes<N extends Askable>(
     );
   }
 
-  /** One node's answer; never rejects. */
+  /** Asks one node. Never rejects. */
   async function askOne<T>(node: Node<N>, read: Read<T, N>): Promise<Answer<T>> {
     if (node.pending >= PENDING_MAX) {
       return { kind: "none", node, error: lacking({ reason: "too many open questions" }) };
@@ -181,7 +181,7 @@ export function createNodes<N extends Askable>(
     }
   }
 
-  /** Asks every node at once; `onAnswer` sees all answers so far whenever one came, also when nobody waits any more. */
+  /** Asks all nodes at once. Calls `onAnswer` with all answers so far after each one, also after the caller resolved. */
   function ask<T>(
     read: Read<T, N>,
     onAnswer: (answers: readonly Answer<T>[], open: number) => void,
@@ -206,7 +206,7 @@ export function createNodes<N extends Askable>(
     });
   }
 
-  /** Who said what, for the log. */
+  /** Lists each node's answer, for the log. */
   function listAnswers(answers: readonly Answer<unknown>[]): Error {
     const said = nodes.map((node) => {
       const answer = answers.find((given) => given.node === node);
@@ -215,7 +215,7 @@ export function createNodes<N extends Askable>(
     return new Error(said.join("; "));
   }
 
-  /** Why there is no answer that counts. A mistake of ours, or of the configuration, shows at enough nodes to be one. */
+  /** Explains a missing answer. A bug or configuration error is thrown itself if it leaves too few nodes. */
   function explain(answers: readonly Answer<unknown>[]): unknown {
     const failures = answers.flatMap((answer) => (answer.kind === "none" ? [answer.error] : []));
     for (const isOurs of [isBug, isAboutTheChain]) {
@@ -242,7 +242,7 @@ export function createNodes<N extends Askable>(
     });
   }
 
-  /** "Not there" is what a node that is behind says, and no lie. */
+  /** Logs nodes that contradict the agreed answer. Null does not: a node that is behind says so too. */
   function exposeOthers(answers: readonly Answer<unknown>[], agreed: readonly Answer<unknown>[]) {
     const saysSomething = (answer: Answer<unknown> | undefined) =>
       answer?.kind === "value" && answer.value !== null;
@@ -332,7 +332,7 @@ const EQUALITY: Rule<unknown> & { merge<T>(same: readonly T[]): T } = {
   },
 };
 
-/** An operating error that says something about the chain, rather than that a node did not answer. */
+/** Returns whether an error is an answer about the chain, rather than the lack of an answer. */
 function isAboutTheChain(error: unknown): error is OperatingError {
   return error instanceof OperatingError && error.code !== "RPC_UNAVAILABLE";
 }
@@ -341,7 +341,7 @@ function isBug(error: unknown): boolean {
   return !(error instanceof OperatingError);
 }
 
-/** An answer in a few words: what a chain says is public, and of an error only our own words are taken. */
+/** Formats an answer for logs. Chain data is public; of an error only our own reason or code is shown. */
 function show(answer: Answer<unknown> | undefined): string {
   if (!answer) return "nothing yet";
   if (answer.kind !== "value") {
@@ -363,7 +363,7 @@ function isSameAnswer<T>(one: Answer<T>, other: Answer<T>, rule: Rule<T>): boole
   );
 }
 
-/** The most items that are the same as one of them, that one first. */
+/** Returns the largest group of items that agree with its first item. */
 function largestGroup<T>(items: readonly T[], isSame: (one: T, other: T) => boolean): readonly T[] {
   const groups = items.map((item, at) => [
     item,

@@ -1,13 +1,13 @@
 /**
- * The inspector ports: what `sluice doctor` asks of one node, beyond what the service needs to run. Everything is read
- * at the newest block. A call throws `OperatingError` RPC_UNAVAILABLE when the node gave no usable answer, also when the
- * contract that was asked has no such function.
+ * The inspector ports: the reads of one node that only `sluice doctor` needs. State is read at the newest block unless
+ * stated otherwise. A call throws `OperatingError` RPC_UNAVAILABLE when the node gives no usable answer, also when the
+ * contract has no such function.
  */
 import type { MintConfig } from "../config/index.ts";
 import type { Address, EvmAddress, Hex32, TxHash } from "../core/hex.ts";
 import type { BlockRef, Fees, ReadAt } from "./port/index.ts";
 
-/** Contracts whose code the build of this service knows. */
+/** Contracts whose code this build knows. */
 export const BUILT_CONTRACTS = [
   "factory",
   "implementation",
@@ -28,7 +28,7 @@ export interface SeenBlock extends BlockRef {
   readonly timestamp: bigint;
 }
 
-/** Who governs a contract, and in which state it is. */
+/** The governance and state of a contract. */
 export interface Governance {
   readonly owner: EvmAddress;
   readonly guardian: EvmAddress;
@@ -37,13 +37,13 @@ export interface Governance {
   readonly isPaused: boolean;
 }
 
-/** What fixes the addresses of a factory. */
+/** The values that determine the addresses of a factory's wallets. */
 export interface FactoryIdentity {
   readonly implementation: EvmAddress;
   readonly initCodeHash: Hex32;
 }
 
-/** What an escrow or delivery contract was made for. */
+/** The immutable values of an escrow or delivery contract. */
 export interface ContractTerms {
   readonly factory: EvmAddress;
   /** Bridge chain id. */
@@ -51,7 +51,7 @@ export interface ContractTerms {
   readonly treasury: EvmAddress;
 }
 
-/** What a route on the same chain was made for. */
+/** The immutable values of a route on the same chain. */
 export interface TransferTerms {
   readonly evmChainId: bigint;
   readonly bridgeId: number;
@@ -59,7 +59,7 @@ export interface TransferTerms {
   readonly feeRecipient: EvmAddress;
 }
 
-/** What routes through a pool were made for. */
+/** The immutable values of any route through a pool. */
 export interface PoolTerms {
   readonly evmChainId: bigint;
   readonly factory: EvmAddress;
@@ -72,16 +72,16 @@ export interface PoolTerms {
   readonly poolFee: number;
 }
 
-/** What a route through a pool of its chain was made for. */
+/** The immutable values of a route through a pool on the same chain. */
 export interface SwapTerms extends PoolTerms {
   readonly bridgeId: number;
   readonly feeRecipient: EvmAddress;
 }
 
-/** What a route through a pool and Circle's bridge was made for. */
+/** The immutable values of a route through a pool and Circle's bridge. */
 export interface SwapBridgePair extends PoolTerms, Omit<BridgePair, "token"> {}
 
-/** What a route into the escrow was made for. */
+/** The immutable values of a route into the escrow. */
 export interface EscrowPair {
   readonly evmChainId: bigint;
   readonly sourceChain: number;
@@ -95,7 +95,7 @@ export interface EscrowPair {
   readonly delivery: Hex32;
 }
 
-/** What a route through Circle's bridge was made for. */
+/** The immutable values of a route through Circle's bridge. */
 export interface BridgePair {
   readonly evmChainId: bigint;
   readonly token: EvmAddress;
@@ -103,32 +103,32 @@ export interface BridgePair {
   readonly destChain: number;
   /** 32 bytes, addresses padded on the left. */
   readonly destToken: Hex32;
-  /** Circle's number of the destination. */
+  /** Circle's number of the destination chain. */
   readonly destDomain: number;
 }
 
-/** What a price feed says. */
+/** The answer of a price feed. */
 export interface FeedAnswer {
-  /** Its pair, as it calls it. */
+  /** The feed's own name of its pair. */
   readonly description: string;
   /** US dollars per whole unit, times 1e18. */
   readonly usd: bigint;
   readonly publishedAtMs: number;
 }
 
-/** What a router or a quoter of Uniswap v3 was made for. */
+/** The immutable values of a router or quoter of Uniswap v3. */
 export interface SwapRouterTerms {
   readonly factory: EvmAddress;
   /** The wrapped native coin. */
   readonly weth: EvmAddress;
 }
 
-/** What a node of any family is asked about its chain. */
+/** The reads of a node of any chain family. */
 export interface NodeInspector {
   /** Bridge chain id. */
   readonly chainId: number;
   getHead(at: ReadAt): Promise<SeenBlock>;
-  /** The hash of the block at a height, on Solana of all that is read of it; null when the node has none. */
+  /** Returns the hash of the block at a height (on Solana, of all its content that is read); null without a block. */
   getBlockHash(number: bigint): Promise<Hex32 | null>;
 }
 
@@ -137,16 +137,16 @@ export interface ChainInspector extends NodeInspector {
   getEvmChainId(): Promise<number>;
   /** Wei. */
   getCoinBalance(owner: EvmAddress): Promise<bigint>;
-  /** What a lane would offer now. */
+  /** Returns the fees that a lane would offer now. */
   suggestFees(): Promise<Fees>;
   hasCode(address: EvmAddress): Promise<boolean>;
-  /** Code that is not the delegation of an ordinary account (EIP-7702). */
+  /** Returns whether the address has code other than an account's delegation (EIP-7702). */
   isContract(address: EvmAddress): Promise<boolean>;
-  /** The hash of the code at an address; that of no bytes where there is none. */
+  /** Returns the hash of the code at an address; without code, the hash of zero bytes. */
   getCodeHash(address: EvmAddress): Promise<Hex32>;
-  /** Whether the code is that of this build, whatever its immutable values are. */
+  /** Returns whether the code is this build's, with any immutable values. */
   isOfBuild(address: EvmAddress, contract: BuiltContract): Promise<boolean>;
-  /** Whether the code is the wallet implementation of this build, and obeys the factory. */
+  /** Returns whether the code is this build's wallet implementation and names the factory. */
   isImplementationOf(address: EvmAddress, factory: EvmAddress): Promise<boolean>;
   /** Base units of a token, or wei. */
   getBalance(token: EvmAddress, owner: EvmAddress): Promise<bigint>;
@@ -161,7 +161,7 @@ export interface ChainInspector extends NodeInspector {
   getBridgePair(route: EvmAddress): Promise<BridgePair>;
   getSwapTerms(route: EvmAddress): Promise<SwapTerms>;
   getSwapBridgePair(route: EvmAddress): Promise<SwapBridgePair>;
-  /** The pool of two tokens and a fee that a factory of Uniswap v3 knows, or null when it knows none. */
+  /** Returns the Uniswap v3 pool of two tokens and a fee; null when there is none. */
   findPool(
     factory: EvmAddress,
     pool: { readonly tokens: readonly [EvmAddress, EvmAddress]; readonly fee: number },
@@ -170,21 +170,21 @@ export interface ChainInspector extends NodeInspector {
   isRelayer(factory: EvmAddress, relayer: EvmAddress): Promise<boolean>;
   isAttestor(factory: EvmAddress, attestor: EvmAddress): Promise<boolean>;
   isSettler(delivery: EvmAddress, settler: EvmAddress): Promise<boolean>;
-  /** The most that a delivery contract pays of a token in any 24 hours, in base units. */
+  /** Returns the daily cap of a token, in base units. */
   getDailyCap(delivery: EvmAddress, token: EvmAddress): Promise<bigint>;
   getPriceFeed(feed: EvmAddress): Promise<FeedAnswer>;
-  /** The transmitter through which a messenger of CCTP speaks. */
+  /** Returns the transmitter that a CCTP messenger sends through. */
   getCctpTransmitter(messenger: EvmAddress): Promise<EvmAddress>;
-  /** Circle's own id of the chain on which a transmitter of CCTP stands. */
+  /** Returns Circle's number of the chain that a CCTP transmitter is on. */
   getCctpDomain(transmitter: EvmAddress): Promise<number>;
   getSwapRouterTerms(contract: EvmAddress): Promise<SwapRouterTerms>;
 }
 
-/** What follows from a factory's address alone, and what a chain must have before a factory can stand on it. */
+/** The facts that a factory and its chain must match. */
 export interface FactoryExpectation {
-  /** The identity that the service derives deposit addresses with. */
+  /** Returns the identity from which the service derives deposit addresses. */
   identityOf(factory: EvmAddress): FactoryIdentity;
-  /** The deterministic deployer, at one address on every chain. */
+  /** The deterministic deployer, at the same address on every chain, which must exist before a factory. */
   readonly deployer: { readonly address: EvmAddress; readonly codeHash: Hex32 };
 }
 
@@ -196,33 +196,33 @@ export interface SeenTokenAccount {
   readonly isFrozen: boolean;
 }
 
-/** What a node of Solana keeps of memos: a transaction whose memo it shows, memos that it lost, or none to tell by. */
+/** Whether a Solana node keeps memos: a transaction whose memo it has, memos lost, or no memo to check. */
 export type SeenMemos =
   | { readonly kind: "kept"; readonly txHash: TxHash }
   | { readonly kind: "lost" }
   | { readonly kind: "none" };
 
-/** One node of Solana. State is read of what the node calls final. */
+/** One Solana node. State is read at the node's newest final slot. */
 export interface SolanaInspector extends NodeInspector {
   getGenesisHash(): Promise<Hex32>;
-  /** As the node calls itself, whatever characters that has. */
+  /** Returns the node's own text for its version, which can have any characters. */
   getVersion(): Promise<string>;
-  /** The oldest slot whose block the node still has. */
+  /** Returns the oldest slot whose block the node still has. */
   getFirstSlot(): Promise<bigint>;
-  /** How many transactions the newest final block has. Throws CONFIG_MISSING when some are of a version that is not understood. */
+  /** Counts the transactions of the newest final block. Throws CONFIG_MISSING on an unsupported transaction version. */
   countTransactions(): Promise<number>;
-  /** Looks through the newest history of the accounts, then through that of the memo program. */
+  /** Searches the newest history of the accounts, then that of the memo program. */
   findMemos(accounts: readonly Address[]): Promise<SeenMemos>;
   hasTransaction(txHash: TxHash): Promise<boolean>;
   /** Lamports. */
   getCoinBalance(owner: Address): Promise<bigint>;
-  /** Lamports that an order takes now: its fee, and where it pays a recipient the rent of accounts that it may open. */
+  /** Returns an order's cost in lamports: its fee and, if it pays a recipient, the rent of accounts it may open. */
   getTransactionCost(paysRecipient: boolean): Promise<bigint>;
-  /** Whether an account is a plain one, of the system program and without data; null where there is none yet. */
+  /** Returns whether an account belongs to the system program and has no data; null when it does not exist. */
   isWallet(account: Address): Promise<boolean | null>;
-  /** Why a mint is not what it is configured as, or is refused, in few words; null where it is settled. */
+  /** Returns why a mint differs from its configuration or is refused, in a few words; null when it is accepted. */
   findMintFault(mint: Address, configured: MintConfig): Promise<string | null>;
-  /** The associated token account of an owner; null where it is not open. */
+  /** Returns the associated token account of an owner; null when it is not open. */
   findTokenAccount(
     owner: Address,
     mint: Address,

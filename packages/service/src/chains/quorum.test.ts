@@ -1,4 +1,4 @@
-/** Several nodes as one chain: whoever lies, lags, hangs or is dead, what is answered is what enough nodes said. */
+/** Several nodes as one chain: answers are those of enough nodes, while others lie, lag, hang or are dead. */
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -49,14 +49,14 @@ function quorumOf(
 
 interface Question {
   readonly name: string;
-  /** Which of a node's answers are lied about. */
+  /** The method whose answer the liar changes. */
   readonly method: NodeMethod;
   readonly ask: (chain: ChainAtBlocks) => Promise<unknown>;
 }
 
 const all = async () => new Set([WALLET, TOKEN]);
 
-/** Everything that is decided by agreement. What is sent, estimated or only a hint has tests of its own. */
+/** All questions decided by agreement. Sending, estimates and hints have their own tests. */
 const swapIn = (poolFee: number) => ({
   quoter: WALLET,
   tokenIn: TOKEN,
@@ -135,13 +135,13 @@ const QUESTIONS: readonly Question[] = [
 const tooFew = { code: "RPC_UNAVAILABLE", details: { reason: "too few nodes" } };
 const disagreement = { code: "RPC_UNAVAILABLE", details: { reason: "nodes disagree" } };
 
-/** Lies of the right form: what has another never passes a node's adapter. */
+/** Returns well-formed lies; a node's adapter rejects malformed answers. */
 async function liesOf({ name, ask }: Question): Promise<readonly unknown[]> {
   const lies = lieAbout(await ask(createHonestNode()));
   return name === "getHead" || name === "suggestFees" ? lies.filter((lie) => lie !== null) : lies;
 }
 
-/** Puts a node at each place among honest ones. */
+/** Returns one list of three nodes for each position of the odd node. */
 function atEachPlace(node: () => ChainAtBlocks, others: () => ChainAtBlocks) {
   return [0, 1, 2].map((place) => [0, 1, 2].map((at) => (at === place ? node() : others())));
 }
@@ -149,7 +149,7 @@ function atEachPlace(node: () => ChainAtBlocks, others: () => ChainAtBlocks) {
 describe.each(QUESTIONS)("$name", (question) => {
   const { method, ask } = question;
 
-  test("T48 one of three that lies in any field of any answer changes nothing", async () => {
+  test("returns the truth when one of three nodes lies in any field [T48]", async () => {
     const truth = await ask(createHonestNode());
     const lies = await liesOf(question);
     expect(lies.length).toBeGreaterThan(0);
@@ -161,7 +161,7 @@ describe.each(QUESTIONS)("$name", (question) => {
     }
   });
 
-  test("T49 one of three that is dead, or hangs, changes nothing", async () => {
+  test("returns the truth when one of three nodes is dead or hangs [T49]", async () => {
     const truth = await ask(createHonestNode());
     for (const odd of [createDeadNode, createHungNode]) {
       for (const nodes of atEachPlace(odd, createHonestNode)) {
@@ -170,7 +170,7 @@ describe.each(QUESTIONS)("$name", (question) => {
     }
   });
 
-  test("T49 D5 two of three that are dead leave no answer, and never that of a liar", async () => {
+  test("fails when two of three nodes are dead, even if the third lies [T49, D5]", async () => {
     for (const lie of await liesOf(question)) {
       const liar = () => createLiar((answer, asked) => (asked === method ? lie : answer));
       for (const nodes of atEachPlace(liar, createDeadNode)) {
@@ -182,7 +182,7 @@ describe.each(QUESTIONS)("$name", (question) => {
     }
   });
 
-  test("T47 one of three that is behind changes nothing", async () => {
+  test("returns the truth when one of three nodes is behind [T47]", async () => {
     const truth = await ask(createHonestNode());
     const behind = () => createHonestNode({ head: HEAD - 3n, final: FINAL - 3n });
     for (const nodes of atEachPlace(behind, createHonestNode)) {
@@ -192,7 +192,7 @@ describe.each(QUESTIONS)("$name", (question) => {
 });
 
 describe("the quorum", () => {
-  test("T49 D5 stays as it is, however often and in whichever order nodes fail", async () => {
+  test("does not shrink, however often and in whatever order nodes fail [T49, D5]", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.array(fc.boolean(), { minLength: 5, maxLength: 5 }), { maxLength: 30 }),
@@ -218,7 +218,7 @@ describe("the quorum", () => {
     );
   });
 
-  test("T48 D5 random liars below the quorum never get their answer through", async () => {
+  test("never returns the answer of random liars below the quorum [T48, D5]", async () => {
     const kinds = ["honest", "behind", "liar", "dead"] as const;
     await fc.assert(
       fc.asyncProperty(
@@ -227,7 +227,7 @@ describe("the quorum", () => {
           required: fc.integer({ min: 1, max: 6 }),
           question: fc.constantFrom(...QUESTIONS),
           choice: fc.nat(),
-          /** All lie alike, or each in a way of its own. */
+          /** Whether all liars tell the same lie. */
           conspire: fc.boolean(),
         }),
         async ({ kinds, required, question, choice, conspire }) => {
@@ -260,12 +260,12 @@ describe("the quorum", () => {
     );
   });
 
-  test("D5 is more than half of the nodes, and no more than there are", () => {
+  test("must be more than half of the nodes and at most all of them [D5]", () => {
     const refused = [
       [3, 0],
       [3, 1],
       [3, 4],
-      // Half of them is too few: the other half may say something else.
+      // With half of them, the other half could agree on another answer.
       [2, 1],
       [4, 2],
     ] as const;
@@ -277,7 +277,7 @@ describe("the quorum", () => {
     }
   });
 
-  test("nobody is waited for once enough nodes agree, and nothing is asked of a node without end", async () => {
+  test("does not wait for a hung node once enough agree, and limits its open questions", async () => {
     let asked = 0;
     const hung = createOddNode(() => {
       asked += 1;
@@ -293,10 +293,10 @@ describe("the quorum", () => {
 
 const isQuorum = (required: number, nodes: number) => required <= nodes && 2 * required > nodes;
 
-/** What enough nodes reach, rather than agree on. */
+/** Questions whose answer is the value that enough nodes reach. */
 const RANKED: ReadonlySet<string> = new Set(["getHead", "getFinalNumber", "suggestFees"]);
 
-/** True of a block, an older one at most; or less than what honest nodes say. */
+/** Returns whether an answer is at most the honest one, and a head is a real block. */
 async function isNotAhead({ name, ask }: Question, answer: unknown): Promise<boolean> {
   const numbersOf = (value: unknown): readonly bigint[] =>
     typeof value === "bigint"
@@ -314,7 +314,7 @@ async function isNotAhead({ name, ask }: Question, answer: unknown): Promise<boo
   );
 }
 
-/** Whether honest nodes may say it: the truth of the newest block, or of one of the two before. */
+/** Returns whether an answer is true at the newest block or one of the two before. */
 async function isTrue({ ask }: Question, answer: unknown): Promise<boolean> {
   const truths: unknown[] = [];
   for (const behind of [0n, 1n, 2n]) {
@@ -324,12 +324,12 @@ async function isTrue({ ask }: Question, answer: unknown): Promise<boolean> {
   return truths.some((truth) => isDeepStrictEqual(truth, answer));
 }
 
-describe("views that differ in time", () => {
-  test("T47 a liar cannot side with a node that is behind against what was seen already", async () => {
+describe("nodes at different blocks", () => {
+  test("cannot outvote newer state that was seen already, with a liar on their side [T47]", async () => {
     const late: View = { head: HEAD, final: FINAL };
     const old: View = { head: HEAD - 1n, final: FINAL - 1n };
     let lies = false;
-    // Says what was so one block ago, as if it were so at any block.
+    // Answers with the state of one block ago at every block.
     const liar = createLiar((answer, method) => {
       if (!lies) return answer;
       if (method === "getHead") return blockAt(old.head);
@@ -343,7 +343,7 @@ describe("views that differ in time", () => {
     lies = true;
     Object.assign(late, old);
     await expect(chain.getBalance(TOKEN, WALLET)).rejects.toMatchObject(disagreement);
-    // The final block that was seen is one that the late node has: it answers about that one.
+    // The late node has the final block that was seen, so it can answer about it.
     expect(await chain.isDelivered(ID, "final")).toBe(true);
     expect(await chain.getFinalNumber()).toBe(FINAL);
     Object.assign(late, { head: HEAD + 1n, final: FINAL + 1n });
@@ -351,18 +351,18 @@ describe("views that differ in time", () => {
     expect(await chain.isDelivered(ID, "final")).toBe(true);
   });
 
-  test("T51 what is read after a receipt was seen is not from before it", async () => {
+  test("are not read at a block before a receipt that was seen [T51]", async () => {
     const views: View[] = [0, 1, 2].map(() => ({ head: HEAD - 1n, final: FINAL }));
     const chain = quorumOf(views.map((view) => createHonestNode(view)));
     expect(await chain.sequencing.getTransactionCount(WALLET)).toBe(Number(HEAD) - 1);
     expect(await chain.getReceipt(MINED)).toMatchObject({ blockNumber: HEAD });
-    // None is there yet, or each says that it is not: then nothing is said.
+    // No node has the receipt's block yet, so there is no answer.
     await expect(chain.sequencing.getTransactionCount(WALLET)).rejects.toMatchObject(tooFew);
     for (const view of views.slice(0, 2)) view.head = HEAD;
     expect(await chain.sequencing.getTransactionCount(WALLET)).toBe(Number(HEAD));
   });
 
-  test("T51 a receipt that one node has and one has not is neither there nor absent", async () => {
+  test("disagree about a receipt that one has and another lacks [T51]", async () => {
     const without = createLiar((answer, method) => (method === "getReceipt" ? null : answer));
     const nodes = [createHonestNode(), without, createDeadNode()];
     await expect(quorumOf(nodes).getReceipt(MINED)).rejects.toMatchObject(disagreement);
@@ -370,7 +370,7 @@ describe("views that differ in time", () => {
     expect(await quorumOf(nodes).getReceipt(MINED)).toBeNull();
   });
 
-  test("T47 a block that only some nodes have is not there yet, and stays there once it was seen", async () => {
+  test("return null for a block that only some have, but never again once it was seen [T47]", async () => {
     const late: View = { head: HEAD - 1n, final: FINAL };
     const chain = quorumOf([createHonestNode(), createHonestNode(late), createDeadNode()]);
     expect(await chain.getBlock(HEAD)).toBeNull();
@@ -381,7 +381,7 @@ describe("views that differ in time", () => {
     expect((await chain.getHead()).number).toBe(HEAD - 1n);
   });
 
-  test("T46 a node on a fork has no say in what is final, also with a liar on its side", async () => {
+  test("cannot make a fork's block final, even with a liar on the fork's side [T46]", async () => {
     const fork = (view: View) =>
       createLiar(
         (answer, method) =>
@@ -390,14 +390,14 @@ describe("views that differ in time", () => {
             : answer,
         view,
       );
-    // The one calls a block final that is not; the other does not, and has it as well.
+    // The liar calls the fork's block final; the other node has the block but does not call it final.
     const liar = fork({ head: HEAD, final: FINAL });
     const partitioned = fork({ head: HEAD, final: FINAL - 40n });
     const chain = quorumOf([createHonestNode(), liar, partitioned]);
     await expect(chain.getFinalNumber()).rejects.toMatchObject(disagreement);
   });
 
-  test("T48 two blocks at one height are a quarrel, not a gap", async () => {
+  test("disagree, instead of returning null, about two blocks at one height [T48]", async () => {
     const forked = createLiar((answer, method) =>
       method === "getBlock" || method === "getHead" ? { ...Object(answer), hash: ID } : answer,
     );
@@ -412,7 +412,7 @@ describe("views that differ in time", () => {
     );
   });
 
-  test("T46 the final block never goes back, and is not final on the word of one", async () => {
+  test("never move the final block back, nor forward on the word of one [T46]", async () => {
     const views: View[] = [FINAL, FINAL - 5n, FINAL - 5n].map((final) => ({ head: HEAD, final }));
     const chain = quorumOf(views.map((view) => createHonestNode(view)));
     expect(await chain.getFinalNumber()).toBe(FINAL - 5n);
@@ -423,13 +423,13 @@ describe("views that differ in time", () => {
     expect(await chain.getTime("final")).toBe(1_700_000_000n + FINAL);
   });
 
-  test("a reorganisation at the same height is followed", async () => {
+  test("follow a reorg at the same height", async () => {
     let hash = blockAt(HEAD).hash;
     const node = (): ChainAtBlocks => ({
       ...createLiar((answer, method) =>
         method === "getHead" || method === "getBlock" ? { ...Object(answer), hash } : answer,
       ),
-      // What is so in the one block is not in the other.
+      // The code exists only in the block with this hash.
       hasCode: async (_, at) => Object(at).hash === ID,
     });
     const chain = quorumOf([node(), node(), node()]);
@@ -439,12 +439,12 @@ describe("views that differ in time", () => {
     expect(await chain.hasCode(WALLET)).toBe(true);
   });
 
-  test("a block that is named is the one at which is read", async () => {
+  test("are read at the block that the caller names", async () => {
     const chain = quorumOf([createHonestNode(), createHonestNode(), createHonestNode()]);
     expect(await chain.getTime(blockAt(50n))).toBe(1_700_000_000n + 50n);
   });
 
-  test("T47 a block above all that was seen is not there yet while only some nodes have it", async () => {
+  test("return null for a block above the seen head until enough have it [T47]", async () => {
     const [early, late]: [View, View] = [
       { head: HEAD - 1n, final: FINAL },
       { head: HEAD - 1n, final: FINAL },
@@ -454,14 +454,14 @@ describe("views that differ in time", () => {
     expect(await chain.getHead()).toEqual(blockAt(HEAD - 1n));
     early.head = HEAD;
     expect(await chain.getBlock(HEAD)).toBeNull();
-    // Once it was the head, a node that lacks it does not make it absent.
+    // After it was the head, null from a lagging node is a disagreement.
     late.head = HEAD;
     expect(await chain.getHead()).toEqual(blockAt(HEAD));
     late.head = HEAD - 1n;
     await expect(chain.getBlock(HEAD)).rejects.toMatchObject(disagreement);
   });
 
-  test("a block that nodes call their newest, and then do not have, is a quarrel and not a gap", async () => {
+  test("disagree when they lack the block that they call their newest", async () => {
     const without = (view?: View) =>
       createLiar(
         (answer, method) => (method === "getBlock" && Object(answer).number > 0n ? null : answer),
@@ -469,14 +469,14 @@ describe("views that differ in time", () => {
       );
     const one = quorumOf([createHonestNode(), without(), createDeadNode()]);
     await expect(one.getBlock(HEAD)).rejects.toMatchObject(disagreement);
-    // Their newest blocks differ, so the one that enough have reached is asked for, and nobody has it.
+    // Their newest blocks differ, so the height that enough have reached is read, and no node has its block.
     const views = [1n, 2n, 3n].map((more) => ({ head: HEAD + more, final: FINAL + more }));
     const none = quorumOf(views.map((view) => without(view)));
     await expect(none.getHead()).rejects.toMatchObject(disagreement);
     await expect(none.getFinalNumber()).rejects.toMatchObject(disagreement);
   });
 
-  test("T46 what was final before is not asked for again", async () => {
+  test("are not asked again for a block that was final [T46]", async () => {
     const asked: bigint[] = [];
     const view: View = { head: HEAD, final: FINAL };
     const node = (): ChainAtBlocks => {
@@ -499,7 +499,7 @@ describe("views that differ in time", () => {
     expect(asked).toEqual([]);
   });
 
-  test("T46 the final block does not go back where an earlier question is answered later", async () => {
+  test("do not move the final block back when an earlier question is answered later [T46]", async () => {
     const view: View = { head: HEAD, final: FINAL - 5n };
     const answers: (() => void)[] = [];
     const slow = (): ChainAtBlocks => {
@@ -529,7 +529,7 @@ describe("a node of another chain", () => {
     throw new OperatingError("CONFIG_MISSING", "chain 2: evmChainId differs");
   };
 
-  test("T50 is left out and named, and does not lower the quorum", async () => {
+  test("is left out and logged, and does not lower the quorum [T50]", async () => {
     const { log, lines } = createKeepingLog();
     const stranger = { ...createLiar(() => 7n), checkIdentity: async () => elsewhere() };
     const chain = quorumOf([createHonestNode(), stranger, createHonestNode()], { log });
@@ -543,13 +543,13 @@ describe("a node of another chain", () => {
     await expect(alone.getBalance(TOKEN, WALLET)).rejects.toMatchObject(tooFew);
   });
 
-  test("T50 is a mistake of the configuration when too few others are left", async () => {
+  test("is a configuration error when too few others are left [T50]", async () => {
     const stranger = { ...createLiar(() => 7n), checkIdentity: async () => elsewhere() };
     const chain = quorumOf([createHonestNode(), stranger, stranger]);
     await expect(chain.checkIdentity()).rejects.toMatchObject({ code: "CONFIG_MISSING" });
   });
 
-  test("T50 is known by its first block where it has the same id and contracts", async () => {
+  test("is recognized by its first block when id and contracts are equal [T50]", async () => {
     const { log, lines } = createKeepingLog();
     const fork = createLiar((answer, method) =>
       method === "getBlock" ? { ...Object(answer), hash: ID } : method === "getHead" ? answer : 7n,
@@ -575,7 +575,7 @@ describe("a node of another chain", () => {
     );
   });
 
-  test("T50 is noticed also when it was the right one before, and counts again once it is", async () => {
+  test("is noticed after it served the right chain, and counts again once it does [T50]", async () => {
     const clock = createQuickClock();
     let isElsewhere = false;
     const turncoat = {
@@ -600,7 +600,7 @@ describe("sending", () => {
   const saying = (outcome: SendOutcome) =>
     createLiar((answer, method) => (method === "send" ? outcome : answer));
 
-  test("the bytes go to every node", async () => {
+  test("passes the bytes to every node", async () => {
     const sent: number[] = [];
     const nodes = [0, 1, 2].map((at) =>
       createLiar((answer, method) => {
@@ -618,11 +618,11 @@ describe("sending", () => {
     [["nonce_too_low", "nonce_too_low", "unknown"], "nonce_too_low"],
     [["insufficient_funds", "nonce_too_low", "underpriced"], "unknown"],
     [["unknown", "unknown", "unknown"], "unknown"],
-  ])("T48 %j is %s", async (outcomes, expected) => {
+  ])("turns the outcomes %j into %s [T48]", async (outcomes, expected) => {
     expect(await quorumOf(outcomes.map(saying)).send("0x01")).toBe(expected);
   });
 
-  test("T49 with every node dead it is unknown, which plans nothing anew", async () => {
+  test("has an unknown outcome when every node is dead [T49]", async () => {
     const nodes = [createDeadNode(), createDeadNode(), createDeadNode()];
     expect(await quorumOf(nodes).send("0x01")).toBe("unknown");
   });
@@ -634,19 +634,19 @@ describe("simulating", () => {
   const ok = (gas: bigint) => saying({ ok: true, gas });
   const reverts = (reason: string) => saying({ ok: false, reason });
 
-  test("T48 one that says yes or no against two is not heard", async () => {
+  test("ignores one node against two, both on success and on failure [T48]", async () => {
     const yes = quorumOf([reverts("Nothing"), ok(100n), ok(100n)]);
     expect(await yes.simulate(WALLET, CALL)).toEqual({ ok: true, gas: 100n });
     const no = quorumOf([ok(100n), reverts("Nothing"), reverts("Nothing")]);
     expect(await no.simulate(WALLET, CALL)).toEqual({ ok: false, reason: "Nothing" });
   });
 
-  test("the reason of a revert is named where it is the same", async () => {
+  test("reports the reason `reverted` when the nodes' reasons differ", async () => {
     const chain = quorumOf([reverts("Nothing"), reverts("reverted"), createDeadNode()]);
     expect(await chain.simulate(WALLET, CALL)).toEqual({ ok: false, reason: "reverted" });
   });
 
-  test("T48 of estimates that agree the greatest is signed, and a wild one has no part in it", async () => {
+  test("returns the greatest of the estimates that agree, ignoring an outlier [T48]", async () => {
     for (const wild of [1n, 30_000_000n]) {
       const chain = quorumOf([ok(wild), ok(100_000n), ok(101_500n)]);
       expect(await chain.simulate(WALLET, CALL)).toEqual({ ok: true, gas: 101_500n });
@@ -655,7 +655,7 @@ describe("simulating", () => {
     }
   });
 
-  test("estimates agree up to twice the least, and the greatest counts in whichever order", async () => {
+  test("accepts estimates up to twice the least and returns the greatest, in any order", async () => {
     for (const [one, other] of [
       [100n, 200n],
       [200n, 100n],
@@ -670,7 +670,7 @@ describe("simulating", () => {
     }
   });
 
-  test("a lack of gas is an answer: one node's is not heard, that of enough is thrown", async () => {
+  test("throws a lack of gas only when enough nodes report it", async () => {
     const poor = createLiar((answer, method) => {
       if (method !== "simulate") return answer;
       throw new OperatingError("INSUFFICIENT_BALANCE", "The sender has too little for gas.", {
@@ -696,7 +696,7 @@ describe("fees", () => {
       method === "suggestFees" ? ({ maxFeePerGas, maxPriorityFeePerGas } satisfies Fees) : answer,
     );
 
-  test("T48 no node alone makes us overpay or offer nothing", async () => {
+  test("stay within the honest range when one node asks too much or nothing [T48]", async () => {
     for (const [wild, tip] of [
       [1_000_000n, 1_000_000n],
       [0n, 0n],
@@ -714,8 +714,8 @@ describe("fees", () => {
   });
 });
 
-describe("hints and look-ups", () => {
-  test("payees by traces are those that any node names, and none where no node has traces", async () => {
+describe("listing payees", () => {
+  test("unions those that any node traced, and returns null when no node has traces", async () => {
     const without = () =>
       createLiar((answer, method) => (method === "listTracedPayees" ? null : answer));
     const other = createLiar((answer, method) =>
@@ -730,7 +730,7 @@ describe("hints and look-ups", () => {
     ).toBeNull();
   });
 
-  test("payees that all nodes name are looked up once", async () => {
+  test("looks up once the payees that all nodes name", async () => {
     let looks = 0;
     const choose = async () => {
       looks += 1;
@@ -741,15 +741,15 @@ describe("hints and look-ups", () => {
     expect(looks).toBe(1);
   });
 
-  test("a mistake of ours is not taken for a node that does not answer", async () => {
+  test("passes on an error of our own code instead of blaming a node", async () => {
     const chain = quorumOf([createHonestNode(), createHonestNode(), createHonestNode()]);
     const choose = () => Promise.reject(new TypeError("a mistake"));
     await expect(chain.listNativeTransfers(blockAt(HEAD), choose)).rejects.toThrow("a mistake");
   });
 });
 
-describe("what the log says", () => {
-  test("T48 a node that answers otherwise is named by its position, once a minute", async () => {
+describe("the log", () => {
+  test("names a node that differs by its position, once a minute [T48]", async () => {
     const clock = createQuickClock();
     const { log, lines } = createKeepingLog();
     const liar = createLiar((answer, method) => (method === "getReceipt" ? { wrong: 1 } : answer));
@@ -770,7 +770,7 @@ describe("what the log says", () => {
     expect(lines).toMatchObject([expected, expected]);
   });
 
-  test("a node that alone says something is not named where enough say that nothing is there", async () => {
+  test("does not name the only node that has an answer where enough have none", async () => {
     const { log, lines } = createKeepingLog();
     const behind = () => createLiar((answer, method) => (method === "getReceipt" ? null : answer));
     const chain = quorumOf([behind(), behind(), createHonestNode()], { log });
@@ -779,7 +779,7 @@ describe("what the log says", () => {
     expect(lines).toEqual([]);
   });
 
-  test("T49 a dead node is named although the others answer, and one that is behind is no liar", async () => {
+  test("names a dead node although the others answer, but not one that is behind [T49]", async () => {
     const { log, lines } = createKeepingLog();
     const behind = createHonestNode({ head: HEAD - 1n, final: FINAL });
     const honest = [createHonestNode(), createHonestNode(), createHonestNode()];

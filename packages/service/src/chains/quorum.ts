@@ -1,16 +1,15 @@
 /**
- * A chain through several nodes of which some may lie, lag, hang or be dead: what is read counts when `required` of
- * them agree (ask-nodes.ts), so up to `required - 1` liars change nothing.
+ * A chain through several nodes, some of which may lie, lag, hang or be down. An answer counts when `required` nodes
+ * agree (ask-nodes.ts), so up to `required - 1` lying nodes cannot forge one.
  *
- * Honest nodes are never at the same block for long, so agreement about "now" would fail whenever something happens,
- * and a liar could side with a node that is merely behind. State is therefore read at one block that `required` nodes
- * share, by its hash: the same question to all, which has one answer. `latest` is the newest such block, and never an
- * earlier one than any that was answered with before; `final` is the newest such final block, and never goes back. A
- * node that is behind lacks the block and says so. After a reorganisation to a shorter chain, reads of state wait until
- * it has grown past what was seen.
+ * Honest nodes are seldom at the same block, so they often disagree about the newest state, and a liar could side with a
+ * node that is behind. State is therefore read by hash at one block that `required` nodes have. `latest` is the newest
+ * such block and never older than one returned before; `final` is the newest such final block and never goes back. A
+ * node that is behind lacks the block and says so. After a reorg to a shorter chain, reads of state wait until the chain
+ * has grown past the newest block seen.
  *
- * Heights and fees are what `required` nodes reach, of three nodes the median: no liar alone raises them, and one that
- * lowers them costs what a node costs that is dead.
+ * Heights and fees are the greatest that `required` nodes reach (the median of three), so a lying node alone cannot raise
+ * them; one that lowers them counts like a dead node.
  */
 import type { Address } from "../core/hex.ts";
 import type { Clock } from "../core/ports.ts";
@@ -31,10 +30,10 @@ import type {
   Simulation,
 } from "./port/index.ts";
 
-/** Estimates that differ by more than this factor are of nodes that do not agree. */
+/** Gas estimates that differ by more than this factor do not agree. */
 const GAS_SPREAD_MAX = 2n;
 
-/** A chain whose nodes can be asked about any block. */
+/** A chain whose nodes serve state at any block. */
 export interface ChainAtBlocks extends Chain {
   readonly sequencing: NonceSequencing;
   readonly balances: BalancesAtBlock;
@@ -44,8 +43,8 @@ export interface ChainAtBlocks extends Chain {
 }
 
 /**
- * One chain over its nodes, the first of which computes what needs no node. Fewer than `required` answers that agree
- * throw `OperatingError` RPC_UNAVAILABLE.
+ * Combines the nodes of one chain into one chain. Methods without a request use the first node. The others throw
+ * `OperatingError` RPC_UNAVAILABLE when fewer than `required` answers agree.
  */
 export function createQuorumChain(
   chains: readonly [ChainAtBlocks, ...ChainAtBlocks[]],
@@ -57,7 +56,7 @@ export function createQuorumChain(
     readFirst: async (node) => (await node.getBlock(0n))?.hash ?? null,
   });
   const { agree, collect } = nodes;
-  /** The newest block, and the newest final one, that was answered with. */
+  /** The newest block and the newest final block returned so far. */
   let newest: BlockId | undefined;
   let final: BlockRef | undefined;
   let headUnderWay: Promise<BlockRef> | undefined;
@@ -66,7 +65,7 @@ export function createQuorumChain(
     if (!newest || block.number >= newest.number) newest = block;
   }
 
-  /** The newest block that enough nodes have. */
+  /** Returns the newest block that enough nodes have. */
   async function readHead(): Promise<BlockRef> {
     const heads = await collect((node) => node.getHead());
     const number = nodes.reachedBy(heads.values.map((head) => head.number));
@@ -80,7 +79,7 @@ export function createQuorumChain(
     const numbers = await collect((node) => node.getFinalNumber());
     const number = nodes.reachedBy(numbers.values);
     if (final && number <= final.number) return final;
-    // Whoever names the block also calls it final: one that is on a fork has no say in what cannot be undone.
+    // Only nodes that call the height final may name its block, so a node on a fork cannot decide finality.
     const block = await agree(async (node) =>
       (await node.getFinalNumber()) < number ? null : node.getBlock(number),
     );
@@ -89,7 +88,7 @@ export function createQuorumChain(
     return final;
   }
 
-  /** The one block at which all nodes read. */
+  /** Returns the block at which all nodes read. */
   async function blockAt(at: ReadPoint): Promise<BlockId> {
     if (at === "final") return readFinal();
     if (at !== "latest") return at;
@@ -100,7 +99,7 @@ export function createQuorumChain(
     return newest ?? head;
   }
 
-  /** A reading of state, at one block for all. */
+  /** Reads state at the same block from all nodes. */
   async function agreeAt<T>(
     at: ReadPoint,
     read: (node: ChainAtBlocks, block: BlockId) => Promise<T>,
@@ -112,7 +111,7 @@ export function createQuorumChain(
   async function getBlock(number: bigint): Promise<BlockRef | null> {
     const read: Read<BlockRef | null, ChainAtBlocks> = (node) => node.getBlock(number);
     if (newest && number <= newest.number) return agree(read);
-    // Above all that was seen, some nodes have it and others not yet, which is no quarrel.
+    // Above the newest block seen, honest nodes may differ: some have the block, others not yet.
     const blocks = await collect(read);
     const agreed = nodes.agreedOf(blocks.values);
     if (agreed) remember(agreed);
@@ -125,7 +124,7 @@ export function createQuorumChain(
     chainId: pure.chainId,
     kind: pure.kind,
     coin: pure.coin,
-    // Each node is looked at before it is asked anything.
+    // Every question checks the identity of each node first.
     checkIdentity: () => agree(async () => undefined),
     getHead: readHead,
     getFinalNumber: async () => (await readFinal()).number,
@@ -133,7 +132,7 @@ export function createQuorumChain(
     isOrderOver: async (deadline) =>
       (await agreeAt("final", (node, block) => node.getTime(block))) > deadline,
     getBlock,
-    // Heights of a chain without gaps; a family with gaps asks its nodes itself.
+    // Heights of EVM chains have no gaps.
     getBlockAfter: (number) => getBlock(number + 1n),
     listTransfers: (block, tokens) => agree((node) => node.listTransfers(block, tokens)),
     listNativeTransfers(block, choose) {
@@ -159,7 +158,7 @@ export function createQuorumChain(
       };
     },
     simulate: (from, call) => agree((node) => node.simulate(from, call), SIMULATIONS),
-    // The bytes are the same for all: more nodes can only bring them further.
+    // All nodes get the same bytes, so one that takes them is enough.
     send: async (raw) =>
       (await nodes.findAny(
         (node) => node.send(raw),
@@ -192,7 +191,7 @@ export function createQuorumChain(
     balances: {
       kind: "at_block",
       async listTracedPayees(block) {
-        // A hint: not every node has traces, and who is named without reason costs one look at a balance.
+        // A hint: not every node has traces, and a wrong entry costs one balance read.
         const named = await collect((node) => node.balances.listTracedPayees(block));
         const lists = named.values.filter((list) => list !== null);
         return lists.length === 0 ? null : [...new Set(lists.flat())];
@@ -244,9 +243,9 @@ export function createQuorumChain(
 }
 
 /**
- * Nodes simulate at their own newest block, so estimates differ a little: the greatest of those that agree is taken,
- * because too low a limit loses the transaction and too high a one costs nothing. Calls that would revert need not
- * revert for the same reason.
+ * The rule for simulations. Nodes simulate at their own newest block, so estimates differ slightly. The greatest of those
+ * that agree is used: too low a limit fails the transaction, and unused gas is not charged. Reverts agree also when their
+ * reasons differ.
  */
 export const SIMULATIONS: Rule<Simulation> = {
   isSame(one, other) {
@@ -262,7 +261,7 @@ export const SIMULATIONS: Rule<Simulation> = {
   },
 };
 
-/** Nodes that agree name the same accounts: these are looked up once. */
+/** Looks up equal lists of accounts once, since nodes that agree name the same accounts. */
 function onceForEach(choose: ChoosePayees): ChoosePayees {
   const chosen = new Map<string, Promise<ReadonlySet<Address>>>();
   return (accounts) => {

@@ -21,7 +21,7 @@ const SECRETS = {
   SETTLE: keyOf("c"),
   DELIVER: keyOf("d"),
 };
-/** Where Node keeps what it has compiled, if anywhere: the program starts in half the time. */
+/** Node's compile cache, if one is set: it halves the program's start time. */
 const COMPILED = { NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? "" };
 
 let database: TestDatabase;
@@ -78,7 +78,7 @@ function run(args: readonly string[], env: Record<string, string> = {}): Promise
 }
 
 describe("the command line", () => {
-  test("of a settlement that is not there, and without a reason, nothing is done", async () => {
+  test("changes nothing for an unknown settlement, or without a reason", async () => {
     const id = "00000000-0000-4000-8000-000000000000";
     const noSecrets = Object.fromEntries(Object.keys(SECRETS).map((name) => [name, ""]));
     const shown = await run(["settlement", "show", id, "--config", config], noSecrets);
@@ -113,7 +113,7 @@ describe("the command line", () => {
     ]);
   });
 
-  test("creates an integrator and a key that opens its door", async () => {
+  test("creates an integrator and a key that the API accepts", async () => {
     const made = await run([
       "integrator",
       "create",
@@ -155,7 +155,7 @@ describe("the command line", () => {
     });
   });
 
-  test("who pays for gas is set per integrator, and listed", async () => {
+  test("sets and lists who pays for gas, per integrator", async () => {
     const env = { SLUICE_CONFIG: config };
     const create = ["integrator", "create", "--refund-evm", REFUND, "--name"];
     expect((await run([...create, "pays", "--gas", "charged"], env)).code).toBe(0);
@@ -192,7 +192,7 @@ describe("the command line", () => {
     });
   });
 
-  test("who gets deposits on Solana back is named with the integrator, or once later", async () => {
+  test("sets the refund authority on Solana with the integrator, or once later", async () => {
     const env = { SLUICE_CONFIG: config };
     const wallet = "GmaDrppBC7P5ARKV8g3djiwP89vz1jLK23V2GBjuAEGB";
     const create = ["integrator", "create", "--refund-evm", REFUND, "--name"];
@@ -220,7 +220,7 @@ describe("the command line", () => {
     );
   });
 
-  test("exports every address with its preimage, of all or of one integrator, without any secret", async () => {
+  test("exports every address with its preimage and without secrets, of all integrators or of one", async () => {
     const [alice, bob] = [await createTenant(database.db), await createTenant(database.db)];
     const ids: string[] = [];
     for (const tenant of [alice, alice, bob]) {
@@ -250,7 +250,7 @@ describe("the command line", () => {
     });
   });
 
-  test("says what is wrong with its arguments in one line, and fails", async () => {
+  test("reports invalid arguments in one line, and fails", async () => {
     const command = ["integrator", "create", "--name", "A B", "--refund-evm", REFUND];
     const message = "name: expected 1 to 63 lower-case letters, digits and hyphens.";
     const made = await run(command, { SLUICE_CONFIG: config });
@@ -262,7 +262,7 @@ describe("the command line", () => {
     });
   });
 
-  test("names the closest command or option of one that it does not know, else all of them", async () => {
+  test("suggests the closest command or option for an unknown one, or lists all", async () => {
     const complaintOf = async (line: string) => {
       const { code, stdout, stderr } = await run(line.split(" "));
       expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
@@ -291,7 +291,7 @@ describe("the command line", () => {
     });
   });
 
-  test("has a help for every command, and lists the commands without one", async () => {
+  test("prints help for every command, and lists the commands when none is given", async () => {
     const { code, stderr, stdout } = await run([]);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     for (const name of new Set(COMMANDS.map((row) => row.name.split(" ")[0]))) {
@@ -324,7 +324,7 @@ describe("the command line", () => {
     });
   });
 
-  test("says what is wrong with the configuration, a line each, without secrets", async () => {
+  test("reports each problem of the configuration on a line, without secrets", async () => {
     const env = { ATTESTOR: "canary", SLUICE_API_PORT: "x", SLUICE_CONFIG: config };
     expect(await run(["serve"], env)).toEqual({
       code: 1,
@@ -335,7 +335,7 @@ describe("the command line", () => {
     });
   });
 
-  test("says that its database cannot be reached, without the password", async () => {
+  test("reports an unreachable database without the password", async () => {
     const env = { DATABASE_URL: "postgres://user:canary@127.0.0.1:1/db", SLUICE_CONFIG: config };
     const { code, stdout, stderr } = await run(["migrate"], env);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
@@ -344,7 +344,7 @@ describe("the command line", () => {
     expect(stderr.trim().split("\n")).toHaveLength(1);
   });
 
-  test("finds no configuration where there is none", async () => {
+  test("fails where there is no configuration", async () => {
     const { code, stderr } = await run(["migrate"]);
     expect(code).toBe(1);
     expect(stderr).toContain(`at ${join(folder, "sluice.json")}`);
@@ -355,7 +355,7 @@ describe("the command line", () => {
     });
   });
 
-  test("finds the configuration of a sandbox below its folder, after a file of its own", async () => {
+  test("uses the sandbox's configuration in `.sluice` only if the folder has none itself", async () => {
     const sandbox = join(folder, ".sluice");
     const own = join(folder, "sluice.json");
     onTestFinished(() => {

@@ -22,7 +22,7 @@ function list(changes: object) {
   return listContracts(loadConfig({ path, env, roles: [] }));
 }
 
-test("what the file names by itself is not made anew", () => {
+test("deploys no contract that the configuration already names", () => {
   const usdc = { kind: "MONO_CHAIN", chainId: "base", token: "USDC" };
   const contracts = list({
     contracts: { escrow: OTHER.toLowerCase() },

@@ -1,4 +1,4 @@
-/** `sluice inventory`: what can be delivered, what is spoken for, what comes back, and how long it lasts. */
+/** `sluice inventory`: available, reserved and returning inventory, and how long it lasts. */
 import type { Config } from "../config/index.ts";
 import { formatUnits } from "../core/amounts.ts";
 import {
@@ -14,7 +14,7 @@ import { withDatabase } from "./with-database.ts";
 import { createChains } from "../roles/chains.ts";
 import { systemClock } from "../roles/system-ports.ts";
 
-/** Amounts in whole units, as people read them. */
+/** An inventory as the command prints it, with amounts in whole units. */
 export interface ShownInventory {
   readonly chain: string;
   readonly symbol: string;
@@ -54,7 +54,7 @@ export async function inventoryCommand(config: Config): Promise<readonly ShownIn
   });
 }
 
-/** The inventories as lines of text. */
+/** Formats the inventories as lines of text. */
 export function formatInventories(inventories: readonly ShownInventory[]): string {
   if (inventories.length === 0) return "No route pays from inventory.";
   return inventories.map(formatInventory).join("\n\n");

@@ -1,4 +1,4 @@
-/** The program under a Node that is not the pinned one. */
+/** The program when started by a Node other than the pinned one. */
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, realpathSync } from "node:fs";
@@ -16,13 +16,13 @@ const {
 }: { chooseNode: (version: string, findPinned: () => string | null) => string | null } =
   await import(MODULE);
 
-/** Has this Node call itself another one. */
+/** Makes this Node report another version. */
 const pretend = (version: string): readonly string[] => {
   const script = `Object.defineProperty(process.versions, "node", { value: "${version}" })`;
   return ["--import", `data:text/javascript,${encodeURIComponent(script)}`];
 };
 
-/** Every Node on the path that is not the one of this test. */
+/** Every Node on `PATH` other than the one that runs this test. */
 const OTHERS = (process.env.PATH ?? "")
   .split(delimiter)
   .map((folder) => join(folder, "node"))
@@ -36,17 +36,17 @@ describe("the choice of Node", () => {
   const none = () => null;
   const pinned = () => "/pinned/node";
 
-  test("is this one where it has the pinned major version", () => {
+  test("is the running Node when it has the pinned major version", () => {
     expect(chooseNode("24.0.1", pinned)).toBeNull();
     expect(chooseNode("24.99.0", none)).toBeNull();
   });
 
-  test("is the pinned one under an older and under a newer Node", () => {
+  test("is the pinned Node under an older and under a newer one", () => {
     expect(chooseNode("20.20.2", pinned)).toBe("/pinned/node");
     expect(chooseNode("25.0.0", pinned)).toBe("/pinned/node");
   });
 
-  test("without the pinned one is a newer Node, and an error under an older", () => {
+  test("without a pinned Node is the newer one, and an error under an older one", () => {
     expect(chooseNode("25.0.0", none)).toBeNull();
     expect(() => chooseNode("20.20.2", none)).toThrow(
       /^sluice needs Node 24, this is 20\.20\.2, and the pinned Node is not installed\. Run `npm install`/,
@@ -54,7 +54,7 @@ describe("the choice of Node", () => {
   });
 });
 
-describe("under another Node", () => {
+describe("the program under another Node", () => {
   const nodes: {
     readonly title: string;
     readonly node: string;
@@ -65,7 +65,7 @@ describe("under another Node", () => {
     ...OTHERS.map((node) => ({ title: node, node, options: [] })),
   ];
 
-  test.each(nodes)("a command runs with the pinned one: $title", async ({ node, options }) => {
+  test.each(nodes)("runs a command with the pinned Node: $title", async ({ node, options }) => {
     const { stdout } = await run(node, [...options, PROGRAM, "version", "--json"]);
     expect(JSON.parse(stdout)).toMatchObject({ node: process.versions.node });
     await expect(run(node, [...options, PROGRAM, "no-such-command"])).rejects.toMatchObject({
@@ -76,7 +76,7 @@ describe("under another Node", () => {
   });
 
   test.each(["SIGTERM", "SIGINT"] as const)(
-    "%s reaches the command, and its exit code is returned",
+    "forwards %s to the command, and returns its exit code",
     async (signal) => {
       const command = `process.on("${signal}", () => process.exit(7)); console.log("ready"); setInterval(() => {}, 1000)`;
       const child = startInstead(command);
@@ -86,7 +86,7 @@ describe("under another Node", () => {
     },
   );
 
-  test("a command that a signal ends is ended by it on both sides", async () => {
+  test("ends with the signal that ended the command", async () => {
     const child = startInstead(`process.kill(process.pid, "SIGTERM"); setInterval(() => {}, 1000)`);
     expect(await once(child, "exit")).toEqual([null, "SIGTERM"]);
   });

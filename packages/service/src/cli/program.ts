@@ -29,7 +29,7 @@ export async function runProgram(args: readonly string[]): Promise<void> {
   try {
     await createProgram().parseAsync(withoutVersionFlag(args), { from: "user" });
   } catch (error) {
-    // Help was printed: asked for, or in place of a missing command.
+    // Help was printed: requested, or because no command was given.
     if (error instanceof CommanderError && error.code.startsWith("commander.help")) {
       process.exitCode = error.exitCode;
       return;
@@ -38,7 +38,7 @@ export async function runProgram(args: readonly string[]): Promise<void> {
   }
 }
 
-/** `--version` by itself is the command of that name. */
+/** Maps `--version` alone to the command of that name. */
 function withoutVersionFlag(args: readonly string[]): readonly string[] {
   const isVersion = args.every((text) => text === "--version" || text === "--json");
   return isVersion ? args.map((text) => text.replace(/^--version$/, "version")) : args;
@@ -94,7 +94,7 @@ function addOptions(command: Command, options: Readonly<Record<string, Option<un
   }
 }
 
-/** An option as it is typed: `maxFeeBps` is `--max-fee-bps <bps>`. */
+/** Returns an option as it is typed: `maxFeeBps` is `--max-fee-bps <bps>`. */
 export function formatFlags(name: string, { placeholder }: Option<unknown>): string {
   const long = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
   return placeholder === null ? long : `${long} <${placeholder}>`;
@@ -138,7 +138,7 @@ function fail(error: unknown, args: readonly string[] = process.argv): never {
   process.exit(EXIT.failed);
 }
 
-/** The parser's message on one line, with the closest name, or all that would be understood where none is close. */
+/** Returns the parser's message on one line, with the closest name, or with all valid names if none is close. */
 function toUsageError({ message, code }: CommanderError, args: readonly string[]): UsageError {
   const [problem = "", suggestion] = message.replace(/^error: /, "").split("\n");
   if (suggestion !== undefined) {

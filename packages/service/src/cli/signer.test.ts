@@ -1,4 +1,4 @@
-/** The settler's signer at its two sockets: what a quoter in a process of its own gets of it, and what it does not. */
+/** The settler's signer at its two sockets, and the requests that a quoter in a process of its own may send. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -49,7 +49,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** A configuration with the accounts of a seed, or others. */
+/** Writes a configuration with the accounts of a seed, or with others. */
 function configure(signers: object, seed = SEED, accountsInstead: object = {}): void {
   const { accounts } = createSeed(new Secret(seed), "seed");
   const { accounts: others } = createSeed(drawSeed(), "treasury");
@@ -102,7 +102,7 @@ function configure(signers: object, seed = SEED, accountsInstead: object = {}): 
 const forSettler = () => loadConfig({ path, env: ENV, keysOf: "settler" });
 const forQuoter = () => loadConfig({ path, env: ENV, roles: ["quoter"] });
 
-test("a quoter gets vaults of the signer, and nothing that signs", async () => {
+test("a quoter gets vaults from the signer, and no signature", async () => {
   configure({ settler: "settler.sock", vaults: "vaults.sock" });
   const signer = await startSigner(forSettler(), { name: "settler", askPassphrase: nobody });
   try {
@@ -130,7 +130,7 @@ test("a quoter gets vaults of the signer, and nothing that signs", async () => {
   }
 });
 
-test("a signer of another seed than the quoter's configuration has is refused", async () => {
+test("a quoter refuses a signer whose seed differs from its configuration", async () => {
   configure({ settler: "settler.sock", vaults: "vaults.sock" });
   const signer = await startSigner(forSettler(), { name: "settler", askPassphrase: nobody });
   try {
@@ -144,7 +144,7 @@ test("a signer of another seed than the quoter's configuration has is refused", 
 });
 
 test.each(["binding", "escrow", "delivery", "settle", "deliver"] as const)(
-  "a signer does not start for a configuration with another account %s",
+  "a signer does not start when the configured account %s is of another seed",
   async (role) => {
     const { accounts } = createSeed(drawSeed(), "another");
     configure({ settler: "settler.sock" }, SEED, { [role]: toBase58(accounts[role]) });
@@ -154,7 +154,7 @@ test.each(["binding", "escrow", "delivery", "settle", "deliver"] as const)(
   },
 );
 
-test("the doctor asks both sockets for their word", async () => {
+test("the doctor queries both sockets", async () => {
   configure({ settler: "settler.sock", vaults: "vaults.sock", attestor: "attestor.sock" });
   const signers = [
     await startSigner(forSettler(), { name: "settler", askPassphrase: nobody }),
@@ -192,7 +192,7 @@ test("the doctor asks both sockets for their word", async () => {
   }
 });
 
-test("without the socket there are no vaults to be had", async () => {
+test("a configuration without the socket gives no source of vaults", async () => {
   configure({});
   expect(await getVaultSigner(forQuoter(), deps)).toBe(null);
 });
@@ -204,7 +204,7 @@ test.each([
     { settler: "s.sock", attestor: "v.sock", vaults: "v.sock" },
     "signers.vaults: expected a socket of its own",
   ],
-])("%j is refused", (signers, problem) => {
+])("refuses the sockets %j", (signers, problem) => {
   configure(signers);
   expect(problemsOf(forQuoter)).toEqual([expect.stringContaining(problem)]);
 });

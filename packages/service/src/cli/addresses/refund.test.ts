@@ -1,4 +1,4 @@
-/** What `sluice addresses refund` takes and says. What it does has tests of its own. */
+/** Arguments and output of `sluice addresses refund`; its effects are tested elsewhere. */
 import { describe, expect, test } from "vitest";
 import { CHAIN, createDoctorDeps, SOLANA_CHAIN } from "../../../test/support/doctor-doubles.ts";
 import { formatAddressRefund, refundAddressCommand, type ShownRefund } from "./refund.ts";
@@ -9,7 +9,7 @@ const EVM = `0x${"ab".repeat(20)}`;
 const { config } = createDoctorDeps({ config: { chains: [CHAIN, SOLANA_CHAIN] } });
 const ASKED = { address: ADDRESS, token: "USDC", to: AUTHORITY, reason: "ticket 7", waitMs: 0 };
 
-describe("before anything is opened", () => {
+describe("sluice addresses refund", () => {
   test.each([
     [{ address: EVM }, "address: expected 32 bytes in base58"],
     [{ address: EVM }, "on EVM chains the refund authority takes its deposits itself"],
@@ -17,20 +17,20 @@ describe("before anything is opened", () => {
     [{ to: EVM }, "--to: expected 32 bytes in base58"],
     [{ token: "DOGE" }, "token: expected a token of the chain in the configuration (SOLANA, USDC)"],
     [{ reason: "  " }, "--reason: expected a text of 1 to 500 characters"],
-  ])("%j is refused: %s", async (change, message) => {
+  ])("refuses %j: %s", async (change, message) => {
     await expect(refundAddressCommand(config, { ...ASKED, ...change })).rejects.toMatchObject({
       code: "VALIDATION_ERROR",
       message: expect.stringContaining(message),
     });
   });
 
-  test("a configuration without Solana is refused", async () => {
+  test("refuses a configuration without Solana", async () => {
     const without = createDoctorDeps({}).config;
     await expect(refundAddressCommand(without, ASKED)).rejects.toThrow("no chain of Solana");
   });
 });
 
-describe("a refund in words", () => {
+describe("a refund formatted for people", () => {
   const shown: ShownRefund = {
     refundId: "1",
     chainId: 1,
@@ -46,7 +46,7 @@ describe("a refund in words", () => {
     changed: true,
   };
 
-  test("names the transaction once there is one, and who gets what", () => {
+  test("names the transaction once it exists, the recipient and the amount", () => {
     expect(formatAddressRefund(shown)).toBe(
       `0.5 USDC of ${ADDRESS} goes back to ${AUTHORITY}, and to nobody else.\n` +
         "The settler has not signed refund:1:1 yet; does it run?\n" +

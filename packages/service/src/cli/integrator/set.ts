@@ -19,7 +19,7 @@ export async function run(
   }
   const gas = choice === "default" ? null : choice;
   await withDatabase(call.readConfig(), async ({ db }) => {
-    // First the one that can be refused.
+    // The refund authority first, since only that change can be refused.
     if (refundSolana !== undefined) await setRefundSolana(db, { integrator, refundSolana });
     if (gas !== undefined) await setGasPolicy(db, { integrator, gas });
   });

@@ -5,9 +5,9 @@ import type { Secret } from "../../core/secret.ts";
 import { createSeed, ROLES } from "../../signers/solana/seed.ts";
 
 export interface ShownKey {
-  /** Of the key; of an account of the seed, the one that it has to be written into. */
+  /** The setting of the key; for an account of the seed, the setting that takes its address. */
   readonly setting: string;
-  /** Where the key is, such as `keystore`; `seed` where it follows from the seed. */
+  /** Where the key is, such as `keystore`; `seed` if it is derived from the seed. */
   readonly kind: string;
   readonly address: string;
 }
@@ -22,7 +22,7 @@ export function listSeeds(config: Config): readonly KeyConfig[] {
   return listSolanaChains(config).map(({ seed }) => seed);
 }
 
-/** Lists the accounts of a seed, each with the setting that its address belongs in, next to the seed's. */
+/** Lists the accounts of a seed, each with the setting that takes its address, next to the seed's. */
 export function accountsOfSeed(seed: Secret, setting: string): ShownKey[] {
   const { accounts } = createSeed(seed, setting);
   return ROLES.map((role) => ({
@@ -32,7 +32,7 @@ export function accountsOfSeed(seed: Secret, setting: string): ShownKey[] {
   }));
 }
 
-/** Formats keys as a table, with what to do about accounts of a seed. */
+/** Formats keys as a table, with instructions for the accounts of a seed. */
 export function formatKeys(shown: readonly ShownKey[]): readonly string[] {
   const width = Math.max(...shown.map(({ setting }) => setting.length));
   const lines = shown.map(

@@ -8,7 +8,7 @@ import type { Call, Result } from "../command.ts";
 import { typePassphrase, writeSeed } from "./keystores.ts";
 import { QUESTION, refuseOther, type SeedOptions, type ShownSeed } from "./seed.ts";
 
-/** Encrypts the seed into another file, with a passphrase of its own. */
+/** Encrypts the seed into another file with a passphrase of its own. */
 export async function run(
   { readConfig, askPassphrase }: Call,
   files: { readonly keystore: string; readonly backup: string },
@@ -22,8 +22,8 @@ export async function run(
 }
 
 /**
- * Encrypts the seed of a keystore with another passphrase, into another file, and proves that the file opens to it.
- * Throws CONFIG_MISSING when there is such a file.
+ * Encrypts the seed of a keystore with another passphrase into another file, and verifies that the file decrypts to it.
+ * Throws CONFIG_MISSING if the file exists.
  */
 export async function backUpSeed(
   config: Pick<Config, "keystorePassphrase">,

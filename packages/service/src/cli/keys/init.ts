@@ -19,7 +19,7 @@ export async function run(call: Call): Promise<Result> {
   return { json: { made }, text: lines.join("\n") };
 }
 
-/** Makes every keystore that the configuration names and that is not there. Never touches one that is. */
+/** Creates every missing keystore of the configuration. Never changes an existing one. */
 export async function initKeys(
   config: Config,
   askPassphrase: AskPassphrase,
@@ -48,7 +48,7 @@ export async function initKeys(
   return made;
 }
 
-/** Typed twice where it is typed: nobody can help whoever mistypes it once. */
+/** Asks twice for a typed passphrase, since a mistyped one would lock the keys permanently. */
 async function choosePassphrase(config: Config, askPassphrase: AskPassphrase): Promise<Secret> {
   const { keystorePassphrase } = config;
   if (!keystorePassphrase) return typePassphrase(askPassphrase);

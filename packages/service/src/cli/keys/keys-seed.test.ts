@@ -1,4 +1,4 @@
-/** The seed of Solana on the command line: made, shown, kept in a second place and brought back. */
+/** The seed of Solana on the command line: created, shown, backed up and restored. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -20,7 +20,7 @@ const ENV = {
   PASSPHRASE: "of the keystores",
 };
 const OF_BACKUP = "of the backup alone";
-/** The keystores have the cost of those in use. */
+/** The keystores have the encryption cost of production. */
 const TIMEOUT_MS = 120_000;
 
 let folder: string;
@@ -66,7 +66,7 @@ function configure(contracts: Readonly<Record<string, string>> | undefined): voi
   writeFileSync(join(folder, "sluice.json"), JSON.stringify(file));
 }
 
-/** Runs a command of `sluice keys`; whatever it asks at its terminal is answered in turn. */
+/** Runs a command of `sluice keys`, and answers its prompts in order. */
 async function keys(args: readonly string[], answers: readonly string[] = []) {
   const child = spawn(process.execPath, ["--import", TERMINAL, PROGRAM, "keys", ...args], {
     cwd: folder,
@@ -78,7 +78,7 @@ async function keys(args: readonly string[], answers: readonly string[] = []) {
   child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
   child.stderr.on("data", (chunk: Buffer) => {
     stderr += chunk.toString();
-    // A question ends without a line's end.
+    // A prompt ends without a line feed.
     if (chunk.toString().endsWith(": ")) child.stdin.write(`${left.shift() ?? ""}\n`);
   });
   const [code] = await once(child, "close");
@@ -92,11 +92,11 @@ interface Shown {
 }
 
 test(
-  "is made with its accounts, shown, backed up, and brought back",
+  "a seed is created with its accounts, shown, backed up and restored",
   async () => {
     const init = await keys(["init", "--json"]);
     expect(init).toMatchObject({ code: 0, stderr: "" });
-    // CAST: what the command prints.
+    // CAST: the form that the command prints.
     const made = (JSON.parse(init.stdout) as { made: Shown[] }).made;
     expect(made.map(({ setting, kind }) => [setting, kind])).toEqual([
       ["chains[1].seed", "keystore"],

@@ -12,7 +12,7 @@ import { encryptSeed } from "../../signers/solana/keystore.ts";
 
 const PASSPHRASE_LENGTH_MIN = 12;
 
-/** A new passphrase from a person. Throws CONFIG_MISSING for one that is short, or mistyped. */
+/** Asks for a new passphrase. Throws CONFIG_MISSING for one that is too short or mistyped. */
 export async function typePassphrase(
   askPassphrase: AskPassphrase,
   question?: string,
@@ -44,7 +44,7 @@ export async function makeKeystore(
   return address;
 }
 
-/** Writes a seed's keystore. Throws CONFIG_MISSING where there is one. */
+/** Writes a seed's keystore. Throws CONFIG_MISSING if the file exists. */
 export async function writeSeed(
   path: string,
   {
@@ -56,7 +56,7 @@ export async function writeSeed(
     readonly seed: Secret;
     readonly passphrase: Secret;
     readonly setting: string;
-    /** Lower in tests alone. */
+    /** Cost of encryption; lower only in tests. */
     readonly cost?: ScryptCost | undefined;
   },
 ): Promise<{ readonly binding: string }> {
@@ -65,7 +65,7 @@ export async function writeSeed(
   return { binding: toBase58(binding) };
 }
 
-/** Writes a keystore's file, which only its user may read. Throws CONFIG_MISSING where there is one. */
+/** Writes a keystore's file, readable only by its user. Throws CONFIG_MISSING if the file exists. */
 export function writeKeystore(path: string, keystore: Keystore, setting: string): void {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });

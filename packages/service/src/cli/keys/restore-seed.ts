@@ -26,9 +26,9 @@ export async function run(
 }
 
 /**
- * Brings a seed back from its backup, into a keystore with the passphrase of the others. A keystore that is there is left
- * as it is: it is proved to have the same seed, or the seed is not brought back.
- * @param binding the address that was noted when the backup was made
+ * Restores a seed from its backup into a keystore with the passphrase of the others. Never changes an existing keystore: it
+ * must contain the same seed, otherwise the restore fails.
+ * @param binding the binding address noted when the backup was written
  */
 export async function restoreSeed(
   config: Pick<Config, "keystorePassphrase">,

@@ -9,7 +9,7 @@ import type { Call, Result } from "../command.ts";
 import { listKeys } from "./accounts.ts";
 import { makeKeystore } from "./keystores.ts";
 
-/** Creates the successor of a key, and lists the steps that put it to use. */
+/** Creates the successor of a key, and lists the steps that put it into use. */
 export async function run(
   { readConfig, askPassphrase }: Call,
   { setting }: { readonly setting: string },
@@ -21,7 +21,7 @@ export async function run(
 }
 
 /**
- * Makes the successor of a key, beside it: nothing that runs changes. Its passphrase is the one of the others.
+ * Creates the successor of a key in the same folder; nothing that runs changes. Its passphrase is that of the others.
  * @throws OperatingError CONFIG_MISSING when the setting names no keystore.
  */
 export async function rotateKey(
@@ -40,7 +40,7 @@ export async function rotateKey(
     );
   }
   const { path } = key.source;
-  // Whoever cannot open the old one would lock the new one with something else.
+  // Opening the old key first proves that the new one gets the same passphrase.
   const passphrase = await getPassphrase(config, askPassphrase);
   await decryptEvmKeystore(readKeystore(path, setting), passphrase, setting);
   const successor = findFreePath(path);
@@ -48,7 +48,7 @@ export async function rotateKey(
   return { keystore: successor, address, steps: listSteps(key, { path, successor, address }) };
 }
 
-/** `settle.json`, `settle-2.json`, `settle-3.json`. */
+/** Returns the next file name: `settle.json`, `settle-2.json`, `settle-3.json`. */
 function findFreePath(path: string): string {
   const stem = basename(path).replace(/(-\d+)?\.json$/, "");
   for (let number = 2; ; number += 1) {
@@ -57,7 +57,7 @@ function findFreePath(path: string): string {
   }
 }
 
-/** What a person does next, in the order in which nothing stops. */
+/** Returns the operator's next steps, in an order that interrupts nothing. */
 function listSteps(
   { setting }: KeyConfig,
   made: { readonly path: string; readonly successor: string; readonly address: string },

@@ -26,7 +26,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** Types these answers, one after the other. */
+/** Answers the prompts in order. */
 function typing(...answers: readonly string[]) {
   const left = [...answers];
   return async () => new Secret(left.shift() ?? "");
@@ -54,7 +54,7 @@ async function readVault(): Promise<string> {
 }
 
 describe("a seed", () => {
-  test("that was lost comes back from its backup, with the same vaults", async () => {
+  test("is restored from its backup after a loss, with the same vaults", async () => {
     const made = await make();
     const vault = await readVault();
     const copy = await backUp();
@@ -65,7 +65,7 @@ describe("a seed", () => {
     expect(await readVault()).toBe(vault);
   });
 
-  test("and its backup are for their user alone, and show nothing of it", async () => {
+  test("and its backup are readable by their user alone, and do not show it", async () => {
     await make();
     await backUp();
     const { key } = await decryptSeed(readKeystore(keystore(), "k"), PASSPHRASE, "k");
@@ -75,7 +75,7 @@ describe("a seed", () => {
     }
   });
 
-  test("is never made where one is", async () => {
+  test("is never created where one exists", async () => {
     await make();
     const before = readFileSync(keystore(), "utf8");
     await expect(make()).rejects.toThrow("solana.seed: expected to be able to write");
@@ -84,14 +84,14 @@ describe("a seed", () => {
 });
 
 describe("a backup", () => {
-  test("opens with its own passphrase and no other", async () => {
+  test("opens only with its own passphrase", async () => {
     await make();
     await backUp();
     rmSync(keystore());
     await expect(restore(undefined, PASSPHRASE.reveal())).rejects.toThrow("does not open");
   });
 
-  test("with a passphrase that is short, or typed in two ways, is not made", async () => {
+  test("is not written with a short or mistyped passphrase", async () => {
     await make();
     const paths = { keystore: keystore(), backup: backup() };
     await expect(backUpSeed(config, paths, options("short", "short"))).rejects.toThrow(
@@ -103,7 +103,7 @@ describe("a backup", () => {
     expect(() => readFileSync(backup())).toThrow("ENOENT");
   });
 
-  test("takes no other file's place", async () => {
+  test("does not overwrite an existing file", async () => {
     await make();
     await backUp();
     const before = readFileSync(backup(), "utf8");
@@ -111,7 +111,7 @@ describe("a backup", () => {
     expect(readFileSync(backup(), "utf8")).toBe(before);
   });
 
-  test("of another seed than was noted is refused, and nothing is written", async () => {
+  test("of a seed with another binding address is refused, and nothing is written", async () => {
     await make();
     await backUp();
     rmSync(keystore());
@@ -122,7 +122,7 @@ describe("a backup", () => {
     expect(() => readFileSync(keystore())).toThrow("ENOENT");
   });
 
-  test("that was damaged is refused", async () => {
+  test("is refused when damaged", async () => {
     await make();
     await backUp();
     rmSync(keystore());
@@ -132,7 +132,7 @@ describe("a backup", () => {
     await expect(restore()).rejects.toThrow("does not open");
   });
 
-  test("over the same seed changes nothing, over another neither", async () => {
+  test("changes no existing keystore, of the same seed or of another", async () => {
     const made = await make();
     await backUp();
     const before = readFileSync(keystore(), "utf8");

@@ -4,23 +4,23 @@ import { OperatingError } from "../../core/errors.ts";
 import type { AskPassphrase } from "../../roles/keys.ts";
 import type { KeptKey, ScryptCost } from "../../signers/keystore.ts";
 
-/** Asked when a backup is written, and when it is opened. */
+/** The prompt when a backup is written or opened. */
 export const QUESTION = "Passphrase of the backup: ";
 
-/** Where a seed is, and the address of its binding key: what a person compares. */
+/** The file of a seed and the address of its binding key, which a person compares. */
 export interface ShownSeed {
   readonly path: string;
   readonly binding: string;
 }
 
-/** The terminal, and the cost of a new keystore. */
+/** The terminal, and the encryption cost of a new keystore. */
 export interface SeedOptions {
   readonly askPassphrase: AskPassphrase;
-  /** Lower in tests alone. */
+  /** Cost of encryption; lower only in tests. */
   readonly cost?: ScryptCost;
 }
 
-/** Throws CONFIG_MISSING when a file has another seed than the wanted one. */
+/** Throws CONFIG_MISSING if a file contains another seed than the expected one. */
 export function refuseOther(path: string, found: KeptKey, wanted: KeptKey): void {
   if (found.key.reveal() === wanted.key.reveal()) return;
   throw new OperatingError(

@@ -10,12 +10,12 @@ export async function run(call: Call): Promise<Result> {
   return { json: { keys }, text: formatKeys(keys).join("\n") };
 }
 
-/** The accounts of the configured keys. Only a seed is opened for it: what follows from it is stated nowhere else. */
+/** Lists the accounts of the configured keys. Opens only seeds, whose accounts are stored nowhere else. */
 export async function showKeys(
   config: Config,
   askPassphrase: AskPassphrase,
 ): Promise<readonly ShownKey[]> {
-  // From where the keys are, whether their signers run or not.
+  // Reads the key files, so that signers need not run.
   const here = {
     ...config,
     signers: { settler: undefined, attestor: undefined, vaults: undefined },

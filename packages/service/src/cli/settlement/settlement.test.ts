@@ -1,4 +1,4 @@
-/** A settlement as operators read it. */
+/** A settlement as formatted for operators. */
 import { expect, test } from "vitest";
 import { openDesk, RECIPIENT, USDC } from "../../../test/support/settlement-desk.ts";
 import {
@@ -17,7 +17,7 @@ import { formatRetry } from "./retry.ts";
 
 const NO_CONFIG = { chains: [] };
 
-test("everything about a failing settlement that was retried and then ended for a refund, in words", async () => {
+test("formats every record of a settlement that failed, was retried and then ended for a refund", async () => {
   const desk = await openDesk();
   const address = await desk.issue("0x01");
   desk.state.balance = 1_000n;
@@ -63,7 +63,7 @@ test("everything about a failing settlement that was retried and then ended for 
   expect(dead).toContain(`ada@desk  refund of failed_swap to ${authority}: ticket 7`);
 });
 
-test("what the sweep takes out of the deposit is itemised", async () => {
+test("itemises the fees of a sweep", async () => {
   const desk = await openDesk();
   desk.state.balance = 1_000n;
   desk.state.feeBps = 10;
@@ -83,7 +83,7 @@ test("what the sweep takes out of the deposit is itemised", async () => {
   });
 });
 
-test("a refund that the signer pays says that the refund authority has nothing to do", () => {
+test("tells the refund authority that a refund by the signer needs no action", () => {
   const refund = {
     kind: "order",
     settlementId: "00000000-0000-4000-8000-000000000001",

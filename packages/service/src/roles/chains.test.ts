@@ -13,7 +13,7 @@ import { getChain } from "../routes/index.ts";
 const MINT = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
 const evmAddress = (digit: number) => `0x${String(digit).repeat(40)}`;
 
-/** Accounts that keys stand behind. */
+/** Public keys, which are valid accounts. */
 const ACCOUNTS = {
   binding: toBase58(
     toAddress("0xd75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a"),
@@ -78,7 +78,7 @@ function readConfig() {
   return loadConfig({ path, env });
 }
 
-test("what is left of the daily cap on Solana is what the signer says that keeps it", async () => {
+test("takes the rest of the daily cap on Solana from the signer that enforces it", async () => {
   const config = readConfig();
   const deps = { clock: createStillClock(), log: silentLog };
   const mint: Address = parseSolanaAddress(MINT) ?? NATIVE_SOL;
@@ -91,7 +91,7 @@ test("what is left of the daily cap on Solana is what the signer says that keeps
   });
   expect(await leftFor([lane("settle", 1n), lane("deliver", 7n)])).toBe(7n);
   expect(await leftFor([lane("deliver", 0n)])).toBe(0n);
-  // Without one only what the configuration says is known.
+  // Without a signer only the cap of the configuration is known.
   expect(await leftFor()).toBe(50_000_500_000n);
   expect(await leftFor([{ ...lane("deliver", 7n), chainId: 2 }])).toBe(50_000_500_000n);
 });

@@ -8,7 +8,7 @@ import { countRefusals } from "./health.ts";
 
 const away = new OperatingError("RPC_UNAVAILABLE", "The signer is away.");
 const refuse = () => Promise.reject(new SignerRefusal("a call of this test"));
-// CAST: no signer of this test looks at what it is asked.
+// CAST: no signer of this test reads its request.
 const intent = {} as SigningRequest;
 const order = {} as Parameters<AttestorSigner["signDelivery"]>[1] &
   Parameters<AttestorSigner["signClaim"]>[1] &
@@ -23,7 +23,7 @@ const secondKey: AttestorSigner = {
   signPrice: () => Promise.reject(away),
 };
 
-test("what signers refuse is counted and still refused; a signer that is away refuses nothing", async () => {
+test("counts and passes on the refusals of signers; an unreachable signer refuses nothing", async () => {
   const metrics = createMetrics();
   const lanes: LaneSigner[] = [
     { ...createReadableSigner(2), sign: refuse },
@@ -47,7 +47,7 @@ test("what signers refuse is counted and still refused; a signer that is away re
   ]);
 });
 
-test("lanes that sign are left as they are", async () => {
+test("does not change lanes that sign", async () => {
   const metrics = createMetrics();
   const signer = createReadableSigner(2);
   const [lane] = countRefusals(metrics, { lanes: [signer], attestor: null, vaults: null }).lanes;

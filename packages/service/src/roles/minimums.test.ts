@@ -1,6 +1,6 @@
 /**
- * Minimums from the configuration and prices from real servers on loopback, through everything that asks for them: the
- * gate, the interface, the sweep and the quote.
+ * Minimums from the configuration, with prices from real servers on loopback, through everything that uses them: the gate,
+ * the interface, the sweep and the quote.
  */
 import { onTestFinished, describe, expect, test } from "vitest";
 import { startApi } from "../../test/support/api.ts";
@@ -38,9 +38,9 @@ import { configuredRoute } from "../../test/support/routes.ts";
 
 const USD = 10n ** 18n;
 const AGE_MS = 60_000;
-/** Longer than an answer is used. */
+/** Longer than a price is cached. */
 const LATER_MS = 10_000;
-/** For a server that is slow on purpose; the others have all the time of a busy machine. */
+/** Time limit for servers that never answer; the others get the time that a busy machine needs. */
 const IMPATIENT_MS = 250;
 const PATIENT_MS = 30_000;
 
@@ -62,7 +62,7 @@ interface Terms {
   readonly sources: readonly HttpPriceConfig[];
 }
 
-/** A desk with one token, whose minimums come from a configuration. */
+/** Opens a desk with one token, whose minimums come from a configuration. */
 async function openTerms({ decimals, minDepositUnits, minDepositUsd, sources }: Terms) {
   const desk = await openDesk();
   const { db, clock, deps } = desk;
@@ -128,7 +128,7 @@ async function openTerms({ decimals, minDepositUnits, minDepositUsd, sources }: 
   onTestFinished(api.close);
 
   const issue = () => desk.issue(`0x${systemRandom.uuid().replaceAll("-", "")}`);
-  /** What a deposit that makes the balance this is told. */
+  /** Returns the gate's verdict on a deposit that results in this balance. */
   async function deposit(amount: bigint) {
     desk.state.balance = amount;
     const address = await issue();
@@ -137,7 +137,7 @@ async function openTerms({ decimals, minDepositUnits, minDepositUsd, sources }: 
     const { data } = events.filter(({ type }) => type === "deposit_detected").at(-1) ?? {};
     return { address, data };
   }
-  /** What a request for this balance is told. */
+  /** Returns the API's answer to a request for this balance. */
   async function request(amount: bigint) {
     desk.state.balance = amount;
     const { wallet } = await issue();
@@ -149,7 +149,7 @@ async function openTerms({ decimals, minDepositUnits, minDepositUsd, sources }: 
         body: JSON.stringify(body),
       });
       expect(answer.status).toBe(200);
-      // CAST: what the interface promises; the API's own tests compare it with the schema.
+      // CAST: the form of the interface; the API's own tests compare it with the schema.
       return (await answer.json()) as Awaited<ReturnType<typeof ask>>;
     };
     return { ask, ...(await ask()) };
@@ -208,7 +208,7 @@ async function openTerms({ decimals, minDepositUnits, minDepositUsd, sources }: 
   return { desk, slow, deposit, request, quote: ask, countUnavailable, sourceConfig };
 }
 
-/** Long ago, and soon, for the desk's clock. */
+/** Start of the desk's clock, in Unix seconds. */
 const START_S = Date.parse("2026-01-01T00:00:00.000Z") / 1_000;
 const timed = (atS: number) => says(`{"usd":1,"at":${atS}}`);
 
@@ -227,9 +227,9 @@ const FAULTS: readonly (readonly [string, string, Behaviour])[] = [
   ["half of it", "no_answer", breaksOff],
 ];
 
-describe("T56 a price that cannot be trusted", () => {
+describe("a price that cannot be trusted", () => {
   test.each(FAULTS)(
-    "holds deposits, requests, sweeps and quotes up, and no longer: %s",
+    "defers deposits, requests, sweeps and quotes until it recovers: %s [T56]",
     async (_, reason, fault) => {
       const [good, bad] = [await startPriceServer(priced("1")), await startPriceServer(fault)];
       const desk = await openTerms({
@@ -248,7 +248,7 @@ describe("T56 a price that cannot be trusted", () => {
   test.each([
     ["old", "too_old", START_S - AGE_MS / 1_000 - 1],
     ["from the future", "from_the_future", START_S + 3_600],
-  ])("is also one that is %s", async (_, reason, atS) => {
+  ])("includes one that is %s [T56]", async (_, reason, atS) => {
     const [good, bad] = [await startPriceServer(priced("1")), await startPriceServer(timed(atS))];
     const desk = await openTerms({
       decimals: 6,
@@ -260,7 +260,7 @@ describe("T56 a price that cannot be trusted", () => {
     await expectRecovered(desk);
   });
 
-  test("is not made by one source of three that is away or absurd", async () => {
+  test("does not follow from one silent or absurd source of three [T56]", async () => {
     const servers = [
       await startPriceServer(priced("1")),
       await startPriceServer(priced("1.01")),
@@ -276,7 +276,7 @@ describe("T56 a price that cannot be trusted", () => {
       slow.clear();
       if (fault === silent) slow.add(servers[2]?.url ?? "");
       desk.clock.advance(LATER_MS);
-      // The lower of the two that are left.
+      // The lower price of the two remaining sources.
       const refusal = { queued: false, ignoredReason: "below_min" };
       expect((await deposit(9_999_999n)).data).toMatchObject(refusal);
       expect((await deposit(10_000_000n)).data).toMatchObject({ queued: true });
@@ -287,11 +287,11 @@ describe("T56 a price that cannot be trusted", () => {
 
 type Opened = Awaited<ReturnType<typeof openTerms>>;
 
-/** Nothing is refused for a price that is not known, and nothing moves either. */
+/** Expects that an unknown price refuses nothing, and that nothing moves. */
 async function expectHeldUp({ desk, ...opened }: Opened, reason: string): Promise<void> {
   const refusal = { code: "PRICE_UNAVAILABLE", details: { reason } };
   await expect(opened.quote()).rejects.toMatchObject(refusal);
-  // Below the floor, if only it could be weighed.
+  // Below the minimum, which cannot be computed without a price.
   const { data } = await opened.deposit(9_999_999n);
   expect(data).toMatchObject({ queued: true });
   const { queued, reason: why, ask } = await opened.request(10_000_000n);
@@ -312,7 +312,7 @@ async function expectHeldUp({ desk, ...opened }: Opened, reason: string): Promis
 
 async function expectRecovered({ desk, ...opened }: Opened): Promise<void> {
   desk.clock.advance(LATER_MS);
-  // One unit at a dollar, where the coin is a thousand; without what the service takes.
+  // One unit at one dollar, with the coin at a thousand dollars, less the service's fee.
   expect(await opened.quote()).toBe("1000000000000000");
   desk.state.balance = 10_000_000n;
   await desk.poll();
@@ -322,14 +322,14 @@ async function expectRecovered({ desk, ...opened }: Opened): Promise<void> {
 }
 
 describe("minimums", () => {
-  /** Ten dollars at 3.1 dollars: 3.22580645161290322580…, and the least balance that is worth it. */
+  /** Ten dollars at 3.1 dollars: 3.22580645161290322580…, and the least balance that reaches it. */
   const FLOORS = [
     [6, 3_225_807n, "1.5", 1_500_000n],
     [8, 322_580_646n, "1.00000001", 100_000_001n],
     [18, 3_225_806_451_612_903_226n, "0.000000000000000002", 2n],
   ] as const;
 
-  /** What the gate and a request say of balances just below, at and just above: both the same. */
+  /** Returns the verdicts for balances just below, at and just above; gate and request must agree. */
   async function judge(opened: Opened, least: bigint) {
     const verdicts = [];
     for (const balance of [least - 1n, least, least + 1n]) {
@@ -344,7 +344,7 @@ describe("minimums", () => {
   }
 
   test.each(FLOORS)(
-    "of a chain in dollars hold to the unit with %i decimals, at the price of now",
+    "in dollars, of a chain, hold to the unit with %i decimals at the current price",
     async (decimals, least) => {
       const servers = [
         await startPriceServer(priced("3.1")),
@@ -369,7 +369,7 @@ describe("minimums", () => {
   );
 
   test.each(FLOORS)(
-    "of a token hold to the unit with %i decimals, and are shown as they are configured",
+    "in units, of a token, hold to the unit with %i decimals and are shown as configured",
     async (decimals, _, minDepositUnits, least) => {
       const opened = await openTerms({ decimals, minDepositUnits, sources: [] });
       const verdicts = ["below_token_min", "queued", "queued"];
@@ -397,7 +397,7 @@ describe("minimums", () => {
     },
   );
 
-  test("are asked for in order: the token's, then the chain's", async () => {
+  test("are checked in order: the token's, then the chain's", async () => {
     const server = await startPriceServer(priced("3.1"));
     const terms = { decimals: 6, sources: [createSource(server)] };
     const higher = await openTerms({ ...terms, minDepositUnits: "2", minDepositUsd: 10n * USD });
@@ -405,13 +405,13 @@ describe("minimums", () => {
     expect(await judge(higher, 3_225_807n)).toEqual(["below_min", "queued", "queued"]);
     const lower = await openTerms({ ...terms, minDepositUnits: "4", minDepositUsd: 10n * USD });
     expect(await judge(lower, 4_000_000n)).toEqual(["below_token_min", "queued", "queued"]);
-    // While there is no price, the token's minimum holds.
+    // Without a price the token's minimum still applies.
     server.behave(HTML);
     lower.desk.clock.advance(LATER_MS);
     expect(await judge(lower, 4_000_000n)).toEqual(["below_token_min", "queued", "queued"]);
   });
 
-  test("of nothing are never reached, and no source is asked where there is no floor", async () => {
+  test("are never reached by an empty balance, and query no source where none is configured", async () => {
     const server = await startPriceServer(priced("1"));
     const opened = await openTerms({ decimals: 6, sources: [createSource(server)] });
     expect(await opened.request(0n)).toMatchObject({ queued: false, reason: "below_min" });

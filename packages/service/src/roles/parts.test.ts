@@ -15,14 +15,14 @@ import { SETTLER_PARTS } from "./settler.ts";
 
 const MADE_ON_USE: readonly (keyof RoleContext)[] = ["chains", "prices", "routes", "attestations"];
 
-/** Parts of a process that can open nothing: each attempt throws. */
+/** Parts of a process that can open nothing: each use throws. */
 function createClosedParts(): RoleContext {
   const refuse = () => {
     throw new Error("opened");
   };
   const closed = new Proxy({}, { get: (_, name) => (name === "crashAt" ? undefined : refuse()) });
   return createParts({
-    // CAST: none of them is used before a part is taken.
+    // CAST: no setting is read before a part is taken.
     config: closed as Config,
     db: {} as Db,
     log: silentLog,
@@ -33,7 +33,7 @@ function createClosedParts(): RoleContext {
   });
 }
 
-test("readers, prices, routes and the bridge's client are not made before a role takes them", () => {
+test("does not create readers, prices, routes and the bridge client before a role takes them", () => {
   const parts = createClosedParts();
   expect(Object.keys(takeParts(parts, API_PARTS))).toEqual([...API_PARTS]);
   expect(Object.keys(takeParts(parts, ATTESTOR_PARTS))).toEqual([...ATTESTOR_PARTS]);

@@ -24,13 +24,13 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-test("a quote never sends value to an account of ours on Solana", async () => {
+test("refuses a quote to any of our accounts on Solana", async () => {
   const [binding, escrow, delivery, treasury, lane] = [
     "0xd75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a",
     "0x3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c",
     "0xfc51cd8e6218a1a38da47ed00230f0580816ed13ba3303ac5deb911548908025",
     `0x58${"66".repeat(31)}`,
-    // The public key of thirty-two sevens.
+    // The public key of the secret of 32 bytes 07.
     parseSolanaAddress("GmaDrppBC7P5ARKV8g3djiwP89vz1jLK23V2GBjuAEGB") ?? "",
   ].map(toAddress);
   const context: Partial<RoleContext> = {
@@ -40,7 +40,7 @@ test("a quote never sends value to an account of ours on Solana", async () => {
     chains: new Map([[1, createStrictChain({})]]),
     routes: createRouteBook([]),
     format: addressFormat,
-    // CAST: what a quoter reads of a configuration.
+    // CAST: the settings that a quoter reads.
     config: {
       chains: [
         {
@@ -56,7 +56,7 @@ test("a quote never sends value to an account of ours on Solana", async () => {
     } as unknown as RoleContext["config"],
     findVault: () => Promise.reject(new Error("no vault is to be derived")),
   };
-  // CAST: a quoter uses nothing else of it.
+  // CAST: a quoter uses no other part.
   const quote = createQuoter(context as RoleContext);
   const principal = { integratorId: "", integratorName: "", keyId: "", depositAddresses: true };
   for (const account of [binding, escrow, delivery, treasury, lane]) {
@@ -78,7 +78,7 @@ test.each([
   ...Object.entries(CONTRACTS),
   ["implementation", implementationOf(CONTRACTS.factory)],
   ["route", ROUTE],
-])("a quote never sends value to our own %s", async (_, destinationAddress) => {
+])("refuses a quote to our own %s", async (_, destinationAddress) => {
   const token = { address: USDC, symbol: "USDC", decimals: 6, minDeposit: undefined };
   const context: Partial<RoleContext> = {
     db: database.db,
@@ -87,7 +87,7 @@ test.each([
     chains: new Map([[2, createStrictChain({})]]),
     routes: createRouteBook([]),
     format: addressFormat,
-    // CAST: what a quoter reads of a configuration.
+    // CAST: the settings that a quoter reads.
     config: {
       chains: [{ chainId: 2, kind: "evm", evmChainId: 1, contracts: CONTRACTS, tokens: [token] }],
       routes: [{ kind: "MONO_CHAIN", chainId: 2, token: USDC, contract: ROUTE }],
@@ -95,7 +95,7 @@ test.each([
       maxSlippageBps: 100,
     } as unknown as RoleContext["config"],
   };
-  // CAST: a quoter uses nothing else of it.
+  // CAST: a quoter uses no other part.
   const quote = createQuoter(context as RoleContext);
   const request = {
     amountIn64: "1",

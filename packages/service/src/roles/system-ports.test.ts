@@ -1,4 +1,4 @@
-/** Calls of other people's servers, which may do anything. */
+/** Outbound calls to servers of others, which may misbehave. */
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import {
@@ -18,7 +18,7 @@ const get = (
 ) => systemHttp({ url, headers: new Map(), timeoutMs: 5_000, bytesMax: 1_000, ...given });
 
 describe("outbound calls", () => {
-  test("give status and body, and send their secrets in headers", async () => {
+  test("return status and body, and send secrets in headers", async () => {
     const server = await startPriceServer(says('{"a":"ä"}', 201));
     const headers = new Map([["x-key", new Secret("canary")]]);
     const request = { url: `${server.url}/a?b=1`, headers, timeoutMs: 5_000, bytesMax: 1_000 };
@@ -32,14 +32,14 @@ describe("outbound calls", () => {
     ]);
   });
 
-  test("do not follow a redirect: where it leads is never asked", async () => {
+  test("do not follow redirects", async () => {
     const elsewhere = await startPriceServer(says("{}"));
     const server = await startPriceServer(says("", 302, { location: elsewhere.url }));
     expect(await get(server.url)).toEqual({ kind: "answered", status: 302, body: "" });
     expect(elsewhere.asked).toEqual([]);
   });
 
-  test("take a body up to its bound and not a byte more, however it was packed", async () => {
+  test("accept a body up to the limit and not a byte more, also when compressed", async () => {
     const server = await startPriceServer(says("x".repeat(1_000)));
     expect(await get(server.url)).toMatchObject({ body: "x".repeat(1_000) });
     server.behave(says("x".repeat(1_001)));
@@ -55,8 +55,8 @@ describe("outbound calls", () => {
 
   test.each([
     ["never answers", silent],
-    ["answers a byte at a time, for ever", dripping],
-  ])("end in time where a server %s", async (_, behaviour) => {
+    ["answers one byte at a time without end", dripping],
+  ])("time out when a server %s", async (_, behaviour) => {
     const server = await startPriceServer(behaviour);
     expect(await get(server.url, { timeoutMs: 200 })).toEqual({
       kind: "failed",
@@ -64,7 +64,7 @@ describe("outbound calls", () => {
     });
   });
 
-  test("say so where nobody answers, or not to the end", async () => {
+  test("fail when no server answers, or when the response breaks off", async () => {
     const unreachable = { kind: "failed", reason: "unreachable" };
     const server = await startPriceServer(breaksOff);
     expect(await get(server.url)).toEqual(unreachable);

@@ -1,4 +1,4 @@
-/** Many deposits at once: they go together, a lane that is stuck does not stop the other, and a kill loses none. */
+/** Many simultaneous deposits: they share batches, a stuck lane does not stop the other, and a kill loses none. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Address } from "viem";
@@ -12,7 +12,7 @@ interface ConfigFile {
 }
 
 let world: World;
-/** Of the lanes that settle on the source chain; the second is added by the first test that needs it. */
+/** Accounts of the settling lanes on the source chain; the first test that needs the second lane adds it. */
 const settlers: Address[] = [];
 
 beforeAll(async () => {
@@ -25,7 +25,7 @@ afterAll(async () => {
 
 async function accountOf(purpose: string): Promise<Address> {
   const { keys } = await world.command("keys", "show", "--json");
-  // CAST: what the command prints.
+  // CAST: the form that the command prints.
   const shown = keys as { setting: string; address: Address }[];
   const found = shown.find(({ setting }) => setting === `chains[0].lanes.${purpose}`);
   if (!found) throw new Error(`there is no lane to ${purpose}`);
@@ -35,7 +35,7 @@ async function accountOf(purpose: string): Promise<Address> {
 const countSent = (lane: Address) =>
   world.chains.ethereum.client.getTransactionCount({ address: lane });
 
-/** Pays many addresses while nobody looks, so that a queue stands when the service comes. */
+/** Pays many addresses while the service is stopped, so that it starts with a queue. */
 async function payMany(count: number, amount: bigint, crashAt?: string): Promise<Deposit[]> {
   const deposits = await Promise.all(
     Array.from({ length: count }, async () => {
@@ -67,7 +67,7 @@ test("delivers thirty simultaneous deposits, with some of their deployments in b
 });
 
 test.each(["batch.signed", "batch.sent", "batch.mined"])(
-  "T59 kill -9 at %s, then a start, delivers each exactly once",
+  "delivers each deposit exactly once after kill -9 at %s and a restart [T59]",
   async (point) => {
     const deposits = await payMany(12, 4n * USDC, point);
     expect(await world.serviceDeath()).toBe("SIGKILL");
@@ -82,7 +82,7 @@ test("a stuck lane does not stop the other lane, and continues once it can pay",
   await addLane();
   const { client } = world.chains.ethereum;
   const before = await client.getBalance({ address: stuck });
-  // Out of gas money: what is sent is refused, and its nonce holds up all that come after it.
+  // Without gas money the node refuses the transaction, and its nonce blocks all later ones of the lane.
   await setBalance(stuck, 0n);
   const first = await payMany(4, 5n * USDC);
   await world.until("the other lane has settled", async () => {
@@ -99,11 +99,11 @@ async function setBalance(address: Address, balance: bigint): Promise<void> {
   await world.chains.ethereum.client.request({
     method: "anvil_setBalance",
     params: [address, `0x${balance.toString(16)}`],
-    // CAST: the node's own method, which the client's types do not know.
+    // CAST: a method of the node that the client's types do not include.
   } as never);
 }
 
-/** A second relayer, as an operator adds one. */
+/** Adds a second relayer with the steps of an operator. */
 async function addLane(): Promise<void> {
   const privateKey = generatePrivateKey();
   const { address } = privateKeyToAccount(privateKey);

@@ -1,4 +1,4 @@
-/** The bridge when its attestation service, its price or another relayer is in the way, and with a swap before it. */
+/** The bridge when its attestation service, its price or another relayer interferes, and after a pool swap. */
 import { cctpRouteAbi, sandboxMessageTransmitterV2Abi } from "@sluice/contracts/abi";
 import { balanceOf } from "@sluice/sandbox";
 import {
@@ -42,7 +42,7 @@ afterEach(() => {
   controls.expiryBlocks = 10_000n;
 });
 
-/** Pays to a new address once the bridge is open, which after trouble takes a while: else inventory would pay. */
+/** Pays a new address once the bridge is available again; before that, inventory would pay. */
 async function pay(
   amount: bigint,
   quoted = afterFast(10n * USDC),
@@ -54,7 +54,7 @@ async function pay(
   return { address, recipient };
 }
 
-/** Waits until the service sees the bridge as it now is: what it read is believed for a quarter of a minute. */
+/** Waits until the service sees the bridge's present state, which it caches for 15 seconds. */
 async function untilQuoted(amountOut: bigint | null): Promise<void> {
   const recipient = world.newRecipient();
   await world.until("the bridge is quoted as it is", async () => {
@@ -150,14 +150,14 @@ describe("Circle's attestation service", () => {
     controls.paused = false;
     await world.until("it is asked for anew", async () => controls.requests.reattest > asked);
     expect((await world.settled(address)).status).toBe("completed");
-    // Final by then.
+    // The burn is final by then.
     expect(await world.balance("base", recipient)).toBe(afterStandard(8n * USDC));
   });
 
   test("attests another recipient: that message is not submitted, and the true one is once attested [T70]", async () => {
     const thief = world.newRecipient();
     const { controls } = world.attestations;
-    // The mint recipient, 148 + 36 bytes in.
+    // The mint recipient, at byte 148 + 36.
     controls.tamper = (message) => {
       const at = 2 + (148 + 36) * 2;
       return `0x${message.slice(2, at)}${thief.slice(2).toLowerCase().padStart(64, "0")}${message.slice(at + 64)}`;
@@ -177,7 +177,7 @@ describe("Circle's attestation service", () => {
 
 describe("a token other than USDC", () => {
   const ETHER = parseEther("1");
-  /** What the sandbox's price makes of one ether after the fee of 10 basis points, less the committed slippage of 1 %. */
+  /** One ether at the sandbox's price, less the fee of 10 basis points and the committed slippage of 1 %. */
   const LEAST_OF_ETHER = (2_997n * USDC * 99n) / 100n;
 
   async function toBase(recipient: Address) {
@@ -210,25 +210,25 @@ describe("a token other than USDC", () => {
     const swap = await world.settled(address);
     expect(swap).toMatchObject({ status: "completed", error: null });
     const received = await world.balance("base", recipient);
-    // The fee of the pool is 5 basis points, and it is deep; that of the bridge is 1.3.
+    // The pool is deep and takes 5 basis points; the bridge takes 1.3.
     expect(received).toBeGreaterThan(2_994n * USDC);
     expect(received).toBeLessThan(2_996n * USDC);
     expect(received).toBe(BigInt(quote.expectedAmountOutBaseUnits));
     expect(await wethOf(address)).toBe(0n);
     expect(await world.balance("ethereum", address)).toBe(0n);
-    // What the pool gave only passed through.
+    // The output of the pool only passed through.
     const deposits = await world.deposits(address, 1);
     expect(deposits.map(({ tokenAddress }) => tokenAddress)).toEqual([
       world.deployment.chains.ethereum.weth,
     ]);
 
-    // CAST: the wire's schema holds it to a hash.
+    // CAST: the wire's schema checks that it is a hash.
     const hash = swap.swapTxHash as Hex;
     const receipt = await world.chains.ethereum.client.getTransactionReceipt({ hash });
     const [burned] = parseEventLogs({ abi: cctpRouteAbi, logs: receipt.logs, eventName: "Burned" });
     expect(burned?.args.fee).toBe(0n);
     expect(received).toBe((burned?.args.amount ?? 0n) - bridgeFee(burned?.args.amount ?? 0n));
-    // What fees count with, where gas is charged.
+    // The value from which fees are computed where gas is charged.
     const pair = {
       srcChain: 2,
       srcToken: NATIVE_TOKEN,
@@ -268,7 +268,7 @@ describe("a token other than USDC", () => {
       if (error.stdout === undefined) throw error;
       return JSON.parse(error.stdout);
     });
-    // CAST: what the command prints.
+    // CAST: the form that the command prints.
     const { checks } = report as unknown as {
       readonly checks: readonly { id: string; item?: string; status: string }[];
     };
@@ -284,7 +284,7 @@ test("delivers once when somebody else submits the bridge message first [T72]", 
   controls.paused = true;
   const { address, recipient } = await pay(11n * USDC);
   const burn = await burnOf(address);
-  // The other relayer is served while ours stands still.
+  // The other relayer's transaction is mined while ours is held back.
   controls.rateLimitSeconds = 3;
   await world.until("ours was told to", async () => {
     const [swap] = await world.swapsOf(address);

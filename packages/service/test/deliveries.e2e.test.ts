@@ -1,4 +1,4 @@
-/** The main job on real nodes, contracts, database and sockets: what arrives at an address ends where it promised. */
+/** Deposits on real nodes, contracts, database and sockets: each is delivered to the destination of its address. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { predictWallet, verifyDepositAddress } from "@sluice/sdk";
 import { afterFee, USDC } from "./support/deposits.ts";

@@ -1,4 +1,4 @@
-/** `sluice doctor` on a sandbox with Solana: in order, and with one thing broken at a time. */
+/** `sluice doctor` on a sandbox with Solana: correct, and with one thing broken at a time. */
 import { execFile } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { openSolanaSandbox, type SolanaSandbox } from "./support/solana-sandbox.
 const PROGRAM = join(import.meta.dirname, "../bin/sluice.js");
 const SOLANA = "chain 1 (solana)";
 const ATTESTORS = "attestor's node of chain 1";
-/** A wallet that is nobody's here, and a hash that no block has. */
+/** A wallet that the sandbox does not use, and the hash of no block. */
 const ELSEWHERE = "7h6kcCCYnD44Rhjryob1uWcxDXXrV8jYDLPvSxi5BzBe";
 const STRANGER = `0x${"5".repeat(40)}`;
 
@@ -44,9 +44,9 @@ afterAll(() => world.close());
 
 let count = 0;
 
-/** Runs the doctor on the configuration, after a change of what it says of Solana. */
+/** Runs the doctor on the configuration after `change` edited its Solana chain. */
 async function diagnose(change: (solana: SolanaFile, file: ConfigFile) => void = () => {}) {
-  // CAST: the sandbox wrote this form.
+  // CAST: the form that the sandbox writes.
   const file = JSON.parse(readFileSync(world.configPath, "utf8")) as ConfigFile;
   // CAST: as above.
   const solana = file.chains.find(({ chainId }) => chainId === 1) as unknown as SolanaFile;
@@ -163,7 +163,7 @@ test("reports a node without memos, with other balances or without old blocks", 
   const liar = await startTamperingProxy(world.sandbox.solana.rpcUrl, ({ method }, said) => {
     if (method === "getFirstAvailableBlock") return { result: 1_000_000 };
     if (method === "getSignaturesForAddress") {
-      // CAST: as the sandbox answers.
+      // CAST: the form in which the sandbox answers.
       const entries = said.result as readonly object[];
       return { result: entries.map((entry) => ({ ...entry, memo: null })) };
     }

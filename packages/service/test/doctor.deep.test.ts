@@ -262,7 +262,7 @@ function statusOf(
   )?.status;
 }
 
-/** Of chain 2 nothing was looked at but the checks named; of chain 30 all that there is to look at, and it is in order. */
+/** Expects only the named checks on chain 2, and every check on chain 30, passed. */
 function expectOnlySkipped(checks: readonly Finding[], looked: readonly string[]): void {
   const here = checks.filter(({ subject }) => subject === ETHEREUM);
   expect(here.length).toBeGreaterThan(30);
@@ -286,7 +286,7 @@ function tokenOf(file: ConfigFile, chainId: number) {
   return token;
 }
 
-/** A node that tells the truth, except that every block it is asked for by height has a hash of its own. */
+/** Starts a node that answers truthfully, except that each block requested by height has another hash. */
 async function startLiar(rpcUrl: string) {
   const server = createServer((request, response) => {
     void (async () => {

@@ -1,4 +1,4 @@
-/** `sluice doctor` on real nodes, the real contracts and a real database in order; `doctor.deep` breaks one thing at a time. */
+/** `sluice doctor` on correct real nodes, contracts and a database; `doctor.deep` breaks one thing at a time. */
 import { startService } from "@sluice/sandbox";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type DoctorWorld, openDoctorWorld } from "./support/doctor-world.ts";

@@ -1,4 +1,4 @@
-/** An integrator whose gas is charged, on real nodes: what was itemised is what the chains paid, to the unit. */
+/** An integrator that is charged for gas, on real nodes: the itemised fees are what the chains paid, to the unit. */
 import { type Quote, SluiceApiError } from "@sluice/sdk";
 import type { Address } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -6,9 +6,9 @@ import { afterFee, expectEmptyEscrow, USDC } from "./support/deposits.ts";
 import { openWorld, type World } from "./support/world.ts";
 
 const GWEI = 10n ** 9n;
-/** The integrator whose gas is charged; the others' is sponsored. */
+/** The integrator that is charged for gas; the others are sponsored. */
 const CHARGED = 1;
-/** Its cap is 10 dollars, of which the service's fee takes 2 and gas of some gwei a few more. */
+/** Its cap is 10 dollars: the service's fee takes 2, and gas at a few gwei some more. */
 const AMOUNT = 2_000n * USDC;
 
 let world: World;
@@ -28,10 +28,10 @@ interface Shown {
 }
 
 const show = async (id: string) =>
-  // CAST: as the command prints it.
+  // CAST: the form that the command prints.
   (await world.command("settlement", "show", id, "--json")) as unknown as Shown;
 
-/** What a settlement took, in all; nothing of it for a bridge. */
+/** Returns the total fees of a settlement, and expects none of them to be the bridge's. */
 async function feesOf(id: string): Promise<{ service: bigint; gas: bigint; whole: bigint }> {
   const { fees } = await show(id);
   expect(fees.bridge).toBe("0");
@@ -53,8 +53,8 @@ const ask = (to: "ethereum" | "base", recipient: Address, by = CHARGED) =>
   world.quote({ from: "ethereum", to, recipient, by, amount: AMOUNT });
 
 /**
- * Sets the base fee, in gwei, and waits until quotes from inventory show it: what gas costs is kept for a few seconds.
- * Shown is the gas of a first settlement, or null where it is above the cap.
+ * Sets the base fee, in gwei, and waits until quotes from inventory show it; gas costs are cached for a few seconds.
+ * `shown` gets the gas of a first settlement, or null where it is above the cap.
  */
 async function setGas(gwei: bigint, isShown: (gas: bigint | null) => boolean): Promise<void> {
   await world.setBaseFee("ethereum", gwei * GWEI);
@@ -93,7 +93,7 @@ test("pays the fee recipient exactly the itemised fees on one chain, and charges
   await setGas(5n, (gas) => gas !== null && gas > 5n * USDC);
   const withWallet = expectTrue((await ask("ethereum", recipient)).quote);
   const withoutWallet = expectTrue((await ask("ethereum", world.newRecipient())).quote);
-  // 79,000 gas against 153,000, at prices that a few blocks may lie between.
+  // 79,000 gas against 153,000, at prices that may be a few blocks apart.
   expect(withWallet).toBeLessThan((withoutWallet * 3n) / 4n);
 });
 

@@ -1,4 +1,4 @@
-/** Tokens that misbehave, on real nodes: what is credited is what arrived, and nobody else waits for them. */
+/** Hostile tokens on real nodes: the credited amount is the received one, and no other deposit waits for them. */
 import { depositFactoryAbi } from "@sluice/contracts/abi";
 import { createSluiceClient, type Quote, type Swap } from "@sluice/sdk";
 import { type Address, encodeFunctionData, type Hex, zeroAddress } from "viem";
@@ -36,10 +36,10 @@ async function troubled(address: Address, code: string): Promise<Swap> {
   return found;
 }
 
-/** Another customer's deposit, by the same lanes: it is delivered whatever the strange token does. */
+/** Expects another user's deposit through the same lanes to be delivered despite the hostile token. */
 const othersGoOn = async () => expectDelivered(world, await deposit(world, 3n * USDC));
 
-/** Blocks accounts on ethereum while `work` runs: what cannot reach them is not swept before a token changes its mind. */
+/** Blocks accounts on ethereum while `work` runs, so that nothing is swept before the token changes its behaviour. */
 async function whileBlocked(accounts: readonly Address[], work: () => Promise<unknown>) {
   const block = async (on: boolean) => {
     for (const account of accounts) {
@@ -58,15 +58,15 @@ async function expectCompleted(address: Address): Promise<Swap> {
   return swap;
 }
 
-/** The refund authority takes an address's balance itself, as it always may. */
+/** Refunds the balance of an address by the refund authority itself, which is always possible. */
 async function refund(commitment: Quote["payDepositCommitment"]): Promise<Address> {
   if (!commitment) throw new Error("the quote has no commitment");
   const { client } = world.chains.ethereum;
-  // CAST: the wire's schema holds these fields to 32 bytes of hex.
+  // CAST: the wire's schema checks that these fields are 32 bytes of hex.
   const c = commitment as typeof commitment & Record<"integrator" | "userId", Hex>;
   const authority: Address = `0x${commitment.refundAuthority.slice(-40)}`;
   const request = (method: string, params: unknown) =>
-    // CAST: the node's own methods, which the client's types do not know.
+    // CAST: methods of the node that the client's types do not include.
     client.request({ method, params } as never) as Promise<Hex>;
   await request("anvil_setBalance", [authority, "0xde0b6b3a7640000"]);
   await request("anvil_impersonateAccount", [authority]);
@@ -83,7 +83,7 @@ async function refund(commitment: Quote["payDepositCommitment"]): Promise<Addres
   return authority;
 }
 
-test("transfers that exist only as events are not deposits [T02] [T17]", async () => {
+test("transfers that exist only as events are not deposits [T02, T17]", async () => {
   const { address } = await odd.quote("base");
   await odd.call("ethereum", { functionName: "pretend", args: [address, address, AMOUNT, 3n] });
   await odd.behave("ethereum", { pretends: true });
@@ -105,11 +105,11 @@ test("extra transfer events beside a real transfer are ignored [T02]", async () 
 });
 
 test.each([
-  ["answers nothing", { answer: ANSWER.nothing }],
-  ["refuses zero", { refusesZero: true }],
-  ["refuses to change an allowance", { refusesRace: true }],
-  ["never uses an allowance up", { stickyAllowance: true }],
-])("T14 a token that %s is delivered, on its chain and to another", async (_, conduct) => {
+  ["returns nothing from a transfer", { answer: ANSWER.nothing }],
+  ["refuses an approval of zero", { refusesZero: true }],
+  ["refuses to change an allowance that is not zero", { refusesRace: true }],
+  ["never decreases an allowance", { stickyAllowance: true }],
+])("a token that %s is delivered, on its chain and to another [T14]", async (_, conduct) => {
   await odd.behave("ethereum", conduct);
   await odd.behave("base", conduct);
   const [stays, goes] = [await odd.quote("ethereum"), await odd.quote("base")];
@@ -178,7 +178,7 @@ test("a paused token waits and is delivered later; other tokens are delivered me
 });
 
 test.each(["wallet", "recipient"] as const)(
-  "T09 a blocked %s waits, and its deposit is delivered once it is not",
+  "a deposit of a blocked %s waits, and is delivered once it is unblocked [T09]",
   async (who) => {
     const { address, recipient } = await odd.quote("ethereum");
     const blocked = who === "wallet" ? address : recipient;
@@ -197,32 +197,35 @@ test.each(["wallet", "recipient"] as const)(
 
 test.each([
   ["blocks the recipient", {}, true],
-  ["starts to keep a part", { feeBps: 100 }, false],
-  ["pretends", { pretends: true }, false],
-])("T10 T74 a destination token that %s keeps it in flight", async (_, conduct, blocks) => {
-  const { address, recipient } = await odd.quote("base");
-  const block = (on: boolean) =>
-    odd.call("base", { functionName: "blockAccount", args: [recipient, on] });
-  await odd.behave("base", conduct);
-  if (blocks) await block(true);
-  await odd.pay(address, AMOUNT);
-  await troubled(address, "SIMULATION_REVERTED");
-  await othersGoOn();
-  expect(await odd.balance("base", recipient)).toBe(0n);
-  await odd.behave("base", {});
-  if (blocks) await block(false);
-  await expectCompleted(address);
-  expect(await odd.balance("base", recipient)).toBe(afterFee(AMOUNT));
-  expect(await world.countDeliveries("base", recipient)).toBe(1);
-});
+  ["starts to charge a transfer fee", { feeBps: 100 }, false],
+  ["reports transfers that it does not make", { pretends: true }, false],
+])(
+  "a destination token that %s keeps the settlement in flight [T10, T74]",
+  async (_, conduct, blocks) => {
+    const { address, recipient } = await odd.quote("base");
+    const block = (on: boolean) =>
+      odd.call("base", { functionName: "blockAccount", args: [recipient, on] });
+    await odd.behave("base", conduct);
+    if (blocks) await block(true);
+    await odd.pay(address, AMOUNT);
+    await troubled(address, "SIMULATION_REVERTED");
+    await othersGoOn();
+    expect(await odd.balance("base", recipient)).toBe(0n);
+    await odd.behave("base", {});
+    if (blocks) await block(false);
+    await expectCompleted(address);
+    expect(await odd.balance("base", recipient)).toBe(afterFee(AMOUNT));
+    expect(await world.countDeliveries("base", recipient)).toBe(1);
+  },
+);
 
-test("a token that calls back gains nothing [T11]", async () => {
+test("a token that calls the factory back during a transfer gains nothing [T11]", async () => {
   const { address, recipient, quote } = await odd.quote("ethereum");
   const { payDepositCommitment } = quote;
   const data = encodeFunctionData({
     abi: depositFactoryAbi,
     functionName: "refund",
-    // CAST: the wire's schema holds these fields to 32 bytes of hex.
+    // CAST: the wire's schema checks that these fields are 32 bytes of hex.
     args: [payDepositCommitment as never, odd.tokens.ethereum],
   });
   await odd.call("ethereum", { functionName: "hook", args: [world.factory, data] });
@@ -236,7 +239,7 @@ test.each([
   ["burns gas in every transfer", { waste: 2_500_000n }],
   ["never ends in balanceOf", { endless: true }],
   ["answers with a megabyte", { bomb: 1_000_000 }],
-])("T12 a token that %s waits alone", async (_, conduct) => {
+])("a token that %s delays no other token [T12]", async (_, conduct) => {
   const { address, recipient } = await odd.quote("ethereum");
   await whileBlocked([recipient], async () => {
     await odd.pay(address, AMOUNT);
@@ -253,7 +256,7 @@ test.each([
 
 test("a token that reports a false balance settles nothing [T13]", async () => {
   const { address, recipient } = await odd.quote("ethereum");
-  // Nodes ask in the name of the zero address, so that is not who hears the truth.
+  // Nodes make calls from the zero address, so the one account that is told the truth must be another.
   const lie = { told: true, balance: AMOUNT, confidant: recipient };
   await odd.call("ethereum", { functionName: "lie", args: [lie] });
   await odd.call("ethereum", { functionName: "pretend", args: [address, address, AMOUNT, 1n] });

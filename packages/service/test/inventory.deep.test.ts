@@ -1,4 +1,4 @@
-/** Inventory that is too small, and locks that cannot be paid in time: nothing is lost, and it goes on by itself. */
+/** Inventory that is too low, and locks that cannot be paid in time: nothing is lost, and settling resumes by itself. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { deliveryAbi } from "@sluice/contracts/abi";
 import { encodeFunctionData } from "viem";
@@ -91,7 +91,7 @@ test("returns a lock that was not paid in time to its address, and settles it fr
   await world.until("the deposit is locked", async () => {
     return (await world.balance("ethereum", address)) === 0n;
   });
-  // Between lock and payout: what was set aside is taken out by the owner.
+  // Between lock and payout the owner withdraws the reserved inventory.
   await world.emptyInventory("base");
   await world.until(
     "the lock is back in the wallet",

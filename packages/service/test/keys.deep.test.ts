@@ -1,6 +1,6 @@
 /**
- * Keys where they belong: in encrypted keystores and a KMS, each signer a process of its own, and the service without any key. What
- * a thief in the service could ask of the signers is asked, and a key is changed while deposits arrive.
+ * Keys in encrypted keystores and a KMS: each signer is a process of its own, and the service holds no key. Sends the signers
+ * every request that a compromised service could send, and rotates a key while deposits arrive.
  */
 import { once } from "node:events";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -43,7 +43,7 @@ beforeAll(async () => {
   await encryptKeys();
   await startSigner("settler");
   await startSigner("attestor");
-  // From here on the service has no key, and could not open one.
+  // From here on the service has no key, and no passphrase to open one.
   hidePassphrase();
   await world.replaceService({ roles: "api,quoter,scanner,settler,attestor" });
 });
@@ -64,7 +64,7 @@ const changeConfig = (change: (config: ConfigFile) => void) => {
   writeFileSync(world.configPath, JSON.stringify(config));
 };
 
-/** The sandbox's keys, which the contracts know: lanes in keystores, the attestor in a KMS. The plain ones are deleted. */
+/** Moves the sandbox's keys, which the contracts know, into keystores (lanes) and a KMS (attestor); deletes the plain files. */
 async function encryptKeys(): Promise<void> {
   const config = readConfig();
   const encrypt = async ({ file }: KeyFile) => {
@@ -75,12 +75,12 @@ async function encryptKeys(): Promise<void> {
     rmSync(file);
     return { keystore };
   };
-  // CAST: as the sandbox writes it.
+  // CAST: the form that the sandbox writes.
   const { file } = config.attestor.key as KeyFile;
   kms = await startKmsStandIn(readFileSync(file, "utf8").trim().slice(2));
   rmSync(file);
   config.attestor.key = { kms: ARN, endpoint: kms.endpoint };
-  // As AWS's own tools find them.
+  // The variables that AWS's own tools read.
   process.env["AWS_ACCESS_KEY_ID"] = CREDENTIALS.accessKeyId;
   process.env["AWS_SECRET_ACCESS_KEY"] = CREDENTIALS.secretAccessKey;
   for (const chain of config.chains) {
@@ -99,7 +99,7 @@ async function startSigner(name: "settler" | "attestor"): Promise<void> {
   await processes.start(name, "signer", "--for", name);
 }
 
-/** What a thief in the service can do: ask. */
+/** Sends a request to a signer, as a compromised service could. */
 async function ask(signer: "settler" | "attestor", path: string, body?: object) {
   const outgoing = httpRequest({
     socketPath: join(folder, "run", `${signer}.sock`),
@@ -125,7 +125,7 @@ test("delivers a deposit with a service that holds no key", async () => {
 });
 
 test.each(["settler", "attestor"] as const)(
-  "kill -9 of the %s's signer: what waits is delivered once when it is back",
+  "a deposit during kill -9 of the %s's signer is delivered once after its restart",
   async (name) => {
     await processes.stop(name, "SIGKILL");
     const waiting = await deposit(world, 6n * USDC);
@@ -171,7 +171,7 @@ test("a compromised service gets no signature that moves money elsewhere", async
   const { token, escrow } = world.deployment.chains.ethereum;
   const settle = await laneOf("settle");
   const nonce = await world.chains.ethereum.client.getTransactionCount({
-    // CAST: the signer's own answer.
+    // CAST: the form in which the signer answers.
     address: settle as Hex,
   });
   const transaction = (to: Hex, data: Hex, change: object = {}) => ({
@@ -205,7 +205,7 @@ test("a compromised service gets no signature that moves money elsewhere", async
         args: [thief, true],
       }),
     ),
-    // A nonce that was used for something else.
+    // A nonce that another transaction already used.
     transaction(escrow, claim, { nonce: 0 }),
     transaction(escrow, claim, { maxFeePerGas: "600000000000" }),
     // One such transaction would use up the day's gas.
@@ -217,7 +217,7 @@ test("a compromised service gets no signature that moves money elsewhere", async
       body: { error: "REFUSED" },
     });
   }
-  // It holds lanes, and nothing to attest with.
+  // The settler's signer holds lanes, and no attestor key.
   const giveBack = { srcChain: 2, deliveryId: `0x${"11".repeat(32)}`, deadline: "1" };
   expect(await ask("settler", "/returns", giveBack)).toMatchObject({ status: 403 });
   expect(await ask("attestor", "/transactions", transaction(escrow, claim))).toMatchObject({
@@ -251,7 +251,7 @@ function readJournal(name: "settler" | "attestor") {
 
 test("the journals are unbroken, and contain every transaction of every lane", async () => {
   hidePassphrase();
-  // CAST: what the command prints.
+  // CAST: the form that the command prints.
   const { journals } = (await world.command("keys", "verify", "--json")) as {
     journals: { count: number }[];
   };
@@ -264,7 +264,7 @@ test("the journals are unbroken, and contain every transaction of every lane", a
     for (const purpose of ["deploy", "settle", "deliver"]) {
       const lane = await laneOf(purpose, chainId);
       const sent = await world.chains[name].client.getTransactionCount({
-        // CAST: the signer's own answer.
+        // CAST: the form in which the signer answers.
         address: lane as Hex,
       });
       const signed = entries.filter((entry) => entry.chainId === chainId && entry.lane === lane);
@@ -283,7 +283,7 @@ test("rotates a lane's key without losing open transactions", async () => {
   hidePassphrase();
   const { address, keystore } = made;
   if (typeof address !== "string" || !isAddress(address)) throw new Error("no address was printed");
-  // The steps that the command prints.
+  // Follows the steps that the command prints.
   await world.addRelayer("ethereum", address);
   changeConfig(({ chains }) => {
     const [chain] = chains;
@@ -317,7 +317,7 @@ test("keys init creates missing keystores, and keys show lists every account", a
   expect(made).toMatchObject([{ setting: "chains[0].lanes.deliver", kind: "keystore" }]);
   expect(await world.command("keys", "init", "--json")).toEqual({ made: [] });
   const { keys } = await world.command("keys", "show", "--json");
-  // CAST: what the command prints.
+  // CAST: the form that the command prints.
   const shown = keys as { setting: string; address: string }[];
   expect(shown).toHaveLength(8);
   expect(shown).toContainEqual((made as object[])[0]);

@@ -1,6 +1,6 @@
 /**
- * `kill -9` of PostgreSQL, and of the roles that hold nothing, over a database that is a server of its own: whatever
- * dies is started again and nothing else is done about it.
+ * `kill -9` of PostgreSQL and of the roles that are not exclusive, with the database as a separate server: each killed
+ * process is restarted, and nothing else is repaired.
  */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -28,7 +28,7 @@ let processes: Processes;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "sluice-kills-"));
   server = await startEmbedded({ stateDir: folder });
-  // The user and the database that the embedded server has.
+  // The user and the database of the embedded server.
   const host = encodeURIComponent(server.address.socketDir);
   const databaseUrl = `postgres://sluice@localhost/postgres?host=${host}`;
   world = await openWorld({ databaseUrl });
@@ -48,7 +48,7 @@ async function expectDeliveredUnbroken(made: Deposit): Promise<void> {
   await expectUnbroken(world, swap.id);
 }
 
-/** The server and, with it, every connection: what a power cut does to a machine of its own. */
+/** Kills the server and with it every connection, like a power cut of its machine. */
 async function killPostgres(): Promise<void> {
   const pidFile = join(folder, "postgres", "data", "postmaster.pid");
   const pid = Number(readFileSync(pidFile, "utf8").split("\n")[0]);
@@ -60,7 +60,7 @@ test("delivers a deposit", async () => {
 });
 
 test.each([0, 400, 800, 1_200, 1_600, 2_400, 3_200])(
-  "kill -9 of PostgreSQL %i ms after a payment: holders of a role end and say why, the others come back by themselves",
+  "kill -9 of PostgreSQL %i ms after a payment: exclusive roles exit with the reason, the others reconnect",
   async (afterMs) => {
     const under = await deposit(world, 6n * USDC);
     await delay(afterMs);
@@ -69,12 +69,12 @@ test.each([0, 400, 800, 1_200, 1_600, 2_400, 3_200])(
       const { code, said } = await processes.deathOf(role);
       expect(code).toBe(1);
       expect(said).toContain("database claim lost, stopping");
-      // The last line says it, and it is no stack of the driver's.
+      // The last line gives the reason, and no stack trace of the driver follows.
       expect(said.trimEnd().split("\n").at(-1)).toContain('"level":60');
     }
     server = await startEmbedded({ stateDir: folder });
     for (const role of ["scanner", "settler", "attestor"]) await processes.serve(role);
-    // Nobody touched the api and the quoter.
+    // The api and the quoter were not restarted.
     await expectDeliveredUnbroken(under);
     await expectDeliveredUnbroken(await deposit(world, 7n * USDC));
   },

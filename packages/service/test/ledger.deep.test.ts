@@ -1,4 +1,4 @@
-/** The ledger and its auditor over a real service and real chains: proved, tampered with, and restored from a backup. */
+/** The ledger and its auditor with a real service and chains: proved, tampered with, and restored from a backup. */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -20,7 +20,7 @@ afterAll(async () => {
   rmSync(backups, { recursive: true, force: true });
 });
 
-/** The whole audit; the command fails where it is not proved, and prints the same. */
+/** Runs the whole audit; where it is not proved, the command fails and prints the same report. */
 async function audit(): Promise<AuditReport> {
   try {
     return (await world.command("audit", "--json")) as unknown as AuditReport;
@@ -30,7 +30,7 @@ async function audit(): Promise<AuditReport> {
   }
 }
 
-/** Waits until an audit proves everything: blocks become final, and claims are made. */
+/** Waits until an audit proves everything, which needs final blocks and made claims. */
 async function expectProved(): Promise<AuditReport> {
   let report = await audit();
   await world.until("the ledger is proved", async () => {
@@ -96,7 +96,7 @@ test("signs nothing on a restored older database until an operator ends the brea
     return breaches.length === 0;
   });
   await expectDelivered(world, later);
-  // What was delivered before the database was lost was not delivered again.
+  // Nothing delivered before the loss of the database was delivered again.
   expect(await world.countDeliveries("base", recipient)).toBe(1);
   expect(await world.balance("base", recipient)).toBe(afterFee(amount));
 });

@@ -1,4 +1,4 @@
-/** Native coin on real nodes: whichever way it reaches an address, it is detected once and ends where it promised. */
+/** Native coin on real nodes: however it reaches an address, it is detected once and delivered once. */
 import { createSluiceClient } from "@sluice/sdk";
 import {
   type Address,
@@ -46,7 +46,7 @@ async function quoteNative(recipient: Address): Promise<Address> {
   return address;
 }
 
-/** Sends as a stranger, with more gas than anything here takes, and waits for the block. */
+/** Sends from an unrelated account, with more gas than any call here uses, and waits for the block. */
 async function send(call: { readonly to?: Address; readonly data?: Hex; readonly value?: bigint }) {
   const { client, rpcUrl } = world.chains.base;
   const account = privateKeyToAccount(generatePrivateKey());
@@ -81,7 +81,7 @@ const ways: [string, (address: Address) => Promise<unknown>][] = [
     "a block itself, as a reward or a withdrawal would (the node sets the balance)",
     async (address) => {
       await world.chains.base.client.setBalance({ address, value: AMOUNT });
-      // Nothing is pending, so nothing else would make it final soon.
+      // No other transaction is pending to mine the blocks that make it final.
       await world.chains.mine(4, "base");
     },
   ],

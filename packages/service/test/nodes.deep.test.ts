@@ -1,6 +1,6 @@
 /**
- * Three nodes a chain of which two must agree, real ones that lag, lie, hang, die and come back: each deposit is
- * delivered exactly once, and while too few agree nothing is decided and nothing lost.
+ * Three real nodes per chain with a quorum of two, which lag, lie, hang, die and come back: each deposit is delivered
+ * exactly once, and without a quorum nothing is decided and nothing is lost.
  */
 import { execFile } from "node:child_process";
 import { join } from "node:path";
@@ -20,12 +20,12 @@ import { openWorld, type World } from "./support/world.ts";
 const PROGRAM = join(import.meta.dirname, "../bin/sluice.js");
 
 let world: World;
-/** By chain, in the order of `rpcUrls`. */
+/** The nodes of each chain, in the order of `rpcUrls`. */
 const nodes = { ethereum: [] as FaultyNode[], base: [] as FaultyNode[] };
 
 beforeAll(async () => {
   world = await openWorld({
-    // Final is four behind the head, so that there is time between a lock and its delivery.
+    // The final block is four behind the head, which leaves time between a lock and its delivery.
     slotsInAnEpoch: 2,
     async nodesOf(chain, rpcUrl) {
       for (let at = 0; at < 3; at++) nodes[chain].push(await startFaultyNode(rpcUrl));
@@ -39,10 +39,10 @@ afterAll(async () => {
 });
 
 const AMOUNT = 9n * USDC;
-/** Many looks of every loop. */
+/** Long enough for many polls of every loop. */
 const STANDSTILL_MS = 4_000;
 
-/** What has been delivered by the end, in all. */
+/** Total delivered by the end. */
 const deposits: Deposit[] = [];
 
 async function pay(): Promise<Deposit> {
@@ -51,7 +51,7 @@ async function pay(): Promise<Deposit> {
   return made;
 }
 
-/** Gives the nodes of both chains their moods, in order. */
+/** Sets the behaviour of the nodes of both chains, in order. */
 function setMoods(...moods: readonly [Mood, Mood, Mood]): void {
   for (const chain of [nodes.ethereum, nodes.base]) {
     for (const [at, node] of chain.entries()) node.mood = moods[at] ?? "honest";
@@ -65,9 +65,9 @@ async function expectDeliveredOnce(made: Deposit): Promise<void> {
   expect(await world.swapsOf(made.address)).toHaveLength(1);
 }
 
-test("delivers once while one node of three lags, lies, hangs or is dead [T47] [T48] [T49]", async () => {
+test("delivers once while one node of three lags, lies, hangs or is dead [T47, T48, T49]", async () => {
   for (const mood of ["behind", "inflating", "hiding", "hung", "dead"] as const) {
-    // A place of its own for each, the first included.
+    // Each node takes each position once, the first included.
     for (const chain of [nodes.ethereum, nodes.base]) chain.push(...chain.splice(0, 1));
     setMoods("honest", "honest", mood);
     await expectDeliveredOnce(await pay());
@@ -98,13 +98,13 @@ test("waits while one node lags and another lies, and delivers everything after 
   await expectDeliveredOnce(two);
 });
 
-test("with two nodes of three down nothing moves and nothing is lost [T49] [D5]", async () => {
+test("with two nodes of three down nothing moves and nothing is lost [T49, D5]", async () => {
   for (const third of ["honest", "inflating"] as const) {
     setMoods(third, "dead", "hung");
     const waiting = await pay();
     const before = await world.allEvents();
     await delay(STANDSTILL_MS);
-    // The third is asked all the time, and alone decides nothing.
+    // The third node is queried all the time, and decides nothing alone.
     expect(nodes.ethereum[0]?.takeAnswered()).toBeGreaterThan(0);
     expect(await world.allEvents()).toEqual(before);
     expect(await world.swapsOf(waiting.address)).toEqual([]);
@@ -151,7 +151,7 @@ test("the log names lying and silent nodes by position, without URLs", () => {
   expect(disagreed.length).toBeGreaterThan(0);
 });
 
-/** The doctor's findings. It ends with 1 where there is a problem. */
+/** Returns the doctor's findings, also where it exits with 1 because of a problem. */
 async function diagnose(): Promise<readonly Readonly<Record<string, unknown>>[]> {
   const stdout = await new Promise<string>((resolve) => {
     const args = [PROGRAM, "doctor", "--config", world.configPath, "--json"];

@@ -1,4 +1,4 @@
-/** Settlements that end dead on real nodes, and what an operator does about them with the command line. */
+/** Settlements that end dead on real nodes, and the operator's commands that retry or refund them. */
 import { depositFactoryAbi } from "@sluice/contracts/abi";
 import { type Address, encodeFunctionData, type Hex, isAddress, isHex } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -20,11 +20,11 @@ afterAll(async () => {
   await world.close();
 });
 
-/** Six runs of the command line, on a busy machine. */
+/** Enough for six runs of the command line on a busy machine. */
 const DEATH_DEADLINE_MS = 150_000;
 const REASON = ["--reason", "the token was paused, ticket 7"] as const;
 
-/** The guardian stops sweeps, and the owner alone lets them go on. */
+/** Pauses sweeps as the guardian; only the owner can unpause them. */
 async function setPaused(paused: boolean): Promise<void> {
   const functionName = paused ? "pause" : "unpause";
   const data = encodeFunctionData({ abi: depositFactoryAbi, functionName });
@@ -33,7 +33,7 @@ async function setPaused(paused: boolean): Promise<void> {
   else await world.asOwner("ethereum", call);
 }
 
-/** Sweeps are paused, so every attempt fails; trying again by hand does not wait for the schedule. */
+/** Retries by hand until the settlement is dead: sweeps are paused, so every try fails. */
 async function awaitDeath({ address }: Deposit): Promise<string> {
   let id = "";
   let hurriedAt = 0;
@@ -43,7 +43,7 @@ async function awaitDeath({ address }: Deposit): Promise<string> {
       const [swap] = await world.swapsOf(address);
       if (!swap) return false;
       id = swap.id;
-      // Once for each attempt: a retry of a dead one would open another.
+      // Once for each try: the retry of a dead settlement would open another.
       if (swap.category === "retrying" && swap.retryCount > hurriedAt) {
         hurriedAt = swap.retryCount;
         await world.command("settlement", "retry", id, ...REASON, "--json");
@@ -78,7 +78,7 @@ test("a dead settlement is shown, retried after its cause is gone, and delivered
   expect(retried).toMatchObject({ kind: "reopened", changed: true });
   const swap = await expectDelivered(world, paid);
   expect(swap.id).toBe(retried["settlementId"]);
-  // What is delivered is delivered: nothing is left to retry, and nothing to give back.
+  // A delivered settlement can be neither retried nor refunded.
   for (const over of [id, swap.id]) {
     await expect(world.command("settlement", "retry", over, ...REASON, "--json")).rejects.toThrow(
       /nothing to retry/,
@@ -145,7 +145,7 @@ test("only the refund authority can take a refund, even while sweeps are paused"
     value: { place: "refund_authority", walletBalance: "0" },
     actions: [{ action: "refund", fromStatus: "failed_swap", reason: REASON[1] }],
   });
-  // Nothing but the deployment was ever sent, and nobody was paid.
+  // Only the deployment was ever sent, and nobody was paid.
   expect(await world.swapsOf(paid.address)).toHaveLength(1);
   expect(await world.countDeliveries("base", paid.recipient)).toBe(0);
   expect(await world.balance("base", paid.recipient)).toBe(0n);

@@ -1,6 +1,6 @@
 /**
- * Pairs across chains on real nodes: native coin to whoever takes it, and back to its address where nobody does; and
- * assets that are not the same, at a price that the attestor signs.
+ * Pairs across chains on real nodes: native coin, which returns to its deposit address where the recipient cannot take it,
+ * and pairs of different assets, at a price that the attestor signs.
  */
 import { type Address, createWalletClient, type Hex, http, parseEther, zeroAddress } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
@@ -58,7 +58,7 @@ describe("native coin to native coin of the other chain", () => {
     expect(await world.nativeBalance("ethereum", escrow)).toBe(0n);
   });
 
-  test("a recipient that reverts or burns all gas delays nobody else, and loses nothing [T19]", async () => {
+  test("delays nobody else and loses nothing when a recipient reverts or burns all gas [T19]", async () => {
     // revert; and an endless loop.
     const refusing = await deployOnBase("0x60006000fd");
     const burning = await deployOnBase("0x5b600056");
@@ -94,9 +94,9 @@ describe("native coin to native coin of the other chain", () => {
 });
 
 describe("pairs of different assets", () => {
-  /** The sandbox's ether is 3,000 USDC. */
+  /** One ether of the sandbox is 3,000 USDC. */
   const PRICE = 3000n;
-  /** Rates have 18 digits and are rounded down; a payout is read back from the promised minimum. */
+  /** Rates have 18 decimals and are rounded down; a payout is computed from the promised minimum. */
   const isFair = (paid: bigint, fair: bigint) => {
     const expected = afterFee(fair);
     const apart = paid > expected ? paid - expected : expected - paid;
@@ -145,7 +145,7 @@ describe("pairs of different assets", () => {
       "the escrow of base is empty",
       async () => (await world.nativeBalance("base", escrow)) === 0n,
     );
-    // USDC has its escrow too.
+    // USDC has an escrow of its own.
     expect(await world.escrowBalance("base")).toBe(0n);
   });
 });

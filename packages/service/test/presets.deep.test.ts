@@ -1,4 +1,4 @@
-/** `sluice doctor` on a chain that is as its preset says, and on one that is not: a real node in the place of Base. */
+/** `sluice doctor` on a chain that matches its preset, and on one that does not; a real node stands in for Base. */
 import { execFile } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -39,7 +39,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Puts contracts at the addresses of the preset that answer what it says of them. */
+/** Puts contracts at the addresses of the preset that answer with the preset's facts. */
 async function buildChain(): Promise<void> {
   for (const { address, symbol, symbolOnChain, decimals, feed } of tokens) {
     if (/^0x0+$/.test(address)) continue;
@@ -81,7 +81,7 @@ const routerAnswers = (factory: string): Answers => ({
   "function WETH9() view returns (address)": uniswapV3.weth,
 });
 
-/** What the doctor finds of the facts of the preset. The example's own contracts are not deployed, which is not the matter. */
+/** Returns the doctor's findings about the preset's facts; the example's own contracts are not deployed here. */
 async function diagnose(): Promise<readonly Finding[]> {
   const file: { readonly chains: readonly object[]; readonly attestor: object } = JSON.parse(
     readFileSync(EXAMPLE, "utf8"),
@@ -95,12 +95,12 @@ async function diagnose(): Promise<readonly Finding[]> {
     lanes: { deploy: key("1"), settle: key("2"), deliver: key("3") },
   };
   const attestor = { key: key("4"), rpcUrls: { 30: rpcUrl } };
-  // What HTTP APIs say is outside of this machine.
+  // HTTP price sources are not reachable from a test.
   const changes = { stateDir: "state", httpPrices: false, chains: [chain], routes: [], attestor };
   writeFileSync(path, JSON.stringify({ ...file, ...changes }));
   const env = {
     ...process.env,
-    // Nobody listens there: the database is not the matter either.
+    // No database listens there: this test needs none.
     SLUICE_DATABASE_URL: "postgres://sluice@127.0.0.1:1/sluice",
     SLUICE_API_KEY_PEPPER: "a-pepper-of-some-length",
     SLUICE_KEYSTORE_PASSPHRASE: "a passphrase",
@@ -109,7 +109,7 @@ async function diagnose(): Promise<readonly Finding[]> {
     ),
   };
   const stdout = await new Promise<string>((done) => {
-    // A finding is an exit code other than 0, and its report is on stdout all the same.
+    // With a finding the exit code is not 0, and the report is still on stdout.
     execFile(PROGRAM, ["doctor", "--config", path, "--json"], { env }, (_, text) => done(text));
   });
   const report: { readonly checks: readonly Finding[] } = JSON.parse(stdout);

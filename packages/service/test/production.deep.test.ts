@@ -1,7 +1,7 @@
 /**
- * The example of a production configuration, from nothing: `sluice contracts` says what to send, two real nodes in the
- * places of Ethereum and Base take it from a stranger, the owner seals, and `sluice doctor` finds every contract, route and
- * key where the example says nothing of them. Then it weighs what settling costs by the terms of an integrator.
+ * The example of a production configuration, from an empty chain: `sluice contracts` prints the transactions, an unrelated
+ * account sends them to two real nodes that stand in for Ethereum and Base, the owner seals, and `sluice doctor` finds every
+ * contract, route and key that the example leaves out. Then the doctor judges the cost of settling by an integrator's terms.
  */
 import { execFile } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -82,7 +82,7 @@ const rpcUrlOf = (chainId: number) => {
   return anvil.rpcUrl;
 };
 
-/** The example with what is anybody's own: nodes, keys and accounts. Nobody is asked outside of this machine. */
+/** Writes the example with nodes, keys and accounts filled in. It contacts nothing outside this machine. */
 function writeConfig(): string {
   const file = JSON.parse(readFileSync(EXAMPLE, "utf8"));
   const lanes = (first: number) => ({
@@ -97,7 +97,7 @@ function writeConfig(): string {
       ...file,
       stateDir: "state",
       httpPrices: false,
-      // Nobody listens there.
+      // Nothing listens on this port.
       cctp: { apiUrl: "http://127.0.0.1:1" },
       deployment: {
         owner: owner.address,
@@ -124,7 +124,7 @@ async function run(command: string): Promise<string> {
   };
   const args = [...command.split(" "), "--config", writeConfig(), "--json"];
   return new Promise((done) => {
-    // A finding is an exit code other than 0, and its report is on stdout all the same.
+    // With a finding the exit code is not 0, and the report is still on stdout.
     execFile(PROGRAM, args, { env, maxBuffer: 2 ** 26 }, (_, stdout) => done(stdout));
   });
 }
@@ -148,7 +148,7 @@ const clientsOf = (chainId: number) => {
   };
 };
 
-/** Sends what the command says, in its order. */
+/** Sends the transactions that the command prints, in its order. */
 async function deploy(contracts: readonly Contract[]): Promise<void> {
   for (const { chainId, transaction } of contracts) {
     assert(transaction, "every contract of the example follows from its deployment");
@@ -230,7 +230,7 @@ test("the printed transactions deploy every contract at its expected address", a
   expect(count("route.terms")).toBe(10);
 });
 
-/** Every feed of the two presets says one dollar. */
+/** Makes every feed of the two presets answer one dollar. */
 async function setFeeds(): Promise<void> {
   for (const [name, chainId] of [
     ["ethereum", 2],
@@ -261,7 +261,7 @@ test("the cost of the smallest deposit is judged by the terms of each integrator
   const lack = expect.stringMatching(/integrators left out: the database cannot be read$/);
   expect(await usdcOfBase()).toMatchObject([{ status: "ok", found: lack }]);
 
-  // Brings the schema.
+  // Creates the schema.
   expect(JSON.parse(await run("integrator list"))).toEqual({ integrators: [] });
   const sponsored = expect.stringMatching(/of gas; the fee is 0\.001$/);
   expect(await usdcOfBase()).toMatchObject([{ status: "ok", found: sponsored }]);

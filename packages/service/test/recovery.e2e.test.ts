@@ -1,4 +1,4 @@
-/** One crash and one reorganisation on real nodes; `crashes` and `reorgs` play every one of them. */
+/** One crash and one reorg on real nodes; `crashes.deep` and `reorgs.deep` run all of them. */
 import { afterAll, beforeAll, test } from "vitest";
 import {
   expectDeliveredAfterCrash,
@@ -10,7 +10,7 @@ import { openWorld, type World } from "./support/world.ts";
 let world: World;
 
 beforeAll(async () => {
-  // Final is eight behind the head.
+  // The final block is eight behind the head.
   world = await openWorld({ slotsInAnEpoch: 4 });
 });
 afterAll(async () => {

@@ -1,4 +1,4 @@
-/** Settling by request, as an integrator asks for it over HTTP, on real nodes. */
+/** Settlements that an integrator requests over HTTP, on real nodes. */
 import { testTokenAbi } from "@sluice/contracts/abi";
 import { testTokenBytecode } from "@sluice/contracts/bytecode";
 import { createSluiceClient, type SluiceClient } from "@sluice/sdk";
@@ -21,7 +21,7 @@ afterAll(async () => {
 
 const CHAIN = 2;
 
-/** A token that nobody listed, with some of it in a wallet. */
+/** Deploys a token that is not in the configuration, and pays some of it to a wallet. */
 async function mintUnlisted(to: Address, amount: bigint): Promise<Address> {
   const { client: node, rpcUrl } = world.chains.ethereum;
   const account = privateKeyToAccount(generatePrivateKey());
@@ -88,7 +88,7 @@ test("an active settlement is reported as already queued, under every name of it
     });
   }
   const swap = await world.settled(address);
-  // Whoever came first, the request or the scanner: it is one settlement.
+  // Request or scanner, whichever came first: there is one settlement.
   expect(first.queueItemId ?? swap.id).toBe(swap.id);
   expect(await world.swapsOf(address)).toHaveLength(1);
   expect(await world.nativeBalance("base", recipient)).toBe(parseEther("0.999"));

@@ -1,4 +1,4 @@
-/** Each role as a process of its own, over one database: one of them is killed, and the others go on. */
+/** Each role as a process of its own on one database: one is killed, and the others continue. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { deposit, expectDelivered, expectEmptyEscrow, USDC } from "./support/deposits.ts";
 import { createProcesses, type Processes } from "./support/processes.ts";
@@ -9,7 +9,7 @@ let processes: Processes;
 
 beforeAll(async () => {
   world = await openWorld();
-  // The whole service gives way to one process for each role; the one that answers stays where clients look for it.
+  // One process for each role replaces the whole service; the api keeps its URL.
   await world.replaceService({ roles: "api,quoter" });
   processes = createProcesses(world.configPath);
   for (const role of ["scanner", "settler", "attestor"]) await processes.serve(role);
@@ -24,7 +24,7 @@ test("delivers a deposit with the roles in five processes", async () => {
 });
 
 test.each(["scanner", "settler", "attestor"])(
-  "kill -9 of the %s alone: what it left is done when it is back",
+  "deposits before and during kill -9 of the %s are delivered after its restart",
   async (role) => {
     const before = await deposit(world, 6n * USDC);
     await processes.stop(role, "SIGKILL");

@@ -1,4 +1,4 @@
-/** The client's examples against a running service, which is killed meanwhile: nothing is booked twice or not at all. */
+/** The client's examples against a running service that is killed meanwhile: each order is booked exactly once. */
 import { readFileSync, writeFileSync } from "node:fs";
 import type { EventItem } from "@sluice/sdk";
 import { isAddress } from "viem";
@@ -23,7 +23,7 @@ const service = () => ({ ...world.serviceUrls(), apiKey: world.apiKeyOf(0) });
 test("an order is paid by its payment URI, and reported as paid", async () => {
   const { order, terms } = await orderOf(world, "0d");
   const outcome = await acceptPayment(service(), { order, terms }, async ({ address, uri }) => {
-    // The customer's wallet reads it.
+    // The customer's wallet reads this URI.
     const { pathname, searchParams } = new URL(uri);
     expect(pathname).toBe(`${order.fromToken}@900002/transfer`);
     expect(searchParams.get("address")).toBe(address);
@@ -65,7 +65,7 @@ test("an address with other terms than agreed is not shown", async () => {
   }
 });
 
-/** The service comes back where its clients look for it. */
+/** Restarts the service at the URL that its clients use. */
 function keepPort(): void {
   const config = JSON.parse(readFileSync(world.configPath, "utf8"));
   config.api.port = Number(new URL(world.serviceUrls().baseUrl).port);

@@ -1,4 +1,4 @@
-/** The client in a real browser, on a page of another origin than the service: pays, follows events, is refused. */
+/** The client in a real browser, on a page of another origin: it pays, follows events and is refused. */
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ let origin: string;
 let page: Page;
 let complaints: string[];
 
-/** The page as a bundler makes it: it fails where the client needs what a browser does not have. */
+/** Bundles the page; fails where the client needs something that a browser does not have. */
 async function bundle(): Promise<string> {
   const built = await build({
     configFile: false,
@@ -29,7 +29,7 @@ async function bundle(): Promise<string> {
       lib: { entry: join(import.meta.dirname, "support/shop-page.ts"), formats: ["es"] },
     },
   });
-  // CAST: one format and no watching give a list of one.
+  // CAST: with one format and no watch mode the result is a list of one.
   const [{ output }] = built as [Rolldown.RolldownOutput];
   return output[0].code;
 }
@@ -44,12 +44,12 @@ beforeAll(async () => {
     );
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  // CAST: it listens on a port.
+  // CAST: the server listens on a port.
   origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   world = await openWorld({ corsOrigins: [origin] });
   const executablePath = findChromium();
   if (!executablePath) throw new Error("expected a Chromium on PATH, or its path in CHROMIUM");
-  // Root has no sandbox; the page is our own.
+  // Chromium's sandbox does not run as root, and the page is our own.
   browser = await chromium.launch({ executablePath, chromiumSandbox: process.getuid?.() !== 0 });
 });
 afterAll(async () => {
@@ -68,7 +68,7 @@ beforeEach(async () => {
 });
 afterEach(() => page.close());
 
-/** Opens the shop. What the page calls runs here. */
+/** Opens the shop; the functions that the page calls run in this process. */
 async function open(
   shop: {
     readonly show?: (payment: { readonly address: string; readonly uri: string }) => Promise<void>;

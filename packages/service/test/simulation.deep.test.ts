@@ -5,11 +5,11 @@ import { useSimulations } from "./simulation/databases.ts";
 import { runSeed } from "./simulation/run.ts";
 import { SOLANA } from "./simulation/stage.ts";
 
-/** For the seeds alone; the rest of the file takes as long again. */
+/** For the seeds alone; the other tests take as long again. */
 const SECONDS = 180;
-/** On a machine that is too busy for so many in that time, they take longer. */
+/** On a busy machine these seeds take longer than that. */
 const SEEDS_MIN = 21;
-/** What ends late spoils the databases for what follows. */
+/** A run that ends late spoils the databases for the next. */
 const TIMEOUT_MS = 900_000;
 const { databases, collect } = useSimulations();
 

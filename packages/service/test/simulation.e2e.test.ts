@@ -1,5 +1,5 @@
 /**
- * The simulation as part of `npm test`: the seeds that once broke, and some that no run has played. The rest is in
+ * The simulation as part of `npm test`: the seeds that once failed, and some fresh ones. The rest is in
  * `simulation.deep.test.ts`; `npm run simulate` runs any number.
  */
 import { randomInt } from "node:crypto";
@@ -15,7 +15,7 @@ const FRESH_SEEDS = 20;
 const TIMEOUT_MS = 900_000;
 const simulations = useSimulations();
 
-/** Seeds from before there were routes through pools, Solana, or an operator and latecomers there are kept without them. */
+/** Seeds from before pool swaps, Solana, or Solana's operator and late deposits run without them. */
 const kept: readonly {
   readonly seed: number;
   readonly why: string;

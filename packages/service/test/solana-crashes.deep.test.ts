@@ -1,4 +1,4 @@
-/** `kill -9` of the service, and a chain that loses and forks, with Solana on either side: each deposit is delivered once. */
+/** `kill -9` of the service, and a Solana chain that drops and forks: each deposit is delivered once, in both directions. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openSolanaSandbox, type SolanaSandbox, USDC } from "./support/solana-sandbox.ts";
 
@@ -13,20 +13,20 @@ afterAll(() => world.close());
 
 const POINTS = [
   ["scan.arrived", "the deposit is recorded, its block is not", "solana", "base"],
-  ["sweep.assigned", "wanted, and not signed", "solana", "base"],
-  ["sweep.signed", "T60 signed and committed, not sent", "solana", "base"],
-  ["sweep.sent", "T59 sent, not recorded", "solana", "base"],
-  ["sweep.mined", "T59 mined, not recorded", "solana", "base"],
-  ["claim.signed", "T60 signed and committed, not sent", "solana", "base"],
-  ["claim.sent", "T59 sent, not recorded", "solana", "base"],
-  ["deliver.signed", "T60 signed and committed, not sent", "base", "solana"],
-  ["deliver.sent", "T59 sent, not recorded", "base", "solana"],
-  ["deliver.mined", "T59 mined, not recorded", "base", "solana"],
+  ["sweep.assigned", "the intent is recorded, and not signed", "solana", "base"],
+  ["sweep.signed", "signed and committed, not sent [T60]", "solana", "base"],
+  ["sweep.sent", "sent, not recorded [T59]", "solana", "base"],
+  ["sweep.mined", "mined, not recorded [T59]", "solana", "base"],
+  ["claim.signed", "signed and committed, not sent [T60]", "solana", "base"],
+  ["claim.sent", "sent, not recorded [T59]", "solana", "base"],
+  ["deliver.signed", "signed and committed, not sent [T60]", "base", "solana"],
+  ["deliver.sent", "sent, not recorded [T59]", "base", "solana"],
+  ["deliver.mined", "mined, not recorded [T59]", "base", "solana"],
 ] as const;
 
 describe("kill -9", () => {
   test.each(POINTS)(
-    "at %s (%s), then a start, delivers exactly once",
+    "at %s (%s): delivers exactly once after a restart",
     async (point, _, from, to) => {
       await world.restart({ SLUICE_CRASH_AT: point });
       const { address, paid } = await world.depositUsdc(from, to, AMOUNT);
@@ -39,21 +39,21 @@ describe("kill -9", () => {
   );
 });
 
-describe("T39 T41 a chain", () => {
+describe("a chain", () => {
   test.each([
-    ["that forgets what it was sent", () => world.controls.dropNextSends(1)],
-    ["whose newest blocks vanish", () => world.controls.fork({ blocks: 3 })],
+    ["that drops sent transactions", () => world.controls.dropNextSends(1)],
+    ["that loses its newest blocks", () => world.controls.fork({ blocks: 3 })],
     ["that forks", () => world.controls.fork({ blocks: 6, replay: true })],
     ["that skips slots", () => world.controls.skipSlots(40)],
-    ["that limits rates", () => world.controls.rateLimitNext(3)],
+    ["that limits the request rate", () => world.controls.rateLimitNext(3)],
     [
-      "that says of blocks that they were skipped",
+      "that reports blocks as skipped",
       () => world.controls.failNext({ method: "getBlock", code: -32007, message: "skipped" }),
     ],
-  ])("%s while it settles delivers once, both ways", async (_, trouble) => {
+  ])("%s during a settlement delivers once, in both directions [T39, T41]", async (_, trouble) => {
     const there = await world.depositUsdc("solana", "base", AMOUNT);
     const back = await world.depositUsdc("base", "solana", AMOUNT);
-    // What leaves the chain before it is final is no deposit; here it is what we send that does.
+    // A deposit that is orphaned before finality is not paid; here only our own transactions are orphaned.
     await world.until("the deposit is final", async () => {
       const [deposit] = await world.depositsOf(there.address);
       return deposit !== undefined && deposit.blockNumber <= (await world.finalSlot());

@@ -1,6 +1,6 @@
 /**
- * Three nodes of Solana of which two must agree: with one that lies, is dead or limits rates a deposit is delivered once;
- * while too few agree nothing is decided and nothing lost.
+ * Three Solana nodes with a quorum of two: with one that lies, is dead or limits the request rate, a deposit is delivered once;
+ * without a quorum nothing is decided and nothing is lost.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
@@ -14,7 +14,7 @@ import { openSolanaSandbox, type SolanaSandbox, USDC } from "./support/solana-sa
 
 const AMOUNT = 9n * USDC;
 const PAID = AMOUNT - AMOUNT / 1_000n;
-/** Many looks of every loop. */
+/** Long enough for many polls of every loop. */
 const STANDSTILL_MS = 4_000;
 
 let world: SolanaSandbox;
@@ -41,15 +41,15 @@ afterAll(async () => {
 const honest: Tamper = (_, said) => said;
 const dead: Tamper = () => 503;
 const limiting: Tamper = () => 429;
-/** Ten times of every token in every account, in blocks and in balances. */
+/** Multiplies every token amount by ten, in blocks and in balances. */
 const inflating: Tamper = ({ method }, said) =>
   method === "getBlock" || method === "getTransaction"
     ? change(said, /("postTokenBalances":.*?)"amount":"(\d+)"/g, '$1"amount":"$20"')
     : said;
-/** Blocks without what happened in them. */
+/** Answers with blocks without their transactions. */
 const hiding: Tamper = ({ method }, said) =>
   method === "getBlock" ? change(said, /"transactions":\[.*\]/, '"transactions":[]') : said;
-/** A chain that ended a while ago. */
+/** Answers with a head that is some slots old. */
 const behind: Tamper = ({ method }, said) =>
   ["getSlot", "getBlockHeight"].includes(method) && typeof said.result === "number"
     ? { result: Math.max(0, said.result - 200) }
@@ -74,13 +74,13 @@ async function expectDeliveredOnce({ address, paid }: Awaited<ReturnType<typeof 
 }
 
 test.each([
-  ["lies about what arrived", inflating],
-  ["hides what happened", hiding],
-  ["is behind", behind],
-  ["limits rates", limiting],
+  ["reports false amounts", inflating],
+  ["hides transactions", hiding],
+  ["lags", behind],
+  ["limits the request rate", limiting],
   ["is dead", dead],
-])("T48 T49 with one of three that %s a deposit is delivered once", async (_, mood) => {
-  // A place of its own for each.
+])("a deposit is delivered once when one node of three %s [T48, T49]", async (_, mood) => {
+  // Each behaviour gets another node.
   nodes.push(...nodes.splice(0, 1));
   setMoods(honest, honest, mood);
   await expectDeliveredOnce(await pay());
@@ -88,21 +88,24 @@ test.each([
 
 test.each([
   ["are dead", dead, dead],
-  ["are dead and lies", dead, inflating],
-  ["limit rates and hide", limiting, hiding],
-])("T49 while two of three %s nothing moves, and all is delivered after", async (_, one, other) => {
-  setMoods(honest, honest, honest);
-  const waiting = await pay();
-  setMoods(honest, one, other);
-  const known = await world.deposits(waiting.address);
-  const swaps = (await world.swapsOf(waiting.address)).map(({ status }) => status);
-  await delay(STANDSTILL_MS);
-  expect(await world.deposits(waiting.address)).toBe(known);
-  expect((await world.swapsOf(waiting.address)).map(({ status }) => status)).toEqual(swaps);
-  expect(await waiting.paid()).toBe(0n);
-  setMoods(honest, honest, other);
-  await expectDeliveredOnce(waiting);
-});
+  ["are dead and report false amounts", dead, inflating],
+  ["limit the request rate and hide transactions", limiting, hiding],
+])(
+  "nothing moves while two nodes of three %s, and the deposit is delivered after [T49]",
+  async (_, one, other) => {
+    setMoods(honest, honest, honest);
+    const waiting = await pay();
+    setMoods(honest, one, other);
+    const known = await world.deposits(waiting.address);
+    const swaps = (await world.swapsOf(waiting.address)).map(({ status }) => status);
+    await delay(STANDSTILL_MS);
+    expect(await world.deposits(waiting.address)).toBe(known);
+    expect((await world.swapsOf(waiting.address)).map(({ status }) => status)).toEqual(swaps);
+    expect(await waiting.paid()).toBe(0n);
+    setMoods(honest, honest, other);
+    await expectDeliveredOnce(waiting);
+  },
+);
 
 test("finally the ledger matches the chains", async () => {
   setMoods(honest, honest, honest);

@@ -1,4 +1,4 @@
-/** Deposits on Solana that cannot be settled go back, and the books balance after whatever was settled besides. */
+/** Deposits on Solana that cannot be settled are refunded, and the ledger balances afterwards. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openSolanaSandbox, type SolanaSandbox, USDC } from "./support/solana-sandbox.ts";
 
@@ -14,7 +14,7 @@ afterAll(() => world.close());
 
 async function refundAuthority(): Promise<string> {
   const { integrators } = await world.command(["integrator", "list"]);
-  // CAST: as the command prints it.
+  // CAST: the form that the command prints.
   const listed = integrators as readonly { name: string; refundSolana: string }[];
   const found = listed.find(({ name }) => name === "acme");
   if (!found) throw new Error("acme is an integrator");
@@ -82,7 +82,7 @@ test("refunds an undeliverable deposit to its refund authority, and the ledger m
 
 describe("a deposit without a settlement", () => {
   const WETH = 100_000_000n;
-  /** Below every minimum, and enough for an account to be there. */
+  /** Below every minimum, and enough for an account to exist. */
   const LAMPORTS = 900_000n;
   let address: string;
   let authority: string;
@@ -103,7 +103,7 @@ describe("a deposit without a settlement", () => {
   const refund = (token: string, to = authority, of = address) =>
     world.command(["addresses", "refund", of, token, "--to", to, ...REASON]);
 
-  /** Waits until a deposit is there, the newest of so many, and ignored for this reason. */
+  /** Waits until an address has `count` deposits, the newest ignored for `reason`. */
   async function ignored(count: number, reason: string): Promise<void> {
     await world.until(`a deposit is ignored as ${reason}`, async () => {
       const { items } = await world.client().listDeposits({ limit: 100, walletAddress: address });
@@ -134,7 +134,7 @@ describe("a deposit without a settlement", () => {
         txHash: expect.stringMatching(/^[1-9A-HJ-NP-Za-km-z]{80,}$/),
         changed: true,
       });
-      // As when the command was killed before it answered.
+      // Like a command that was killed before it answered.
       expect(await refund(token)).toEqual({ ...paid, changed: false });
     }
     expect(await world.solanaBalance(authority, world.mintOf("WETH"))).toBe(WETH);

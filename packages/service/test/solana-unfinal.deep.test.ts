@@ -1,8 +1,8 @@
-/** A deposit from Solana is shown before it is final, and settled once it is; what leaves the chain is never paid. */
+/** A deposit on Solana is shown before finality and settled after it; an orphaned one is never paid. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openSolanaSandbox, type SolanaSandbox, USDC } from "./support/solana-sandbox.ts";
 
-/** Ten basis points of a deposit, as the sandbox keeps them. */
+/** The sandbox's fee: ten basis points of a deposit. */
 const afterFee = (amount: bigint) => amount - amount / 1_000n;
 
 let world: SolanaSandbox;
@@ -11,7 +11,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => world.close());
 
-/** A vault whose deposits go to a new wallet on ethereum. */
+/** Quotes a vault whose deposits go to a new wallet on ethereum. */
 async function openVault() {
   const recipient = world.newEvmWallet();
   const token = world.tokenOn("ethereum");
@@ -26,7 +26,7 @@ async function openVault() {
   return { address, paid: () => world.evmBalance("ethereum", recipient, token) };
 }
 
-/** Pays a vault while the clock stands still, and waits until the deposit is shown, which is not final. */
+/** Pays a vault while the chain's clock stands still, and waits until the unfinal deposit is shown. */
 async function payUnfinal(address: string, amount: bigint) {
   await world.payTokens(world.mintOf("USDC"), address, amount);
   await world.controls.tick(2);
@@ -39,7 +39,7 @@ async function payUnfinal(address: string, amount: bigint) {
   return deposit;
 }
 
-/** How often a deposit of a vault was told. */
+/** Counts the events about a deposit of a vault. */
 async function countTold(address: string): Promise<number> {
   let told = 0;
   for await (const { type, data } of world.client().iterateEvents()) {
@@ -64,7 +64,7 @@ test("a fork drops one deposit and re-includes another: the first is never paid,
   await world.until("the lost deposit is marked", () => isGone(lost.address));
 
   const before = await payUnfinal(kept.address, 7n * USDC);
-  // Not the block whose hash the transaction names.
+  // The fork keeps the block whose hash the transaction names.
   await world.controls.fork({ blocks: 3, replay: true });
   await world.controls.skipSlots(5);
   await world.controls.tick(3);
@@ -76,7 +76,7 @@ test("a fork drops one deposit and re-includes another: the first is never paid,
   expect(more).toEqual([]);
   expect(after).toMatchObject({ id: before.id, txHash: before.txHash, amount: before.amount });
   expect(after?.blockNumber).toBeGreaterThan(await world.finalSlot());
-  // It waits for its block to be final. A look between the two blocks found nothing there, and said so.
+  // It waits for its block to be final. A poll between the two blocks found nothing, and reported that.
   const [waiting] = await world.swapsOf(kept.address);
   expect([undefined, "REORG"]).toContain(waiting?.error?.code);
   expect(["pending_settle", "deferred"]).toContain(waiting?.status);

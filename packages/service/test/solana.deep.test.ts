@@ -1,4 +1,4 @@
-/** Other assets than USDC with Solana on either side, and what is refused. */
+/** Assets other than USDC from and to Solana, and the recipients that are refused. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { afterFee } from "./support/deposits.ts";
 import { expectClaimedAndProved } from "./support/solana-books.ts";
@@ -9,14 +9,14 @@ const LAMPORTS = 1_000_000_000n;
 const ETHER = 10n ** 18n;
 const ETH = "0x0000000000000000000000000000000000000000";
 
-/** Wallets on Solana that hold nothing yet. */
+/** Returns empty wallets on Solana. */
 const RECIPIENTS = {
   usdt: "DY7TsvkE1kT8g4zVa4haEmw7UsAqFVPW1w7qmFa6u4SL",
   weth: "7h6kcCCYnD44Rhjryob1uWcxDXXrV8jYDLPvSxi5BzBe",
 };
 
 let world: SolanaSandbox;
-/** What the treasury has before anything is claimed. */
+/** The treasury's balance before any claim. */
 let treasuryLamports: bigint;
 beforeAll(async () => {
   world = await openSolanaSandbox();
@@ -38,7 +38,7 @@ describe("from Solana", () => {
     });
     await world.paySol(address, LAMPORTS);
     expect(await world.settled(address)).toMatchObject({ status: "completed", error: null });
-    // What is fair is read back from the least that the lock promises, and may be a base unit more.
+    // The expected amount is computed from the lock's promised minimum, and may be one base unit higher.
     const paid = await world.evmBalance("base", recipient, token);
     expect([0n, 1n]).toContain(paid - afterFee(150n * USDC));
     expect(await world.solanaBalance(address)).toBe(0n);
@@ -59,7 +59,7 @@ describe("from Solana", () => {
     const second = await world.settled(address, [first.id]);
     expect(second).toMatchObject({ status: "completed", tokenAddress: SOL });
     const paid = await world.evmBalance("ethereum", recipient, token);
-    // As above, of each.
+    // As above, for each asset.
     expect([0n, 1n, 2n]).toContain(paid - afterFee(450n * USDC));
     expect(await world.solanaBalance(address)).toBe(0n);
     expect(await world.solanaBalance(address, mint)).toBe(0n);

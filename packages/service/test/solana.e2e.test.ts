@@ -1,14 +1,14 @@
-/** The main job with Solana on either side: real programs, real nodes, real contracts, database and sockets. */
+/** Deposits from and to Solana with real programs, nodes, contracts, database and sockets. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { afterFee } from "./support/deposits.ts";
 import { expectClaimedAndProved } from "./support/solana-books.ts";
 import { openSolanaSandbox, type SolanaSandbox, USDC } from "./support/solana-sandbox.ts";
 
-/** A wallet on Solana that holds nothing yet. */
+/** An empty wallet on Solana. */
 const RECIPIENT = "ALaVUuQzVcS7MMTkqas9ZW8MymnEphYF2CC6PaeeMRS9";
 
 let world: SolanaSandbox;
-/** What the treasury has before anything is claimed. */
+/** The treasury's balance before any claim. */
 let treasuryLamports: bigint;
 beforeAll(async () => {
   world = await openSolanaSandbox();

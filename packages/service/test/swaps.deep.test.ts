@@ -1,4 +1,4 @@
-/** Swaps on one chain while somebody else trades in the pool, and through a node that can be bent. */
+/** Pool swaps on one chain while another account trades in the pool, and through a node that can lie. */
 import { type Address, parseEther } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { AuditReport } from "../src/cli/audit.ts";
@@ -8,7 +8,7 @@ import { openWorld, type World } from "./support/world.ts";
 
 const ETHER = parseEther("1");
 const USDC = 1_000_000n;
-/** What the sandbox's price makes of one ether after the fee of 10 basis points, less the committed slippage of 1 %. */
+/** One ether at the sandbox's price, less the fee of 10 basis points and the committed slippage of 1 %. */
 const LEAST_OF_ETHER = (2_997n * USDC * 99n) / 100n;
 
 let world: World;
@@ -48,7 +48,7 @@ async function troubled(address: Address, code: string): Promise<string> {
 }
 
 async function audit(): Promise<AuditReport> {
-  // CAST: what the command prints.
+  // CAST: the form that the command prints.
   return (await world.command("audit", "--json")) as unknown as AuditReport;
 }
 
@@ -72,7 +72,7 @@ test("a sweep waits while the pool is manipulated, until the price is back [T69]
   expect(await world.balance("ethereum", recipient)).toBeGreaterThanOrEqual(LEAST_OF_ETHER);
 });
 
-test("a sale right before the sweep makes it revert, and gains nothing [T69] [T58]", async () => {
+test("a sale right before the sweep makes it revert, and gains nothing [T58, T69]", async () => {
   const recipient = world.newRecipient();
   const { address } = await toUsdc(recipient);
   const route = world.deployment.chains.ethereum.nativeToUsdcSwapRoute.slice(2).toLowerCase();
@@ -85,7 +85,7 @@ test("a sale right before the sweep makes it revert, and gains nothing [T69] [T5
   await world.payNative("ethereum", address, ETHER);
   let id = "";
   try {
-    // The revert is not the settlement's fault: it is taken for a price that ran out, and then the pool is asked again.
+    // The revert is not the settlement's fault: it counts as an expired price, and the pool is queried again.
     await world.until("the sale came first", async () => sold === 1);
     id = await troubled(address, "NO_ROUTE");
     expect(await world.balance("ethereum", recipient)).toBe(0n);
@@ -105,7 +105,7 @@ test.each([
   ["too much", 102n, "pool_above_price"],
   ["too little", 90n, "pool_below_price"],
 ])(
-  "a node that makes the pool say %s promises nothing and moves nothing",
+  "no quote and no sweep while a node reports %s output from the pool",
   async (_, percent, reason) => {
     const { quoter } = world.deployment.chains.ethereum;
     const recipient = world.newRecipient();
@@ -133,7 +133,7 @@ test("the doctor has no findings about the routes, and the ledger matches", asyn
     if (error.stdout === undefined) throw error;
     return JSON.parse(error.stdout);
   });
-  // CAST: what the command prints.
+  // CAST: the form that the command prints.
   const { checks } = report as unknown as {
     readonly checks: readonly { id: string; item?: string; status: string; found: string }[];
   };

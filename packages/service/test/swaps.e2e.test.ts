@@ -1,4 +1,4 @@
-/** Swaps on one chain: the bytecode of Uniswap v3, at the attestor's price. */
+/** Pool swaps on one chain: the bytecode of Uniswap v3, at the attestor's price. */
 import { type Hex, parseEther, zeroAddress } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { NATIVE_TOKEN, toEvmAddress } from "../src/core/hex.ts";
@@ -10,7 +10,7 @@ import { openWorld, type World } from "./support/world.ts";
 const ETHER = parseEther("1");
 const USDC = 1_000_000n;
 
-/** Any of two tokens. */
+/** Either of two tokens. */
 const PAIR = {
   srcChain: 2,
   srcToken: NATIVE_TOKEN,
@@ -36,14 +36,14 @@ test("native coin arrives as USDC on the same chain, at the pool's price", async
   const swap = await world.settled(address);
   expect(swap).toMatchObject({ status: "completed", error: null });
   const received = await world.balance("ethereum", recipient);
-  // The fee of the pool is 5 basis points, and it is deep.
+  // The pool is deep and takes 5 basis points.
   expect(received).toBeGreaterThan(2_995n * USDC);
   expect(received).toBeLessThan(2_996n * USDC);
   expect(received).toBe(BigInt(quote.expectedAmountOutBaseUnits));
-  // What fees count with, where gas is charged.
+  // The value from which fees are computed where gas is charged.
   const [{ gas = 0n } = {}] = listGas({ pair: PAIR, gasSteps: SWAP_GAS }, false);
   const { client } = world.chains.ethereum;
-  // CAST: the wire's schema holds it to a hash.
+  // CAST: the wire's schema checks that it is a hash.
   const receipt = await client.getTransactionReceipt({ hash: swap.swapTxHash as Hex });
   expect(receipt.gasUsed).toBeLessThan(gas);
   expect(receipt.gasUsed).toBeGreaterThan((gas * 7n) / 10n);

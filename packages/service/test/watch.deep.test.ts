@@ -1,4 +1,4 @@
-/** A running service as whoever watches it sees it: metrics and health on a port of their own, through a deposit. */
+/** Monitoring of a running service through a deposit: metrics and health on a port of their own. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openWorld, type World } from "./support/world.ts";
 
@@ -13,7 +13,7 @@ afterAll(async () => {
   await world.close();
 });
 
-/** Values by name and labels, as they are written. */
+/** Metric values by name and labels, as the page writes them. */
 async function scrape(): Promise<ReadonlyMap<string, number>> {
   const response = await fetch(`${world.telemetryUrl()}/metrics`);
   expect(response.status).toBe(200);
@@ -76,7 +76,7 @@ test("metrics show a deposit from its arrival to its claim", async () => {
     'sluice_inventory_reserved_base_units{chain="base",token="USDC"}': 0,
     sluice_stream_sockets: 3,
   });
-  // Paid from inventory, and read again since.
+  // Paid from inventory, whose balance was read again since.
   const inventory = 'sluice_inventory_balance_base_units{chain="base",token="USDC"}';
   await world.until(
     "the inventory is read again",
@@ -84,7 +84,7 @@ test("metrics show a deposit from its arrival to its claim", async () => {
   );
   const paid = (before.get(inventory) ?? 0) - ((await scrape()).get(inventory) ?? 0);
   expect(BigInt(paid)).toBe(await world.balance("base", recipient));
-  // One nonce of each of the lanes that were needed, all of them mined.
+  // One nonce of each lane that was used, all of them mined.
   const nonces = (of: ReadonlyMap<string, number>) =>
     [...of].filter(([name]) => name.startsWith('sluice_lane_next_nonce{chain="ethereum"'));
   const sum = (of: ReadonlyMap<string, number>) =>
@@ -140,7 +140,7 @@ test("requests are counted by path template, without users, keys or full paths",
   for (const secret of [address, recipient, id, world.apiKeyOf(0)]) {
     expect(text).not.toContain(secret.toLowerCase());
   }
-  // Every label has few values: after some hundred requests and two deposits.
+  // Every label has few values, even after some hundred requests and two deposits.
   expect(seen.size).toBeLessThan(1_500);
 });
 

@@ -1,4 +1,4 @@
-/** A contract of a stranger that answers some calls with what it is told, and refuses all others. */
+/** A third party's contract that answers given calls with given values, and reverts on all others. */
 import {
   type Abi,
   concat,
@@ -16,7 +16,7 @@ export type Answers = Readonly<Record<string, unknown>>;
 const LOAD_SELECTOR: Hex = "0x60003560e01c";
 const REVERT: Hex = "0x60006000fd";
 
-/** Runtime code: by the selector it jumps to code that copies its answer from the end of all code. */
+/** Runtime code: jumps by selector to code that copies the answer from the end of the code. */
 export function answeringCode(answers: Answers): Hex {
   const views = Object.entries(answers).map(([signature, answer]) => {
     const abi: Abi = parseAbi([signature]);

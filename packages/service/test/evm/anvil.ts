@@ -1,4 +1,4 @@
-/** A local node of a test file: started on a free port, ended by its process handle. */
+/** Local node of a test file: started on a free port, stopped by its process handle. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createRequire } from "node:module";

@@ -1,6 +1,6 @@
 /**
- * Our contracts on a local node, sealed. One EVM plays two chains of the bridge: each has its own escrow and delivery
- * contract, and both share the factory, as they do in reality by standing at the same address.
+ * Our contracts on a local node, sealed. One EVM plays two chains: each has its own escrow and delivery contract, and both
+ * share the factory, which in production has the same address on every chain.
  */
 import {
   type Abi,
@@ -154,9 +154,9 @@ export async function deployContracts(
       return mined(await wallet.writeContract({ ...mint, args: [to, amount] }));
     },
 
-    /** Mines empty blocks, so that what is mined so far is final. */
+    /** Mines empty blocks, so that all earlier blocks become final. */
     async makeFinal() {
-      // CAST: viem does not list anvil's own methods.
+      // CAST: viem's types do not include anvil's own methods.
       await client.request({ method: "anvil_mine", params: ["0x4"] } as never);
     },
   };

@@ -1,7 +1,7 @@
-/** A contract of a stranger that emits whatever it is told: calldata is the topics, then the log's data. */
+/** A third party's contract that emits any log: its calldata is the topics, then the log's data. */
 import { concat, type Hex, size } from "viem";
 
-/** Creation code of an emitter of logs with that many topics. */
+/** Returns the creation code of an emitter of logs with the given number of topics. */
 export function emitterBytecode(topics: 3 | 4): Hex {
   const from: Hex = topics === 3 ? "0x60" : "0x80";
   const logData: Hex = concat(["0x60", from, "0x3603"]);

@@ -1,4 +1,4 @@
-/** A node that answers what a test tells it to: for all that a real one does only on a bad day. */
+/** A node that gives the answers that a test sets, including malformed ones. */
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 
@@ -13,9 +13,9 @@ export type Reply =
 
 export interface MalformedNode {
   readonly rpcUrl: string;
-  /** Everything that was asked since the last `answer`. */
+  /** Requests since the last `answer`. */
   readonly asked: readonly Asked[];
-  /** Sets how each request is answered from now on. */
+  /** Sets the answer to each later request. */
   answer(reply: (asked: Asked) => Reply): void;
   stop(): Promise<void>;
 }
@@ -57,5 +57,5 @@ export async function startMalformedNode(): Promise<MalformedNode> {
   };
 }
 
-/** A credential in the node's URL, which must show up nowhere. */
+/** A credential in the node's URL, which must not appear in any output. */
 export const SECRET_OF_URL = "s3cr3t-api-key";

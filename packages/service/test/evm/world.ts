@@ -1,4 +1,4 @@
-/** Node, contracts, both chains and both signers: all that a deposit takes, for tests. */
+/** Node, contracts, both chains and both signers: everything that a deposit in a test needs. */
 import type { Commitment } from "../../src/core/commitment.ts";
 import { type Address, type Hex, padAddress, toEvmAddress, toHex32 } from "../../src/core/hex.ts";
 import type { TxHash } from "../../src/core/hex.ts";
@@ -14,7 +14,7 @@ import { createEvmLaneSigner } from "../../src/signers/evm/lane-signer.ts";
 
 export { EVM_CHAIN_ID, HERE, THERE };
 
-/** Where every commitment of a world delivers. */
+/** Recipient of every commitment of a world. */
 export const RECIPIENT = toEvmAddress(`0x${"5e".repeat(20)}`);
 /** Base units of one whole source token. */
 export const USDC = 1_000_000n;
@@ -62,7 +62,7 @@ export async function openWorld() {
     chainOf,
     close: () => anvil.stop(),
 
-    /** A new user's commitment, on the same chain or to the other one. */
+    /** Returns a new user's commitment, to the same chain or to the other one. */
     commitmentTo(destChain: number): Commitment {
       users += 1n;
       return {
@@ -88,7 +88,7 @@ export async function openWorld() {
         : here.buildSettle({ ...job, route: escrowRoute, routeData: "0x" });
     },
 
-    /** Simulates, signs, sends and waits, as a lane does. Throws where the call would revert. */
+    /** Simulates, signs, sends and waits, as a lane does. Throws if the call would revert. */
     async execute(chain: ChainAtBlocks, call: Call): Promise<Receipt> {
       const simulation = await chain.simulate(lane.address, call);
       if (!simulation.ok) throw new Error(`would revert: ${simulation.reason}`);

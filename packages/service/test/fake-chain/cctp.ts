@@ -1,6 +1,6 @@
 /**
- * The bridge of the fake chain: messages as Circle's contracts lay them out, what the attestation service writes into
- * them, and its signature. Shares no code with the route, so that a mistake on one side shows on the other.
+ * The bridge of the fake chain: bridge messages in the layout of Circle's contracts, the fields that the attestation service
+ * fills in, and its signature. Shares no code with the route, so that a mistake on one side shows on the other.
  */
 import {
   type Address,
@@ -12,14 +12,14 @@ import {
 } from "../../src/core/hex.ts";
 import { hash } from "./codec.ts";
 
-/** The bridge on one chain, and how it is linked to the others. */
+/** The bridge on one chain, and its links to the other chains. */
 export interface FakeCctp {
-  /** The bridge's number of the chain. */
+  /** The chain's domain, as CCTP numbers chains. */
   readonly domain: number;
   readonly messenger: EvmAddress;
   readonly transmitter: EvmAddress;
   readonly token: Address;
-  /** Gets what the bridge keeps. */
+  /** Receives the bridge's fees. */
   readonly feeRecipient: Address;
   /** By domain. */
   readonly remotes: ReadonlyMap<number, { readonly messenger: Address; readonly token: Address }>;
@@ -28,7 +28,7 @@ export interface FakeCctp {
 export const FAST = 1000;
 export const STANDARD = 2000;
 
-/** Every field in its order, and how many bytes it has. */
+/** Every field in order, with its length in bytes. */
 const LAYOUT = [
   ["version", 4],
   ["from", 4],
@@ -49,7 +49,7 @@ const LAYOUT = [
   ["expiry", 32],
 ] as const;
 
-/** A message, field by field, each as a number. */
+/** The fields of a bridge message, each as a number. */
 export type MessageFields = Readonly<Record<(typeof LAYOUT)[number][0], bigint>>;
 
 export function writeMessage(fields: MessageFields): Hex {
@@ -68,17 +68,17 @@ export function readMessage(bytes: Hex): MessageFields {
   return Object.fromEntries(entries) as MessageFields;
 }
 
-/** The number under which the bridge mints what a transaction burned: the same in whichever block it is. */
+/** Returns the nonce of a transaction's burn; it does not depend on the block. */
 export function nonceOf(domain: number, txHash: TxHash, sent: Hex): Hex32 {
   return hash("nonce", domain, txHash, sent);
 }
 
-/** The nonce of a message as text. */
+/** Returns the nonce of a bridge message as text. */
 export function showNonce({ nonce }: MessageFields): Hex32 {
   return toHex32(`0x${nonce.toString(16).padStart(64, "0")}`);
 }
 
-/** What the attestation service signs. */
+/** Returns the digest that the attestation service signs. */
 export function signMessage(message: Hex): Hex {
   return hash("bridge", message);
 }

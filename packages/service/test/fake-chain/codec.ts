@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { Commitment } from "../../src/core/commitment.ts";
 import { type Address, type Hex, type Hex32, toAddress, toHex32 } from "../../src/core/hex.ts";
 
-/** The value as bytes. */
+/** Encodes a value as bytes. */
 export function encode(value: unknown): Hex {
   const text = JSON.stringify(value, (_, part: unknown) =>
     typeof part === "bigint" ? { bigint: part.toString() } : part,
@@ -11,7 +11,7 @@ export function encode(value: unknown): Hex {
   return `0x${Buffer.from(text).toString("hex")}`;
 }
 
-/** What `encode` was given. The caller knows what it was: nothing else writes these bytes. */
+/** Decodes the output of `encode`. The caller names the type; nothing else writes these bytes. */
 export function decode<T>(bytes: Hex): T {
   const text = Buffer.from(bytes.slice(2), "hex").toString();
   const value: unknown = JSON.parse(text, (_, part: unknown) =>
@@ -23,7 +23,7 @@ export function decode<T>(bytes: Hex): T {
   return value as T;
 }
 
-/** A hash of parts, told apart by their order and nothing else. */
+/** Returns a hash of the parts in their order. */
 export function hash(...parts: readonly (string | number | bigint)[]): Hex32 {
   return toHex32(`0x${createHash("sha256").update(parts.join("|")).digest("hex")}`);
 }
@@ -42,7 +42,7 @@ export function hashCommitment(c: Commitment): Hex32 {
   );
 }
 
-/** The same on every chain, as the real factory's. */
+/** The factory's address, the same on every chain as in production. */
 export function predictWallet(commitment: Commitment): Address {
   return toAddress(`0x${hash("wallet", hashCommitment(commitment)).slice(26)}`);
 }

@@ -1,6 +1,6 @@
 /**
- * Our contracts as a model: who may do what, and what moves. Written from the decisions on the contracts, not from their
- * code; the real ones are tested on real nodes.
+ * A model of our contracts: permissions and transfers. Written from the decisions on the contracts, not from their code;
+ * the real contracts are tested on real nodes.
  */
 import type { Commitment } from "../../src/core/commitment.ts";
 import {
@@ -40,7 +40,7 @@ import {
 import { deliveryIdOf, hash, hashCommitment, predictWallet } from "./codec.ts";
 import { type FakePool, givenFor, type Market } from "./pool.ts";
 
-/** What is deployed on a chain. */
+/** The contracts of a chain. */
 export interface FakeContracts {
   /** Bridge chain id. */
   readonly chainId: number;
@@ -55,7 +55,7 @@ export interface FakeContracts {
   readonly routes: ReadonlyMap<Address, FakeRoute>;
   /** Null on a chain without the bridge. */
   readonly cctp: FakeCctp | null;
-  /** Null on a chain without one. */
+  /** The pool; null on a chain without one. */
   readonly pool: FakePool | null;
 }
 
@@ -77,9 +77,9 @@ export type FakeRoute =
       readonly destToken: Address;
       readonly destDomain: number;
     }
-  /** Through the pool, from one side of it to the other. */
+  /** A pool swap on one chain. */
   | { readonly kind: "swap"; readonly token: Address; readonly destToken: Address }
-  /** Through the pool and the bridge. */
+  /** A pool swap, then a burn. */
   | {
       readonly kind: "swap_cctp";
       readonly token: Address;
@@ -89,7 +89,7 @@ export type FakeRoute =
       readonly destDomain: number;
     };
 
-/** What a transaction does. */
+/** The action of a transaction. */
 export type Action =
   | {
       readonly kind: "transfer";
@@ -97,14 +97,14 @@ export type Action =
       readonly to: Address;
       readonly amount: bigint;
     }
-  /** Several transfers to one account in one transaction, as an exchange pays out. */
+  /** Several transfers to one account in one transaction, like an exchange's payout. */
   | {
       readonly kind: "payout";
       readonly token: Address;
       readonly to: Address;
       readonly amounts: readonly bigint[];
     }
-  /** Native coin that a contract pays: no transaction shows it. */
+  /** Native coin that a contract pays; no transaction's value shows it. */
   | { readonly kind: "hidden_transfer"; readonly to: Address; readonly amount: bigint }
   | { readonly kind: "deploy"; readonly commitment: Commitment }
   | SettleAction
@@ -113,13 +113,13 @@ export type Action =
   | { readonly kind: "return"; readonly order: ReturnProof; readonly signature: Hex }
   | { readonly kind: "refund"; readonly commitment: Commitment; readonly token: Address }
   | { readonly kind: "receive"; readonly message: Hex; readonly attestation: Hex }
-  /** Somebody moves the pool, or the market. */
+  /** A trader moves the pool, or the market price moves. */
   | { readonly kind: "trade"; readonly market: Market }
   | { readonly kind: "many"; readonly jobs: readonly Action[] }
-  /** What a signer made of an order, on a chain without contracts. */
+  /** A signed order, on a chain without contracts. */
   | { readonly kind: "order"; readonly order: Order };
 
-/** What a relayer asks of a route. */
+/** A relayer's call of a route. */
 export type RouteTerms = RouteFee | BurnTerms | PoolSwapTerms | PoolSwapBurnTerms;
 
 export interface SettleAction {
@@ -130,7 +130,7 @@ export interface SettleAction {
   readonly terms: RouteTerms | null;
 }
 
-/** What a mined transaction left in the logs, in order. */
+/** A log of a mined transaction, in order. */
 export type FakeLog =
   | {
       readonly kind: "transfer";
@@ -151,12 +151,12 @@ export type FakeLog =
       readonly nonce: Hex32;
       readonly token: Address;
       readonly to: Address;
-      /** What the recipient got. */
+      /** Base units that the recipient received. */
       readonly amount: bigint;
       readonly fee: bigint;
     };
 
-/** All that a chain holds at a block. */
+/** The state of a chain at a block. */
 export class State {
   readonly balances: Map<string, bigint>;
   readonly nonces: Map<Address, number>;
@@ -187,7 +187,7 @@ export class State {
     this.balances.set(`${token}:${owner}`, this.balanceOf(token, owner) + amount);
   }
 
-  /** Takes over what another state, made from this one, came to. */
+  /** Replaces this state by one that was copied from it and changed. */
   become(other: State): void {
     Object.assign(this, other);
   }
@@ -197,12 +197,12 @@ export class State {
   }
 }
 
-/** The contract refuses; the text is the name of its error. */
+/** A revert; the message is the name of the contract's error. */
 export class Reverted extends Error {
   override readonly name = "Reverted";
 }
 
-/** Where a transaction runs. */
+/** The block context of a transaction. */
 export interface Environment {
   readonly contracts: FakeContracts;
   readonly from: Address;
@@ -214,7 +214,7 @@ export interface Environment {
 
 const BPS = 10_000n;
 
-/** What the attestor signs, as the contracts check it: its name and every field. */
+/** Returns the message that the attestor signs and the contracts check: its name and every field. */
 export function attestation(
   attestor: Address,
   contract: Address,
@@ -225,8 +225,8 @@ export function attestation(
 }
 
 /**
- * Runs an action. Throws `Reverted`, and then the state is to be thrown away.
- * @returns its logs, in order.
+ * Runs an action. Throws `Reverted`; the caller then discards the state.
+ * @returns the logs, in order.
  */
 export function run(state: State, env: Environment, action: Action): FakeLog[] {
   const logs: FakeLog[] = [];
@@ -389,7 +389,7 @@ export function run(state: State, env: Environment, action: Action): FakeLog[] {
     return lock;
   }
 
-  /** Anybody may hand a message in, once. */
+  /** Mints for a bridge message, which any account can submit once. */
   function receive(bytes: Hex): void {
     const { cctp } = contracts;
     const message = readMessage(bytes);
@@ -414,7 +414,7 @@ export function run(state: State, env: Environment, action: Action): FakeLog[] {
     state.minted.set(nonce, { ...facts, txHash, blockNumber });
   }
 
-  /** Takes the fee out of a deposit, and then burns the rest. */
+  /** Takes the fee from a deposit, then burns the rest. */
   function burnDeposit(
     { commitment, terms }: SettleAction,
     { token, destDomain }: Extract<FakeRoute, { kind: "cctp" }>,
@@ -470,7 +470,7 @@ export function run(state: State, env: Environment, action: Action): FakeLog[] {
     log({ kind: "burned", wallet, token, amount: burned, fee, maxFee, destDomain, recipient });
   }
 
-  /** What the price that the attestor signed, the pool and the order come to; `to` has it then. */
+  /** Exchanges at the pool within the attestor's signed price and the order's minimum; pays `to`. */
   function swap(
     { commitment, token, route, terms }: SettleAction,
     { tokenOut, to, amount }: { tokenOut: Address; to: Address; amount: bigint },
@@ -542,7 +542,7 @@ export function run(state: State, env: Environment, action: Action): FakeLog[] {
       if (!terms || !("maxFee" in terms)) throw new Reverted("InvalidData");
       const { bridgeToken, destDomain } = route;
       const filled = swap(action, { tokenOut: bridgeToken, to: wallet, amount });
-      // What the fee left of the cap, at the price of the swap.
+      // The rest of the cap after the fee, at the price of the pool swap.
       const left = (amount * BigInt(commitment.maxFeeBps)) / BPS - filled.fee;
       require(terms.maxFee <= (left * filled.amountOut) / filled.amountIn, "FeeAboveCap");
       const burned = filled.amountOut;

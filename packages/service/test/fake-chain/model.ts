@@ -1,6 +1,6 @@
 /**
- * A chain for the simulation: a tree of blocks, of which one branch is the chain; transactions that wait, with a market
- * for fees; a height up to which nothing changes any more. Whoever drives it decides when something happens.
+ * A chain for the simulation: a tree of blocks with one canonical branch, a mempool with a fee market, and a final height.
+ * The caller decides when each event happens.
  */
 import {
   type Address,
@@ -31,7 +31,7 @@ export interface FakeTransaction {
   readonly gas: bigint;
   readonly maxFeePerGas: bigint;
   readonly maxPriorityFeePerGas: bigint;
-  /** Of ours on a chain without nonces; what others send there lives for ever. */
+  /** Expiry of our transactions on a chain without nonces; those of others never expire. */
   readonly lifetime?: Lifetime | undefined;
 }
 
@@ -41,7 +41,7 @@ export interface MinedTransaction {
   /** Wei. */
   readonly gasCost: bigint;
   readonly logs: readonly FakeLog[];
-  /** How many logs of the block come before its own. */
+  /** Number of logs in the block before its own. */
   readonly firstLog: number;
 }
 
@@ -53,11 +53,11 @@ export interface FakeBlock {
   readonly time: bigint;
   readonly baseFee: bigint;
   readonly transactions: readonly MinedTransaction[];
-  /** All that the chain holds after it. */
+  /** State of the chain after this block. */
   readonly state: State;
 }
 
-/** Gas of an action, margin not included. */
+/** Gas of an action, without margin. */
 export function gasOf(action: Action): bigint {
   if (action.kind === "many") {
     return action.jobs.reduce((sum, job) => sum + gasOf(job), 30_000n);
@@ -84,7 +84,7 @@ const BLOCK_GAS = 3_000_000n;
 
 export class FakeChain {
   readonly contracts: FakeContracts;
-  /** What waits, by what only one of them can be. */
+  /** The mempool, by the key that at most one transaction can use. */
   protected readonly pool = new Map<string, FakeTransaction>();
   readonly #placed = new Map<TxHash, Set<FakeBlock>>();
   readonly #branches = new Map<FakeBlock, readonly FakeBlock[]>();
@@ -92,7 +92,7 @@ export class FakeChain {
   #finalNumber = 0n;
   #heldNumber = 0n;
   #salt = 0;
-  /** Of the next block, in wei. */
+  /** Base fee of the next block, in wei. */
   baseFee = 1_000_000_000n;
 
   constructor(contracts: FakeContracts, genesis: State, time: bigint) {
@@ -116,7 +116,7 @@ export class FakeChain {
     return this.#finalNumber;
   }
 
-  /** The newest block that can no longer change. */
+  /** The newest final block. */
   get finalBlock(): FakeBlock {
     const branch = this.branchOf(this.#head);
     const block = branch.findLast(({ number }) => number <= this.#finalNumber);
@@ -124,7 +124,7 @@ export class FakeChain {
     return block;
   }
 
-  /** Every block from the first to the given one, by height. */
+  /** Returns every block from the first to the given one, by height. */
   branchOf(block: FakeBlock): readonly FakeBlock[] {
     const known = this.#branches.get(block);
     if (known) return known;
@@ -133,7 +133,7 @@ export class FakeChain {
     return branch;
   }
 
-  /** Blocks in which a transaction was mined, on whichever branch. */
+  /** Returns the blocks that contain a transaction, on any branch. */
   placesOf(txHash: TxHash): readonly FakeBlock[] {
     return [...(this.#placed.get(txHash) ?? [])];
   }
@@ -146,14 +146,14 @@ export class FakeChain {
     return [...this.pool.values()];
   }
 
-  /** The next nonce that neither the chain nor what waits has used. */
+  /** Returns the next nonce that neither the chain nor the mempool uses. */
   freeNonceOf(sender: Address): number {
     let nonce = this.#head.state.nonceOf(sender);
     while (this.pool.has(`${sender}:${nonce}`)) nonce += 1;
     return nonce;
   }
 
-  /** Offers a transaction, as a node takes it from anybody. */
+  /** Submits a transaction, as any account can to a node. */
   offer(transaction: FakeTransaction): SendOutcome {
     const { state } = this.#head;
     const { from, nonce } = transaction;
@@ -174,39 +174,39 @@ export class FakeChain {
     return "accepted";
   }
 
-  /** Whether a transaction is in the branch that ends with a block. */
+  /** Returns whether a transaction is in the branch that ends with a block. */
   protected isOn(tip: FakeBlock, txHash: TxHash): boolean {
     const branch = this.branchOf(tip);
     return this.placesOf(txHash).some((block) => branch.includes(block));
   }
 
-  /** Forgets what waits, as nodes do under load. */
+  /** Drops the mempool, as nodes do under load. */
   forget(chosen: (transaction: FakeTransaction) => boolean): void {
     for (const [key, transaction] of this.pool) {
       if (chosen(transaction)) this.pool.delete(key);
     }
   }
 
-  /** Puts what waits and pays enough into a block on top of the chain. */
+  /** Mines a block with the waiting transactions that pay enough. */
   mine(time: bigint, isWelcome: (transaction: FakeTransaction) => boolean): FakeBlock {
     const block = this.#build(this.#head, time, isWelcome);
     this.#head = block;
     return block;
   }
 
-  /** Says that the chain up to a height can no longer change. Never goes back. */
+  /** Raises the final height; never lowers it. */
   finalize(number: bigint): void {
     if (number > this.#finalNumber && number <= this.#head.number) this.#finalNumber = number;
   }
 
-  /** Keeps the chain from being reorganised up to a height, though no node calls it final. */
+  /** Prevents a reorg below a height, although no node reports it as final. */
   hold(number: bigint): void {
     if (number > this.#heldNumber) this.#heldNumber = number;
   }
 
   /**
-   * Replaces the newest blocks by others. What was in them waits again, where `returns` says so; the rest never
-   * happened. Never below what is final or held.
+   * Replaces the newest blocks by others. Their transactions return to the mempool where `returns` says so; the others are
+   * lost. Never replaces a final or held block.
    */
   reorganise(
     depth: number,
@@ -291,7 +291,7 @@ export class FakeChain {
     return parent.number + 1n;
   }
 
-  /** Whether what waits may be in the block after `parent`, may be in a later one, or in none any more. */
+  /** Returns whether a transaction fits the block after `parent`, only a later one, or none any more. */
   protected judge(
     transaction: FakeTransaction,
     { state }: { readonly state: State; readonly parent: FakeBlock },
@@ -304,7 +304,7 @@ export class FakeChain {
     return isNext && pays && funded ? "take" : "leave";
   }
 
-  /** Takes from the sender what a transaction costs, and says how much. */
+  /** Charges the sender for a transaction, and returns the cost. */
   protected charge(state: State, transaction: FakeTransaction): bigint {
     const { from, maxFeePerGas, maxPriorityFeePerGas } = transaction;
     const offered = this.baseFee + maxPriorityFeePerGas;
@@ -315,7 +315,7 @@ export class FakeChain {
     return gasCost;
   }
 
-  /** What an action does on this chain; throws `Reverted`. */
+  /** Runs an action on this chain; throws `Reverted`. */
   run(state: State, env: Environment, action: Action): FakeLog[] {
     return run(state, env, action);
   }
@@ -356,7 +356,7 @@ export class FakeChain {
   }
 }
 
-/** Runs an action on a copy: the copy and its logs, or why it reverts. */
+/** Runs an action on a copy; returns the copy and its logs, or the reason of the revert. */
 export function tryRun(
   chain: Pick<FakeChain, "run">,
   state: State,
@@ -372,14 +372,14 @@ export function tryRun(
   }
 }
 
-/** The most that a transaction can take from its sender. */
+/** Returns the most that a transaction can cost its sender. */
 export function costOf({ gas, maxFeePerGas, action }: FakeTransaction): bigint {
   const paysCoin =
     action.kind === "hidden_transfer" || (action.kind === "transfer" && isNative(action.token));
   return gas * maxFeePerGas + (paysCoin ? action.amount : 0n);
 }
 
-/** A signed transaction as bytes, and the other way round. */
+/** Encodes a signed transaction as bytes, and decodes it. */
 export function hashOf(raw: Hex): TxHash {
   return toTxHash(hash("transaction", raw));
 }

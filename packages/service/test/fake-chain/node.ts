@@ -1,6 +1,6 @@
 /**
- * A node of the fake chain behind the chain port: it knows the chain up to where it has come, which may be behind, or on
- * a branch that was left meanwhile.
+ * A node of the fake chain behind the chain port. It knows the chain up to its own head, which may lag or be on an orphaned
+ * branch.
  */
 import { OperatingError } from "../../src/core/errors.ts";
 import { type Address, type Hex, isNative, NATIVE_TOKEN } from "../../src/core/hex.ts";
@@ -30,12 +30,12 @@ import {
 } from "./model.ts";
 
 const BATCH_MAX = 10;
-/** Cap of every token over 24 hours. */
+/** Daily cap of every token. */
 const DAILY_CAP = 10n ** 30n;
 
-/** A node, and how far it has come. */
+/** A node and its head. */
 export interface FakeNode extends Chain {
-  /** Takes over the chain as it is, up to `behind` blocks below its head. */
+  /** Follows the chain up to `behind` blocks below its head. */
   sync(behind: number): void;
 }
 
@@ -288,7 +288,7 @@ export function createFakeNode(chain: FakeChain): FakeNode {
   };
 }
 
-/** What was signed, from its bytes. */
+/** Decodes a signed transaction. */
 export function parseRaw(raw: Hex): FakeTransaction {
   return { ...decode<Omit<FakeTransaction, "hash">>(raw), hash: hashOf(raw) };
 }
@@ -306,7 +306,7 @@ function transfersOf(mined: MinedTransaction, tokens: readonly Address[]): Trans
   });
 }
 
-/** What left wallets in a transaction; `logIndexOf` says where each of its logs is in the block. */
+/** Returns the outflows of wallets in a transaction; `logIndexOf` gives the index of each log in the block. */
 export function outflowsOf(
   mined: MinedTransaction,
   logIndexOf: (index: number) => number,

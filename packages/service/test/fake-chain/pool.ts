@@ -1,36 +1,35 @@
 /**
- * The pool of the fake chain: one pair, the native coin and a token, at a price that whoever trades sets; and the market,
- * which is what the pair is worth and what a feed says. Shares no code with the routes, so that a mistake on one side
- * shows on the other.
+ * The pool of the fake chain: one pair, the native coin and a token, at a price that traders set; and the market, whose price
+ * the feed reports. Shares no code with the routes, so that a mistake on one side shows on the other.
  */
 import type { Address, EvmAddress } from "../../src/core/hex.ts";
 
-/** The pool of a chain. It holds what it gives, and never runs out. */
+/** The pool of a chain. It never runs out of either side. */
 export interface FakePool {
   readonly account: EvmAddress;
   readonly quoter: EvmAddress;
-  /** The wrapped native coin, which is what it calls the coin. */
+  /** The wrapped native coin, the pool's name for the coin. */
   readonly weth: EvmAddress;
   readonly token: Address;
   readonly coinDecimals: bigint;
   readonly tokenDecimals: bigint;
-  /** Kept of what goes in, in hundredths of a basis point. */
+  /** Fee on the input, in hundredths of a basis point. */
   readonly fee: bigint;
-  /** Says what the coin is worth. */
+  /** The feed of the coin's price. */
   readonly feed: EvmAddress;
 }
 
 /** Prices at a block: whole tokens per whole coin, times 1e18. */
 export interface Market {
   readonly fair: bigint;
-  /** At which the pool exchanges. */
+  /** Price of the pool. */
   readonly pool: bigint;
 }
 
 const ONE = 10n ** 18n;
 const HUNDREDTHS = 1_000_000n;
 
-/** What the pool gives for an amount of the coin, or of the token. */
+/** Returns the pool's output for an amount of the coin, or of the token. */
 export function givenFor(
   { coinDecimals, tokenDecimals, fee }: FakePool,
   { pool }: Market,

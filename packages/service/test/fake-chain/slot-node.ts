@@ -1,6 +1,6 @@
 /**
- * A node of a fake chain of the family of Solana behind the chain port. It tells what is final, of the newest final
- * block it knows and of no other state; only receipts are seen before.
+ * A node of a fake Solana chain behind the chain port. It answers from the newest final block that it knows; only receipts
+ * are visible before finality.
  */
 import { Bug } from "../../src/core/assert.ts";
 import { OperatingError } from "../../src/core/errors.ts";
@@ -21,7 +21,7 @@ import { type FakeNode, outflowsOf, parseRaw } from "./node.ts";
 import { type FakeSlotChain, heightOf, LIFETIME_BLOCKS, proofOf } from "./slots.ts";
 
 const BPS = 10_000n;
-/** Longer than a transaction lives, whatever the blocks take. */
+/** Longer than any transaction is valid. */
 const ORDER_GRACE_S = 180n;
 
 export function createFakeSlotNode(chain: FakeSlotChain, dailyCap: bigint): FakeNode {
@@ -121,7 +121,7 @@ export function createFakeSlotNode(chain: FakeSlotChain, dailyCap: bigint): Fake
     }),
     hasCode: async () => false,
     getLeastPayment: async () => 1n,
-    // Asked for where gas is charged; nobody pays it here.
+    // Queried where gas is charged; nobody pays it here.
     costOf: (gas, feePerGas) => 15_000n + (gas * feePerGas) / 1_000_000n,
     costOfStep,
     isGivenBack: ({ to, token, txHash }, outflows) =>
@@ -216,7 +216,7 @@ export function createFakeSlotNode(chain: FakeSlotChain, dailyCap: bigint): Fake
   };
 }
 
-/** Who has more of a token after a transaction, and how much: its balances show no single transfers. */
+/** Returns who has more of a token after a transaction, and how much: balances do not show single transfers. */
 function gainsOf({ logs, transaction }: MinedTransaction, logIndex: number): Transfer[] {
   const gains = new Map<string, Transfer>();
   for (const log of logs) {

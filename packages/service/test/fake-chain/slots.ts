@@ -1,7 +1,7 @@
 /**
- * A chain of the family of Solana: a transaction lives as long as the block that it names is young, slots may stay
- * empty, and there are no contracts, only what a signer made of orders. Forks and finality are those of every fake
- * chain. Fees and rent are left out, and so are token accounts: an owner has one balance of a token.
+ * A fake Solana chain: a transaction is valid while the block that it names is recent, slots can be skipped, and there are no
+ * contracts, only signed orders. Forks and finality are those of every fake chain. Fees, rent and token accounts are left
+ * out: an owner has one balance of a token.
  */
 import { type Address, type Hex, type Hex32, isNative, toAddress } from "../../src/core/hex.ts";
 import type { Commitment } from "../../src/core/commitment.ts";
@@ -19,25 +19,25 @@ import {
 } from "./contracts.ts";
 import { type FakeBlock, FakeChain, type FakeTransaction } from "./model.ts";
 
-/** Blocks for which a transaction may be mined: fewer than on Solana, so that some run out in a short run. */
+/** Blocks for which a transaction is valid: fewer than on Solana, so that some expire in a short run. */
 export const LIFETIME_BLOCKS = 6n;
 
-/** How many blocks come before one: slots that stayed empty are not counted. */
+/** Returns the number of blocks before one; skipped slots do not count. */
 export function heightOf(chain: FakeChain, block: FakeBlock): bigint {
   return BigInt(chain.branchOf(block).length - 1);
 }
 
-/** The vault of a commitment: nobody but the signer can tell. */
+/** Returns the vault of a commitment; only the signer can derive it. */
 export function vaultOf(commitment: Commitment): Address {
   return toAddress(hash("vault", hashCommitment(commitment)));
 }
 
-/** The signer's word that a vault is the one of a commitment. */
+/** Returns the binding: the signer's signature that a vault belongs to a commitment. */
 export function proofOf(binding: Address, commitment: Commitment, wallet: Address): Hex {
   return hash("binding", binding, hashCommitment(commitment), wallet);
 }
 
-/** The id of a lock of this chain, with the wallet that EVM chains would give the commitment. */
+/** Returns the id of a lock on this chain, computed with the commitment's wallet on EVM chains. */
 export function lockIdOf(
   { chainId, escrow }: Pick<FakeContracts, "chainId" | "escrow">,
   lock: { readonly commitment: Commitment; readonly token: Address; readonly seq: bigint },
@@ -51,13 +51,13 @@ export class FakeSlotChain extends FakeChain {
   readonly #skip: () => bigint;
   #count = 0;
 
-  /** `skip` says how many slots stay empty before the next block. */
+  /** `skip` returns the number of skipped slots before the next block. */
   constructor(contracts: FakeContracts, genesis: State, time: bigint, skip: () => bigint) {
     super(contracts, genesis, time);
     this.#skip = skip;
   }
 
-  /** There are no nonces: tells the transactions of others apart. */
+  /** Makes the transactions of others unique, since there are no nonces. */
   override freeNonceOf(): number {
     this.#count += 1;
     return this.#count;
@@ -70,7 +70,7 @@ export class FakeSlotChain extends FakeChain {
     return "accepted";
   }
 
-  /** At a block, never at a slot that stayed empty. */
+  /** At a block, never at a skipped slot. */
   override finalize(number: bigint): void {
     const block = this.branchOf(this.head).findLast((one) => one.number <= number);
     if (block) super.finalize(block.number);
@@ -90,7 +90,7 @@ export class FakeSlotChain extends FakeChain {
     return parent.number + 1n + this.#skip();
   }
 
-  /** It is mined once, on a branch with the block that it names, while that is young. Another branch may be shorter. */
+  /** A transaction is mined once, on a branch with the block that it names, while that block is recent. Another branch may be shorter. */
   protected override judge(
     { hash: txHash, lifetime }: FakeTransaction,
     { parent }: { readonly parent: FakeBlock },
@@ -109,7 +109,7 @@ export class FakeSlotChain extends FakeChain {
   }
 }
 
-/** What the transaction of an order does, or all of it not. That it may be done at all its signer has judged. */
+/** Applies the transaction of an order, atomically. Whether the order is allowed was judged by its signer. */
 function follow(state: State, env: Environment, order: Order): FakeLog[] {
   const { contracts, from, time } = env;
   const { escrow, delivery, treasury, factory: binding } = contracts;
@@ -172,7 +172,7 @@ function follow(state: State, env: Environment, order: Order): FakeLog[] {
       const { commitment, srcChain, escrow: source, srcToken, seq, amount } = order.order;
       const wallet = predictWallet(commitment);
       const deliveryId = deliveryIdOf({ srcChain, escrow: source, wallet, token: srcToken, seq });
-      // The marker is an account that can be opened once.
+      // The marker is an account that can be created once.
       require(!state.delivered.has(deliveryId), "AlreadyInUse");
       const to = toAddress(commitment.destWallet);
       const token = toAddress(commitment.destToken);

@@ -1,6 +1,6 @@
 /**
- * Threats E: whatever is asked, in whatever form, the answer is one of the interface: no 5xx, no other tenant's id, no
- * secret in an answer or a log. Requests are made from the wire's own schemas, whole and broken.
+ * Threats E: every request, of any form, gets an answer of the interface: no 5xx, no other tenant's id, and no secret in an
+ * answer or a log. Requests are generated from the wire's own schemas, valid and invalid.
  */
 import { PassThrough } from "node:stream";
 import {
@@ -40,9 +40,9 @@ import { createQuoteApp } from "../../src/api/quote-app.ts";
 
 export interface FuzzOptions {
   readonly requests: number;
-  /** A multiple of 5: so many go over one connection. */
+  /** A multiple of 5, the number of requests per connection. */
   readonly frames: number;
-  /** The same cases in every run of a seed; a failure names its own. */
+  /** Seed of the cases; a failure names it. */
   readonly seed: number;
 }
 
@@ -106,7 +106,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** The real quotes, of one pair. */
+/** Creates the real quotes, of one pair. */
 function createQuoteDeps(): QuoteDeps {
   const address = toEvmAddress(USDC);
   const token = { address, symbol: "USDC", decimals: 6, minDeposit: 10n };
@@ -129,7 +129,7 @@ function createQuoteDeps(): QuoteDeps {
     clock: systemClock,
     random: systemRandom,
     chains: new Map([2, 30].map((chainId) => [chainId, chain])),
-    // CAST: a quote asks no more of a route.
+    // CAST: a quote uses no other member of a route.
     routes: createRouteBook([route as Route]),
     fees: createSponsoredFees(10),
     tokens: [
@@ -154,7 +154,7 @@ const QUOTE = {
   payDeposit: true,
 };
 
-/** What people and attackers put where something else was expected. */
+/** Values that people and attackers send in place of the expected one. */
 const HOSTILE = [
   "",
   " ",
@@ -190,7 +190,7 @@ const hostile = fc.oneof(
   fc.string({ unit: "binary", maxLength: 20 }),
 );
 
-/** Something that fits a schema, as far as that can be told from its form, or does not. */
+/** Returns a value that fits a schema, as far as its form tells, or one that does not. */
 function valueOf(schema: TSchema | undefined): fc.Arbitrary<unknown> {
   const json: Readonly<Record<string, unknown>> = JSON.parse(JSON.stringify(schema ?? {}));
   const words = Array.isArray(json["enum"]) ? json["enum"] : undefined;
@@ -215,7 +215,7 @@ function valueOf(schema: TSchema | undefined): fc.Arbitrary<unknown> {
   return fc.oneof(...own, ...own, hostile, fc.jsonValue({ maxDepth: 2 }));
 }
 
-/** Members of an object schema, some left out, some that nobody knows. */
+/** Returns members of an object schema, some omitted and some unknown. */
 function objectOf(schema: TSchema | undefined): fc.Arbitrary<Record<string, unknown>> {
   const properties: Readonly<Record<string, TSchema>> =
     // CAST: queries and bodies are objects.
@@ -235,7 +235,7 @@ function objectOf(schema: TSchema | undefined): fc.Arbitrary<Record<string, unkn
     .map(([known, unknown]) => ({ ...known, ...unknown }));
 }
 
-/** As above; of quotes, which need many members, mostly one that is whole but for one or two of them. */
+/** As above; for quotes, which need many members, mostly a valid one with one or two changes. */
 function requestOf(schema: TSchema | undefined): fc.Arbitrary<Record<string, unknown>> {
   if (schema !== QuoteRequest) return objectOf(schema);
   const names = fc.shuffledSubarray(Object.keys(QuoteRequest.properties), { maxLength: 2 });
@@ -289,7 +289,7 @@ function send(request: typeof asked extends fc.Arbitrary<infer T> ? T : never): 
   }
   const headers: Record<string, string> = {};
   if (apiKey !== undefined) {
-    // A header carries bytes of one line; what cannot be sent is not a request.
+    // A header is one line of bytes; a value that cannot be sent is skipped.
     if (operation.key === "header") headers["x-api-key"] = encodeURIComponent(apiKey);
     if (operation.key === "query") params.set("apiKey", apiKey);
   }
@@ -302,7 +302,7 @@ function send(request: typeof asked extends fc.Arbitrary<infer T> ? T : never): 
   });
 }
 
-/** Defines the tests of a file, with as many cases as it asks for. */
+/** Defines the tests of a file, with the given number of cases. */
 export function testFuzzedInterface({ requests, frames, seed }: FuzzOptions): void {
   test(`${requests} requests: every answer is one of the interface, and says nothing of others`, async () => {
     let answers = 0;
@@ -327,7 +327,7 @@ export function testFuzzedInterface({ requests, frames, seed }: FuzzOptions): vo
       { seed, numRuns: requests, endOnFailure: true },
     );
     expect(answers).toBe(requests);
-    // It reached what it was made for: successes, and every kind of refusal that so many requests are sure to meet.
+    // Coverage: successes, and every refusal that this many requests are sure to meet.
     const rare = requests < 5_000 ? [] : [405, 415, 422];
     for (const status of [200, 400, 401, 403, 404, ...rare]) {
       expect(statuses.get(status) ?? 0).toBeGreaterThan(0);
@@ -409,7 +409,7 @@ function answerOf(operation: Operation, method: string): TSchema {
   throw new Error(`${method} ${operation.path} is no endpoint and answered with success`);
 }
 
-/** What the stream may say: that it is there, who it let in, why it did not, and farewell. */
+/** Frames that the stream may send: hello, authenticated, refused and closed. */
 function isOfTheStream(text: string): boolean {
   if (!text.startsWith("44")) {
     const greeting = JSON.stringify(["connected", { integratorName: alice.name }]);

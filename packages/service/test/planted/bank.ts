@@ -1,12 +1,12 @@
-/** The bank of planted bugs: each is one real mistake, as replacements of text in the service, and what has to catch it. */
+/** The bank of planted bugs: each is one realistic mistake as text replacements in the service, with the test that must catch it. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 export interface Bug {
   readonly name: string;
-  /** What somebody got wrong, and what comes of it. */
+  /** The mistake and its consequence. */
   readonly mistake: string;
-  /** Threats and invariants that it belongs to. */
+  /** Ids of the threats and invariants that it violates. */
   readonly threats: string;
   /** `simulation`, or the file of the service's unit test. */
   readonly by: string;
@@ -14,21 +14,21 @@ export interface Bug {
 }
 
 export interface Edit {
-  /** In the package of the service. */
+  /** Path within the service's package. */
   readonly file: string;
-  /** Exact text that must be there once. */
+  /** Exact text, which must occur once. */
   readonly find: string;
   readonly replace: string;
 }
 
 export const SERVICE_DIR = join(import.meta.dirname, "../..");
 
-// CAST: the project's own file; an entry of another form cannot be planted.
+// CAST: the project's own file; planting fails for an entry of another form.
 export const BUGS = JSON.parse(
   readFileSync(join(import.meta.dirname, "bugs.json"), "utf8"),
 ) as readonly Bug[];
 
-/** A source with a bug in it. Throws where its text is not there exactly once: the code has moved on, and the bug must. */
+/** Returns a source with a bug in it. Throws unless the text occurs exactly once; then the bug must follow the changed code. */
 export function plant(source: string, { file, find, replace }: Edit, name: string): string {
   const parts = source.split(find);
   if (parts.length !== 2) {

@@ -1,11 +1,11 @@
 /**
- * `npm run planted`: tests of the tests. Each bug of the bank is planted in a throw-away copy of the service, and what is
- * to catch it must fail: the simulation, from seed 1 on until one breaks, or a unit test. Prints a line for each and how
- * many were caught; fails when one survives, does not compile or no longer has its place.
+ * `npm run planted`: tests the tests. Plants each bug of the bank in a temporary copy of the service; then the simulation
+ * (seeds from 1 on, until one fails) or the named unit test must fail. Prints a line for each bug and the number caught;
+ * fails when a bug survives, does not compile or no longer fits the code.
  *
- * `--name` takes only the bugs whose name contains it, `--by simulation` or `--by tests` only those, and `--some N` as
- * many, chosen anew each time; `--missing` those that are not recorded yet. `--seeds` is the most that the simulation runs for one bug. `--write` records how each was
- * caught in `results.json`.
+ * `--name` selects the bugs whose name contains the text, `--by simulation` or `--by tests` those caught by it, `--some N`
+ * a random choice of N, `--missing` those without a record. `--seeds` limits the seeds per bug. `--write` records in
+ * `results.json` how each was caught.
  */
 import { spawnSync } from "node:child_process";
 import {
@@ -38,7 +38,7 @@ const { values } = parseArgs({
 
 const ROOT = join(SERVICE_DIR, "../..");
 const RESULTS = join(import.meta.dirname, "results.json");
-/** Seeds that must hold before anything is planted: a simulation that breaks by itself catches nothing. */
+/** Seeds that must pass before any bug is planted: a simulation that fails by itself catches nothing. */
 const SOUND_SEEDS = 20;
 const OUTPUT_MAX = 2 ** 28;
 
@@ -46,9 +46,9 @@ const OUTPUT_MAX = 2 ** 28;
 interface Result {
   readonly name: string;
   readonly by: string;
-  /** Seeds that the simulation took. */
+  /** Seeds that the simulation needed. */
   readonly seeds?: number;
-  /** What the simulation or the first failing test said. */
+  /** Message of the simulation or of the first failing test. */
   readonly as: string;
 }
 
@@ -57,7 +57,7 @@ type Verdict =
   | { readonly kind: "SURVIVED" }
   | { readonly kind: "DOES NOT COMPILE" | "DOES NOT RUN"; readonly output: string };
 
-/** A copy of the service in a copy of its surroundings: paths lead out of it. */
+/** Copies the service with its surroundings, since its paths point outside its folder. */
 function copyService(): string {
   const home = mkdtempSync(join(tmpdir(), "sluice-planted-"));
   const copy = join(home, "packages/service");
@@ -83,7 +83,7 @@ function run(home: string, args: readonly string[]) {
   return spawnSync(process.execPath, args, { cwd: home, encoding: "utf8", maxBuffer: OUTPUT_MAX });
 }
 
-/** What the compiler has against the copy; empty when nothing. */
+/** Returns the compiler's errors in the copy; empty without any. */
 function compile(home: string): string {
   const { status, stdout, stderr } = run(home, [
     join(ROOT, "node_modules/typescript/bin/tsc"),
@@ -112,7 +112,7 @@ function simulate(home: string, seeds: number): Verdict {
   return { kind: "caught", seeds: count, as: said };
 }
 
-/** The part of vitest's JSON report that is read. */
+/** The fields that are read of vitest's JSON report. */
 interface Report {
   readonly testResults: readonly {
     readonly assertionResults: readonly { readonly status: string; readonly fullName: string }[];
@@ -133,7 +133,7 @@ function runTests(home: string, files: readonly string[]): Verdict {
   ]);
   if (status === 0) return { kind: "SURVIVED" };
   if (!existsSync(report)) return { kind: "DOES NOT RUN", output: stdout + stderr };
-  // CAST: vitest's own form.
+  // CAST: the form of vitest's report.
   const { testResults } = JSON.parse(readFileSync(report, "utf8")) as Report;
   const failed = testResults
     .flatMap(({ assertionResults }) => assertionResults)
@@ -142,7 +142,7 @@ function runTests(home: string, files: readonly string[]): Verdict {
   return { kind: "caught", as: failed.fullName };
 }
 
-/** Runs with the bug in the copy, which is as it was afterwards. */
+/** Runs `work` with the bug in the copy, and restores the copy afterwards. */
 function tryBug(home: string, bug: Bug): Verdict {
   const service = join(home, "packages/service");
   const before = new Map<string, string>();
@@ -161,7 +161,7 @@ function tryBug(home: string, bug: Bug): Verdict {
   }
 }
 
-/** Without any bug nothing may fail: else it would not be the bug that is caught. */
+/** Checks that nothing fails without a bug; otherwise a failure would prove nothing. */
 function assertSound(home: string, bugs: readonly Bug[]): void {
   const complaints = compile(home);
   if (complaints) throw new Error(`the service does not compile:\n${complaints}`);
@@ -179,7 +179,7 @@ function assertSound(home: string, bugs: readonly Bug[]): void {
 // CAST: written by `record`.
 const readResults = () => JSON.parse(readFileSync(RESULTS, "utf8")) as readonly Result[];
 
-/** Writes down what was found, and keeps what is known of the bugs that were not tried now. */
+/** Writes the results, and keeps the records of the bugs that were not tried. */
 function record(results: readonly Result[]): void {
   const all = new Map([...readResults(), ...results].map((result) => [result.name, result]));
   const kept = BUGS.flatMap(({ name }) => all.get(name) ?? []);

@@ -1,4 +1,4 @@
-/** `node packages/service/test/solana-fuzz/main.ts [seeds] [rounds] [first seed]`: many lives of the Solana reader. */
+/** `node packages/service/test/solana-fuzz/main.ts [seeds] [rounds] [first seed]`: many fuzz runs of the Solana reader. */
 import { runFuzz } from "./run.ts";
 
 const [seeds = 10, rounds = 200, first = 1] = process.argv.slice(2).map(Number);

@@ -1,7 +1,7 @@
 /**
- * The Solana reader under a chain that skips, forks and drops, and nodes that hide blocks: whatever happens, what was
- * credited less what was swept is to the unit what lies in the vaults. Where blocks are walked before they are final, what
- * left the chain is taken off, and the sums are exact at every look.
+ * The Solana reader on a chain that skips, forks and drops, over nodes that hide blocks: credits less sweeps always equal
+ * the balances of the vaults, to the unit. Where blocks are read before they are final, credits of orphaned blocks are
+ * removed, and the sums are exact after every scan.
  */
 import { getTransferSolInstruction } from "@solana-program/system";
 import {
@@ -20,10 +20,10 @@ import { type TamperingProxy, startTamperingProxy } from "../support/tampering-p
 import { commitmentOf } from "../support/solana-svm.ts";
 import { type SolanaWorld, startSolanaWorld } from "../support/solana-world.ts";
 
-/** Which nodes there are: one that hides at random and honest ones, the same with what never changes, or liars alone. */
+/** The nodes: honest ones and one that hides at random, the same with one that always hides the same, or liars alone. */
 export type Nodes = "mixed" | "persistent" | "alone";
 
-/** Whose blocks are walked. */
+/** Commitment level of the blocks that are read. */
 export type Level = "confirmed" | "finalized";
 
 export interface FuzzResult {
@@ -33,21 +33,21 @@ export interface FuzzResult {
   readonly expired: number;
   readonly forks: number;
   readonly skips: number;
-  /** Blocks that were walked and left the chain. */
+  /** Blocks that were read and later orphaned. */
   readonly orphans: number;
-  /** Looks that failed and were repeated. */
+  /** Scans that failed and were repeated. */
   readonly retries: number;
 }
 
 const VAULTS = 4;
 const HIDDEN_EVERY = 7;
-/** Scans in a row, where nodes give no answer. */
+/** Most scans in a row without an answer of the nodes. */
 const TRIES_MAX = 20;
-/** Blocks that stand on one that is final, in the sandbox. */
+/** Blocks above the final one in the sandbox. */
 const FINAL_LAG = 32;
 const SOL_AMOUNT = 2_000_000n;
 
-/** Runs it; throws where the sums are not exact. */
+/** Runs the fuzz; throws when the sums are not exact. */
 export async function runFuzz({
   seed,
   rounds,
@@ -121,10 +121,10 @@ async function play({
   const add = (wallet: Address, token: Address, amount: bigint) =>
     sums.set(`${wallet}:${token}`, (sums.get(`${wallet}:${token}`) ?? 0n) + amount);
   const watched = new Set(vaults);
-  /** What is told of the chain when everybody is honest. */
+  /** The chain as an honest node reports it. */
   const truth = world.connect([sandbox.url], 1, { seenAt: level });
   let tip: BlockRef = await world.here.getHead();
-  /** The blocks that were walked, the newest last, each with what it changed. */
+  /** Blocks that were read, the newest last, each with its changes. */
   const walked: { readonly block: BlockRef; readonly changes: readonly Change[] }[] = [
     { block: tip, changes: [] },
   ];
@@ -181,9 +181,9 @@ async function play({
   };
   const scan = async () => {
     while (await walkNext()) {
-      // There may be more.
+      // More blocks may follow.
     }
-    // Between two looks nothing happens here, so that a scan which came to the tip knows all.
+    // Nothing happens between two scans here, so a scan that reached the tip is complete.
     if (tip.number === (await truth.getHead()).number) await assertExact();
   };
   const scanPatiently = async () => {
@@ -218,7 +218,7 @@ async function play({
     for (const token of tokens) {
       if (random(0.4)) parts.push(...(await sendTokens(world, token, vault, 1_000n)));
     }
-    // Fails with all that came before it.
+    // A failure shows every earlier step.
     if (random(0.1)) parts.push({ ...sol, data: Uint8Array.from(sol.data).fill(0xff, 4) });
     await post(parts.length > 0 ? parts : [sol]);
   };
@@ -261,7 +261,7 @@ async function play({
     }
   };
 
-  /** Blocks that stand on the newest final one. */
+  /** Blocks above the newest final one. */
   let unfinal = FINAL_LAG;
   for (let round = 0; round < rounds; round += 1) {
     const vault = vaults[round % vaults.length];
@@ -277,11 +277,11 @@ async function play({
     await sandbox.tick(ticks);
     unfinal = Math.min(unfinal + ticks, FINAL_LAG);
     const depth = random(0.4) ? 2 : random(0.6) ? 5 : 20;
-    // What is final stays, as everywhere.
+    // Final blocks are never replaced.
     if (random(0.08) && depth < unfinal) {
       counts.forks += 1;
       await sandbox.fork({ blocks: depth, replay: random(0.5) });
-      // A node takes what waited into the next block.
+      // A node puts waiting transactions into the next block.
       await sandbox.tick();
       unfinal -= depth - 1;
     }
@@ -309,7 +309,7 @@ async function play({
   return counts;
 }
 
-/** What a block changed of what a wallet holds. */
+/** Returns the changes of wallet balances in a block. */
 interface Change {
   readonly wallet: Address;
   readonly token: Address;
@@ -348,7 +348,7 @@ async function sendTokens(
   ];
 }
 
-/** Hides blocks, at random or always the same, says that slots were skipped which were not, and limits the rate. */
+/** Hides blocks (random or fixed ones), reports slots as skipped that were not, and limits the request rate. */
 function hide(liar: TamperingProxy, random: Random): void {
   const skipped = { error: { code: -32007, message: "Slot was skipped" } };
   const hidesAlways = (slot: unknown) => Number(slot) % HIDDEN_EVERY === 0;
@@ -367,7 +367,7 @@ function hide(liar: TamperingProxy, random: Random): void {
   };
 }
 
-/** Says yes with a chance; the same again for the same seed. */
+/** Returns true with a probability; deterministic for a seed. */
 function createRandom(seed: number): Random {
   let state = seed;
   return (chance) => {

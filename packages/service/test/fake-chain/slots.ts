@@ -90,7 +90,7 @@ export class FakeSlotChain extends FakeChain {
     return parent.number + 1n + this.#skip();
   }
 
-  /** A transaction is mined once, on a branch with the block that it names, while that block is recent. Another branch may be shorter. */
+  /** A transaction is mined once, on a branch with the block that it names, while that block is recent. */
   protected override judge(
     { hash: txHash, lifetime }: FakeTransaction,
     { parent }: { readonly parent: FakeBlock },

@@ -409,7 +409,7 @@ function answerOf(operation: Operation, method: string): TSchema {
   throw new Error(`${method} ${operation.path} is no endpoint and answered with success`);
 }
 
-/** Frames that the stream may send: hello, authenticated, refused and closed. */
+/** Returns whether the stream may send a frame: handshake, greeting, refusal, ping or close. */
 function isOfTheStream(text: string): boolean {
   if (!text.startsWith("44")) {
     const greeting = JSON.stringify(["connected", { integratorName: alice.name }]);

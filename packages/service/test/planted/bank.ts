@@ -1,4 +1,4 @@
-/** The bank of planted bugs: each is one realistic mistake as text replacements in the service, with the test that must catch it. */
+/** The bank of planted bugs: each is one realistic mistake as text replacements, with the test that must catch it. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 

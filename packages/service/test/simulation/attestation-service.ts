@@ -1,11 +1,10 @@
 /**
- * The bridge's attestation service, behind its HTTP API: it sees the chains by itself, vouches for what was burned there,
- * and now and then does not answer, takes long, or says what is not so.
+ * Circle's attestation service behind its HTTP API: it reads the chains by itself, attests burns, and at times does not
+ * answer, is slow, or attests something false.
  *
- * A burn that asks for it is attested fast, from its first block on, where its fee reaches the minimum and the allowance
- * lasts; the others once their block is final. What a fast attestation stands on is held: that the burn leaves the chain
- * after the mint is the bridge's own loss, and not what is played here. What is attested stays as it is until it is asked
- * for anew.
+ * A burn that requests it is attested fast, from its first block on, if its fee reaches the minimum and the allowance
+ * suffices; all others once their block is final. The block of a fast attestation is held: a burn that is orphaned after
+ * its mint is Circle's own loss, and is not simulated. An attestation does not change until a new one is requested.
  */
 import {
   FAST,
@@ -38,7 +37,7 @@ interface Attested {
 }
 
 export interface AttestationService {
-  /** How a process reaches it. */
+  /** The HTTP port through which a process reaches it. */
   httpOf(life: Life): Http;
 }
 
@@ -48,13 +47,13 @@ export function createAttestationService(stage: {
   readonly chains: ReadonlyMap<number, FakeChain>;
   readonly faults: () => BridgeFaults;
   readonly mark: (what: string) => void;
-  /** Called with each new attestation: whoever has it may hand it in. */
+  /** Called with each new attestation, which any account may submit. */
   readonly onAttested: (destination: FakeChain, attested: Attested) => void;
 }): AttestationService {
   const { kernel, dice, mark } = stage;
   const known = new Map<Hex32, Seen>();
   const kept = new Map<Hex32, Attested>();
-  /** From when on a burn is attested at all. */
+  /** The time from which a burn can be attested. */
   const readyAtMs = new Map<Hex32, number>();
   /** Burns whose next attestation waits for their block to be final. */
   const finalOnly = new Set<Hex32>();
@@ -72,7 +71,7 @@ export function createAttestationService(stage: {
   const minimumOf = (amount: bigint, hundredths: number): bigint =>
     (amount * BigInt(hundredths) + 999_999n) / 1_000_000n;
 
-  /** What a transaction sent, if it is on the chain. */
+  /** Returns the bridge messages of a transaction, if it is on the chain. */
   function listSent(chain: FakeChain, domain: number, txHash: TxHash): Seen[] {
     const branch = chain.branchOf(chain.head);
     const block = chain.placesOf(txHash).find((one) => branch[Number(one.number)] === one);
@@ -87,7 +86,7 @@ export function createAttestationService(stage: {
     });
   }
 
-  /** Attests a burn if it is time, or says what it waits for. */
+  /** Attests a burn if it is due, or returns the reason for the delay. */
   function attest({
     nonce,
     chain,
@@ -129,7 +128,7 @@ export function createAttestationService(stage: {
     return amount > allowance() ? "insufficient_allowance_available" : null;
   }
 
-  /** The same with something in it that was not burned, signed all the same. */
+  /** Returns the bridge message with a field that was not burned, signed all the same. */
   function lie({ message }: Attested): Attested {
     mark("attested what was not burned");
     const fields = readMessage(message);
@@ -168,7 +167,7 @@ export function createAttestationService(stage: {
     return answered(200, { messages: messages.map((one) => ({ ...one, cctpVersion: 2 })) });
   }
 
-  /** Fast again with another expiry while its block is not final, as final afterwards. */
+  /** Attests again: fast with another expiry while the block is not final, standard afterwards. */
   function reattest(nonce: Hex32): HttpAnswer {
     const seen = known.get(nonce);
     if (!seen) return answered(404, {});

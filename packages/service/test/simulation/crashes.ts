@@ -1,7 +1,6 @@
 /**
- * Crash points, exhaustively: a seed without faults is run once to number its effects that last (statements and
- * commits that write, bytes given to a node, the points between them), and then once more for each effect and each
- * thing that may happen to it.
+ * Exhaustive crash points: runs a seed without faults once to number its durable effects (statements and commits that
+ * write, bytes sent to a node, the points between them), then once more for each effect and each way to disturb it.
  */
 import { NO_FAULTS, type RouteChoice } from "./faults.ts";
 import { DISTURBANCES, type Disturbance } from "./lives.ts";
@@ -12,15 +11,15 @@ import type { SimulationDatabase } from "./server.ts";
 export interface Base {
   readonly seed: number;
   readonly routes: RouteChoice;
-  /** Whether there are routes through pools. */
+  /** Whether there are pool swaps. */
   readonly swaps?: boolean;
-  /** Whether there is Solana. */
+  /** Whether Solana is included. */
   readonly solana?: boolean;
 }
 
 /**
- * Payments that between them take every path: to the same chain and to the other one by each route, in a token and in
- * native coin. Of the seeds that do, those whose runs are short.
+ * Seeds whose payments together take every path: to the same chain and to the other one by each route, in a token and in
+ * native coin. Chosen for short runs.
  */
 export const BASES: readonly Base[] = [
   { seed: 25, routes: ["SWIFT"] },
@@ -29,14 +28,14 @@ export const BASES: readonly Base[] = [
   { seed: 3, routes: ["FAST_MCTP"] },
 ];
 
-/** From Solana, towards it, and on it. */
+/** From Solana, to Solana, and within it. */
 export const SOLANA_BASES: readonly Base[] = [
   { seed: 61, routes: ["SWIFT"], solana: true },
   { seed: 80, routes: ["SWIFT"], solana: true },
   { seed: 60, routes: ["SWIFT"], solana: true },
 ];
 
-/** The same through a pool: from a token to coin, before the bridge, and from coin to a token. */
+/** The same with a pool swap: from a token to coin, before the bridge, and from coin to a token. */
 export const SWAP_BASES: readonly Base[] = [
   { seed: 26, routes: ["FAST_MCTP"], swaps: true },
   { seed: 33, routes: ["FAST_MCTP"], swaps: true },
@@ -53,7 +52,7 @@ export interface CrashCase extends Base {
   readonly disturbance: Disturbance;
 }
 
-/** Every way to disturb a base seed. Throws when the seed itself breaks. */
+/** Lists every way to disturb a base seed. Throws if the seed itself fails. */
 export async function listCrashCases(
   database: SimulationDatabase,
   base: Base,
@@ -71,14 +70,14 @@ export async function listCrashCases(
   });
   if (broken) throw new Error(`seed ${base.seed} breaks by itself: ${broken}`);
   return effects.flatMap((what, index) =>
-    // A point between two effects is only one at which a process may end.
+    // At a point between two effects a process can only end.
     DISTURBANCES.filter((one) => one === "before" || /(write|commit|send)$/.test(what)).map(
       (disturbance) => ({ ...base, number: index + 1, what, disturbance }),
     ),
   );
 }
 
-/** What broke, or null. Throws when the effect was not come by, as then nothing was tested. */
+/** Returns the broken invariant, or null. Throws if the effect was not reached, since then nothing was tested. */
 export async function runCrashCase(
   database: SimulationDatabase,
   { seed, routes, swaps = false, solana = false, number, what, disturbance }: CrashCase,

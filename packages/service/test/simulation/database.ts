@@ -1,8 +1,8 @@
 /**
  * The real database under the scheduler: one connection that the processes take in turns, so that a transaction runs as
- * one step and everything between transactions can interleave. Faults are what a driver sees of a server in trouble.
- * What the database has said and cannot say otherwise by now it is not asked again (`memo.ts`), nor told of a transaction
- * that asks nothing else.
+ * one step and everything between transactions can interleave. Faults are those that a driver sees of a failing server.
+ * Answers that cannot have changed are not requested again (`memo.ts`), and a transaction without other queries is not
+ * sent to the database.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import {
@@ -20,23 +20,23 @@ import type { Kernel, Life } from "./kernel.ts";
 import { type Answer, Memo } from "./memo.ts";
 import type { SimulationDatabase } from "./server.ts";
 
-/** What may happen to a query or a commit. */
+/** A fault of a query or a commit. */
 export type DatabaseFault =
-  /** It fails, and nothing of it was done. */
+  /** It fails without an effect. */
   | "lost"
-  /** A commit that was done, and whose answer is lost. */
+  /** The commit succeeds, and its answer is lost. */
   | "answer_lost"
-  /** The process ends, before it is done. */
+  /** The process ends before the effect. */
   | "kill"
-  /** The process ends once it is done. */
+  /** The process ends after the effect. */
   | "kill_after";
 
 export interface SharedDatabase {
   /** The database as one process sees it. */
   dbFor(life: Life): Db;
-  /** Asks something for the simulation itself; between steps only. */
+  /** Queries for the simulation itself; only between steps. */
   query<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]>;
-  /** Throws when a transaction is open between two steps: it waits for something outside of the database. */
+  /** Throws when a transaction is open between two steps, which means that it waits for something outside the database. */
   assertAtRest(): void;
 }
 
@@ -44,15 +44,15 @@ export function shareDatabase(
   { client, names, schema }: SimulationDatabase,
   kernel: Kernel,
   chooseFault: (life: Life, what: "query" | "write" | "commit") => DatabaseFault | null,
-  /** Whether the database is asked everything, also what it has said. */
+  /** Whether every query is sent to the database, also a remembered one. */
   asksAll: boolean,
 ): SharedDatabase {
   let holder: Life | null = null;
   const memo = new Memo(schema);
-  /** The transaction of the holder: one that is only wanted the database knows nothing of yet. */
+  /** The transaction of the holder; `wanted` is not yet begun in the database. */
   let transaction: "none" | "wanted" | "open" | "failed" = "none";
 
-  /** Each text is parsed and planned once: most of the time of small queries. */
+  /** Statements are parsed and planned once, since that takes most of the time of small queries. */
   async function ask(text: string, values: readonly unknown[] = []): Promise<Answer> {
     const name = names.get(text) ?? `q${names.size}`;
     names.set(text, name);
@@ -60,7 +60,7 @@ export function shareDatabase(
   }
 
   async function execute(text: string, values: readonly unknown[] = []): Promise<Answer> {
-    // One that failed answers nothing any more, and the service has to see that.
+    // A failed transaction answers no further query, and the service must see that.
     const known = asksAll || transaction === "failed" ? null : memo.recall(text, values);
     if (known) {
       await kernel.during(nextTurn());
@@ -95,7 +95,7 @@ export function shareDatabase(
     }
   }
 
-  /** Ends the process: the server rolls back what is not committed. */
+  /** Ends the process; the server rolls back its open transaction. */
   async function die<T>(life: Life): Promise<T> {
     kernel.kill(life);
     await end("rollback");
@@ -103,7 +103,7 @@ export function shareDatabase(
     return new Promise<T>(() => undefined);
   }
 
-  /** Does something that lasts, or what the fault makes of it. */
+  /** Performs a durable effect, or its fault. */
   async function carryOut<T>(
     life: Life,
     fault: DatabaseFault | null,
@@ -130,7 +130,7 @@ export function shareDatabase(
         const fault = chooseFault(life, writes && !isOpen ? "write" : "query");
         const result = await carryOut(life, fault, () => execute(sql, parameters));
         return {
-          // CAST: the service knows what it asked for.
+          // CAST: the service knows the rows of its query.
           rows: result.rows as R[],
           ...(result.command === "SELECT" ? {} : { numAffectedRows: BigInt(result.rowCount ?? 0) }),
         };
@@ -182,7 +182,7 @@ export function shareDatabase(
         },
       }),
     async query<Row extends object>(text: string, values: readonly unknown[] = []) {
-      // CAST: the caller knows what it asked for.
+      // CAST: the caller knows the rows of its query.
       return (await execute(text, values)).rows as Row[];
     },
     assertAtRest() {
@@ -191,7 +191,7 @@ export function shareDatabase(
   };
 }
 
-/** As the driver says it when the server ends the connection. */
+/** The driver's error when the server ends the connection. */
 function connectionLost(): Error {
   return Object.assign(new Error("Connection terminated unexpectedly"), { code: "57P01" });
 }

@@ -1,10 +1,10 @@
-/** Simulations inside a test file: its server, and a few databases that work through a list. */
+/** Simulations inside a test file: one server, and a few databases that share a list of runs. */
 import { afterAll, beforeAll } from "vitest";
 import { type SimulationDatabase, type SimulationServer, startServer } from "./server.ts";
 
 const AT_ONCE = 2;
 
-/** Has the databases ready before the tests of a file, and ends them after it. */
+/** Creates the databases before the tests of a file, and closes them after it. */
 export function useSimulations() {
   let server: SimulationServer;
   const databases: SimulationDatabase[] = [];
@@ -21,7 +21,7 @@ export function useSimulations() {
   return {
     databases,
 
-    /** Works through a list with all databases, and returns the problems. */
+    /** Runs a list on all databases, and returns the problems. */
     async collect<T>(
       items: Iterable<T>,
       work: (database: SimulationDatabase, item: T) => Promise<string | null>,

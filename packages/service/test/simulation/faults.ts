@@ -1,32 +1,32 @@
-/** What goes wrong in a run, and how often: drawn anew for each seed, so that seeds differ in what they are about. */
+/** The faults of a run and their frequency, drawn for each seed, so that seeds stress different parts. */
 import type { Dice } from "./random.ts";
 
 /** Probabilities per occasion, unless said otherwise. */
 export interface Faults {
-  /** A node's answer that does not come. */
+  /** A node does not answer. */
   readonly nodeError: number;
-  /** The node did it, or knows it, and the answer is lost. */
+  /** The node handles the request, and its answer is lost. */
   readonly nodeAnswerLost: number;
-  /** A node says that it accepted a transaction and drops it. */
+  /** A node accepts a transaction and drops it. */
   readonly nodeDropsSend: number;
-  /** A node says null for a receipt that exists. */
+  /** A node answers null for a receipt that exists. */
   readonly receiptFlips: number;
-  /** How long nodes take to see a block, in seconds at most. */
+  /** Most seconds that nodes take to see a block. */
   readonly nodeLagS: number;
-  /** Blocks by which a node stays behind the chain at most. */
+  /** Most blocks by which a node lags. */
   readonly nodeBehind: number;
-  /** A reorganisation after a block. */
+  /** A reorg after a block. */
   readonly reorg: number;
   readonly reorgDepthMax: number;
-  /** A transaction of an abandoned block is not seen again. */
+  /** A transaction of an orphaned block is lost. */
   readonly reorgLoses: number;
-  /** A block leaves a waiting transaction out. */
+  /** A block leaves out a waiting transaction. */
   readonly blockIgnores: number;
-  /** The pool forgets what waits, per block. */
+  /** The mempool is dropped, per block. */
   readonly poolForgets: number;
-  /** Finality stands still for a while, per block. */
+  /** Finality stalls for a while, per block. */
   readonly finalityStalls: number;
-  /** The fee of blocks jumps, per block. */
+  /** The base fee jumps, per block. */
   readonly feeSpike: number;
   /** A process ends at a step. */
   readonly kill: number;
@@ -35,19 +35,19 @@ export interface Faults {
   /** A query fails. */
   readonly queryLost: number;
   readonly queryKill: number;
-  /** A commit fails, or its answer is lost, or the process dies under it. */
+  /** A commit fails, its answer is lost, or the process ends during it. */
   readonly commitLost: number;
   readonly commitAnswerLost: number;
   readonly commitKill: number;
-  /** A wake-up does not arrive. */
+  /** A wake-up is lost. */
   readonly wakeLost: number;
-  /** Lanes have little gas at first, and get more only later. */
+  /** Lanes begin with little gas money, and get more later. */
   readonly poorLanes: boolean;
   /** Inventory is short at first. */
   readonly shortInventory: boolean;
   /** Each role runs twice. */
   readonly isCrowded: boolean;
-  /** Deliveries have a minute, so that locks go back. */
+  /** Payouts have a minute, so that locks are returned. */
   readonly isHasty: boolean;
 }
 
@@ -79,7 +79,7 @@ export const NO_FAULTS: Faults = {
   isHasty: false,
 };
 
-/** The most of each fault that a run is to stand. */
+/** The maximum of each fault. */
 const MOST = {
   nodeError: 0.2,
   nodeAnswerLost: 0.1,
@@ -104,7 +104,7 @@ const MOST = {
 } as const;
 type Rate = keyof typeof MOST;
 
-/** Faults of a seed: about one run in eight has a single kind at its most, the others a mixture. */
+/** Draws the faults of a seed: about one run in eight has one kind at its maximum, the others a mixture. */
 export function drawFaults(dice: Dice): Faults {
   const rates = Object.keys(MOST) as Rate[];
   const single = dice.chance(1 / 8) ? dice.pick(rates) : null;
@@ -124,7 +124,7 @@ export function drawFaults(dice: Dice): Faults {
   };
 }
 
-/** Which routes of a token between the chains there are, the preferred first. */
+/** Routes of a token between the chains, the preferred first. */
 export const ROUTE_CHOICES = [
   ["SWIFT"],
   ["FAST_MCTP"],
@@ -133,29 +133,29 @@ export const ROUTE_CHOICES = [
 ] as const;
 export type RouteChoice = (typeof ROUTE_CHOICES)[number];
 
-/** What goes wrong with the bridge; probabilities per request unless said otherwise. */
+/** Faults of the bridge; probabilities per request unless said otherwise. */
 export interface BridgeFaults {
   /** Its attestation service does not answer. */
   readonly fails: number;
-  /** It did what was asked, and the answer is lost. */
+  /** It handles the request, and the answer is lost. */
   readonly answerLost: number;
-  /** It begins to be away for a while. */
+  /** It becomes unavailable for a while. */
   readonly outage: number;
-  /** It asks to be left alone. */
+  /** It limits the request rate. */
   readonly limits: number;
-  /** It knows nothing of a transaction that it knew. */
+  /** It does not know a transaction that it knew before. */
   readonly forgets: number;
-  /** It vouches for what was not burned, per message. */
+  /** It attests something that was not burned, per bridge message. */
   readonly lies: number;
-  /** How long it takes to see a burn, in seconds at most. */
+  /** Most seconds that it takes to see a burn. */
   readonly delayS: number;
-  /** What it keeps at least for going fast, in hundredths of a basis point; null where that is not offered. */
+  /** Minimum fee of a fast transfer, in hundredths of a basis point; null if none is offered. */
   readonly fastFee: number | null;
-  /** What may be sent fast in the whole run, in base units; null for as much as one likes. */
+  /** Fast allowance of the whole run, in base units; null without a limit. */
   readonly allowance: bigint | null;
-  /** Blocks of the destination for which a fast attestation can be used. */
+  /** Blocks of the destination for which a fast attestation is valid. */
   readonly expiryBlocks: number;
-  /** Somebody else hands a message in, per attestation. */
+  /** Another account submits the bridge message, per attestation. */
   readonly strangers: number;
 }
 
@@ -173,14 +173,14 @@ export const NO_BRIDGE_FAULTS: BridgeFaults = {
   strangers: 0,
 };
 
-/** What a seed has of the bridge: in two seeds of five it is not there, and everything is as it was before it. */
+/** Draws the bridge of a seed; two seeds of five have none, and draw nothing else for it. */
 export function drawRoutes(dice: Dice): RouteChoice {
   return dice.chance(0.4) ? ROUTE_CHOICES[0] : dice.pick(ROUTE_CHOICES.slice(1));
 }
 
 /**
- * What the configuration says for a while instead, from some moment on: another order, fewer routes, or none. Null where
- * it stays as it is.
+ * Draws the routes that the configuration temporarily has instead: another order, fewer routes, or none. Null without a
+ * change.
  */
 export function drawChange(
   dice: Dice,
@@ -192,24 +192,24 @@ export function drawChange(
   return { at: dice.between(0.1, 0.9), routes: dice.pick(others) };
 }
 
-/** Whether a seed has Solana beside the EVM chains: every third does. */
+/** Returns whether a seed has Solana beside the EVM chains; every third does. */
 export function drawSolana(dice: Dice): boolean {
   return dice.chance(1 / 3);
 }
 
-/** How the pools move; prices as parts of what is fair, times between two moves in seconds. */
+/** Moves of the pools: prices as fractions of the fair price, times in seconds. */
 export interface MarketMoves {
-  /** The longest time between two moves. */
+  /** Longest time between two moves. */
   readonly everyS: number;
-  /** How far the pool is from what is fair at most, as a rule. */
+  /** Largest ordinary distance of the pool from the fair price. */
   readonly spread: number;
-  /** The pool is moved far away, per move. */
+  /** The pool moves far away, per move. */
   readonly shove: number;
-  /** How far what is fair moves at most in one move. */
+  /** Largest change of the fair price in one move. */
   readonly drift: number;
 }
 
-/** How the pools of a seed move; null where there are no routes through them, as in two seeds of three. */
+/** Draws the moves of a seed's pools; null without pool swaps, as in two seeds of three. */
 export function drawMarket(dice: Dice): MarketMoves | null {
   if (!dice.chance(0.33)) return null;
   return {
@@ -220,7 +220,7 @@ export function drawMarket(dice: Dice): MarketMoves | null {
   };
 }
 
-/** Pools that stand still. */
+/** Pools that do not move. */
 export const STILL_MARKET: MarketMoves = { everyS: 3_600, spread: 0, shove: 0, drift: 0 };
 
 export function drawBridgeFaults(dice: Dice): BridgeFaults {

@@ -1,13 +1,13 @@
 /**
- * What gas takes of a deposit that is charged for it, in arithmetic of the simulation's own: which deposits have to wait
- * for as long as gas costs what it does now, and which must not.
+ * The gas charge of a deposit, in the simulation's own arithmetic: decides which deposits must wait at the present gas
+ * price, and which must not.
  */
 import type { FakeChain } from "../fake-chain/model.ts";
 import type { RouteConfig } from "../../src/config/index.ts";
 import { type Address, isNative } from "../../src/core/hex.ts";
 import { COIN_USD, ETHER, MAX_FEE_BPS, SOLANA, UNIT } from "./stage.ts";
 
-/** One transaction: the gas of its contract on an EVM chain, and whether it pays somebody. */
+/** One transaction: its gas on an EVM chain, and whether it pays a recipient. */
 interface Step {
   readonly at: "source" | "destination";
   readonly gas: bigint;
@@ -36,7 +36,7 @@ const STEPS = {
 const TIP = 10n ** 9n;
 const DOLLAR = 10n ** 18n;
 const LAMPORTS_PER_COIN = 10n ** 9n;
-/** Lamports of any transaction on Solana, and of what a payment may leave there for ever: an account and a marker. */
+/** Lamports of any transaction on Solana, and of the accounts that a payment may create: a token account and a marker. */
 const LAMPORTS = 15_100n;
 const RENT_LAMPORTS = (165n + 128n + 1n + 128n) * 6_960n;
 
@@ -48,7 +48,7 @@ export interface Waiting {
   readonly balance: bigint;
 }
 
-/** Whether gas alone is above the fee cap of a holding by each of these routes, at what it costs on the chains now. */
+/** Returns whether gas alone exceeds the fee cap of a holding by each of these routes, at the present gas price. */
 export function isUncovered(
   chains: ReadonlyMap<number, FakeChain>,
   routes: readonly RouteConfig[],
@@ -56,7 +56,7 @@ export function isUncovered(
 ): boolean {
   const source = chainOf(chains, chainId);
   const needsWallet = chainId !== SOLANA && !source.head.state.code.has(wallet);
-  // The coin of whichever chain is worth the same; a token is worth a dollar.
+  // The coins of all chains have one price; a token is worth a dollar.
   const usd = isNative(token) ? COIN_USD : DOLLAR;
   const coin = chainId === SOLANA ? LAMPORTS_PER_COIN : ETHER;
   const one = isNative(token) ? coin : UNIT;
@@ -82,7 +82,7 @@ function stepsOf(route: RouteConfig): readonly Step[] {
   return STEPS.SWIFT;
 }
 
-/** Of one transaction: wei, or what lamports are of a coin that had 18 decimals. */
+/** Returns the gas cost of one transaction, in wei or in lamports scaled to 18 decimals. */
 function weiOf(
   { contracts, baseFee }: FakeChain,
   { gas, pays }: { readonly gas: bigint; readonly pays: boolean },

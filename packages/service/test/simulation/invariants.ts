@@ -1,4 +1,4 @@
-/** What holds at every step, over the rows and the chains; and whether everything has come to rest. */
+/** Invariants over rows and chains, checked at every step, and the check that no work is left. */
 import type { DepositAddress } from "../../src/addresses/index.ts";
 import type { FakeChain } from "../fake-chain/model.ts";
 import type { Config, RouteConfig } from "../../src/config/index.ts";
@@ -8,7 +8,7 @@ import { Broken } from "./broken.ts";
 import { isUncovered } from "./gas.ts";
 import { coinMinimumOf, MINIMUM, nativeOn, tokenOf } from "./stage.ts";
 
-/** Statements of the list of invariants, as questions whose answer is to be no row. */
+/** The invariants as queries that must return no row. */
 const ALWAYS: Readonly<Record<string, string>> = {
   "E1 every change of status has its event": `
     select t.settlement_id, t.version from settlement_transitions t
@@ -86,7 +86,7 @@ export async function checkAlways(
     const rows = await database.query(ALWAYS[name] ?? "");
     throw new Broken(`${name}: ${show(rows.slice(0, 3))}`);
   }
-  // Asked without the chains' heights: the answers change with the rows alone.
+  // Queried without the chains' heights: the answers depend on the rows alone.
   const newest = await database.query<{ chain: number; intent: string; number: bigint }>(
     `select distinct on (chain_id) chain_id as chain, intent, mined_block_number as number from transactions
       where state = 'final' order by chain_id, mined_block_number desc nulls last`,
@@ -115,7 +115,7 @@ export async function checkAlways(
   }
 }
 
-/** Whether nothing is left to do but to wait for a route, for more to arrive or for cheaper gas: then the chains are final, and only what may stay has stayed. */
+/** Returns whether only waits for a route, for more deposits or for cheaper gas are left, with every chain final. */
 export async function isAtRest(
   database: SharedDatabase,
   chains: ReadonlyMap<number, FakeChain>,
@@ -146,7 +146,7 @@ export async function isAtRest(
   return (await listStranded(database, chains, addresses, config)).length === 0;
 }
 
-/** V1: what the ledger says of wallets is what they hold, nothing is in transit, and in flight is nothing. */
+/** V1: the ledger's wallet balances equal the chains', and nothing is in transit or in flight. */
 async function isExplained(
   database: SharedDatabase,
   chains: ReadonlyMap<number, FakeChain>,
@@ -180,15 +180,15 @@ async function isExplained(
   return true;
 }
 
-/** Why a settlement is dead whose wallet was found empty. */
+/** The error of a settlement that is dead because its wallet was empty. */
 const EMPTY_CODES: readonly string[] = ["INSUFFICIENT_BALANCE", "REORG"];
 
-/** What the rest of a run depends on of its configuration. */
+/** The settings that decide which value may wait. */
 export type RestConfig = Pick<Config, "routes" | "gas">;
 
 /**
- * V9: value above the minimum in a wallet, that nothing will settle and nobody has given up; and what waits for cheaper
- * gas although gas is not what keeps it.
+ * V9: finds value above the minimum in a wallet that no settlement will take and nobody has given up, and value that waits
+ * for cheaper gas although gas is cheap enough.
  */
 export async function listStranded(
   database: SharedDatabase,
@@ -223,10 +223,10 @@ export async function listStranded(
         if (balance < minimum && !waitsForGas) continue;
         const own = routes.filter((route) => serves(route, { chainId, token, address }));
         if (own.length === 0) continue;
-        // What a person is to look at; not what was taken for empty.
+        // Settlements for an operator, except those whose wallet was found empty.
         const isGivenUp =
           last?.status === "dead" && !EMPTY_CODES.includes(last.error_code ?? "none");
-        // Of little, gas costs as much as there is.
+        // For a small amount, gas costs as much as the amount.
         const isLittle = last?.error_code === "AMOUNT_TOO_SMALL" && !isEnded;
         const mayWait =
           (waitsForGas || isLittle) &&
@@ -243,7 +243,7 @@ export async function listStranded(
   return stranded;
 }
 
-/** Whether a route is one of what an address gets in a token. */
+/** Returns whether a route serves a token of an address. */
 function serves(
   route: RouteConfig,
   of: { readonly chainId: number; readonly token: string; readonly address: DepositAddress },
@@ -253,7 +253,7 @@ function serves(
   return route.destChain === address.destChain && route.destToken === address.destToken;
 }
 
-/** What is left to do, for a person. */
+/** Lists the work that is left, for a reader of a failure. */
 export async function describeRest(
   database: SharedDatabase,
   chains: ReadonlyMap<number, FakeChain>,

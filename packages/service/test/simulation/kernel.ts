@@ -1,37 +1,37 @@
 /**
- * The scheduler: everything that the service waits for (a node's answer, a connection to the database, time) is a gate,
- * and one gate is opened at a time, chosen by the seed. Between two gates only the code of one process runs, until
- * nothing of it is under way; so the same seed gives the same run, step by step.
+ * The scheduler: everything that the service waits for (a node's answer, a database connection, time) is a gate, and the
+ * seed chooses one gate to open at a time. Between two gates only one process runs, until all of its work waits; so the
+ * same seed gives the same run, step by step.
  */
 import { createHash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "../../src/core/ports.ts";
 import type { Dice } from "./random.ts";
 
-/** One life of a process: from its start to its end, which it does not see coming. */
+/** One life of a process, from its start to its sudden end. */
 export interface Life {
   readonly name: string;
   dead: boolean;
-  /** Virtual time until which it stands still, as a machine that swaps or a container that is frozen. */
+  /** Virtual time until which it is frozen, like a container that is paused. */
   frozenUntilMs: number;
 }
 
 interface Gate {
   readonly life: Life | null;
   readonly label: string;
-  /** Virtual time from which it may open. */
+  /** Virtual time from which the gate may open. */
   atMs: number;
-  /** Whether it may open now. */
+  /** Whether the gate may open now. */
   readonly isFree: () => boolean;
   readonly open: () => void;
 }
 
-/** Ends a process where it stands. What it would do next is never done. */
+/** Ends a process at once; its next actions never happen. */
 export class Killed extends Error {
   override readonly name = "Killed";
 }
 
-/** Never comes: what a dead process waits for. */
+/** A promise that never resolves, for the waits of a dead process. */
 function never<T>(): Promise<T> {
   return new Promise<T>(() => undefined);
 }
@@ -40,9 +40,9 @@ export class Kernel {
   readonly dice: Dice;
   nowMs: number;
   steps = 0;
-  /** How much longer than asked a sleep may last. */
+  /** How much longer than requested a sleep may last. */
   sleepStretch = 120;
-  /** Called at each step of a process, before it: may kill it. */
+  /** Called before each step of a process, which it may kill. */
   onStep: (life: Life, label: string) => void = () => undefined;
   readonly #gates: Gate[] = [];
   readonly #trace = createHash("sha256");
@@ -57,7 +57,7 @@ export class Kernel {
     this.#log = options.keepLog ? [] : null;
   }
 
-  /** What happened so far, as one hash. */
+  /** Hash of all steps so far. */
   get traceHash(): string {
     return this.#trace.copy().digest("hex").slice(0, 16);
   }
@@ -70,7 +70,7 @@ export class Kernel {
     return this.#log !== null;
   }
 
-  /** Writes down what helps a reader and decides nothing. */
+  /** Adds a note to the trace for readers; it decides nothing. */
   remark(text: string): void {
     this.#log?.push(`      ${text}`);
   }
@@ -98,7 +98,7 @@ export class Kernel {
     });
   }
 
-  /** Has the world do something at a time. What it throws ends the run. */
+  /** Schedules an event of the world. An error in it ends the run. */
   schedule(label: string, inMs: number, act: () => void | Promise<void>): void {
     const open = () => {
       Promise.resolve()
@@ -140,7 +140,7 @@ export class Kernel {
     };
   }
 
-  /** Work outside of the simulation, such as a query: the next gate waits for it. */
+  /** Tracks work outside the simulation, such as a query; the next gate waits for it. */
   async during<T>(work: Promise<T>): Promise<T> {
     this.#underWay += 1;
     try {
@@ -151,7 +151,7 @@ export class Kernel {
     }
   }
 
-  /** Until nothing is under way any more. */
+  /** Resolves when no work is running. */
   async settle(): Promise<void> {
     for (;;) {
       await nextTurn();
@@ -162,7 +162,7 @@ export class Kernel {
     }
   }
 
-  /** Opens one gate; false when nothing waits. */
+  /** Opens one gate; returns false when none waits. */
   async step(): Promise<boolean> {
     const alive = this.#gates.filter(({ life }) => !life?.dead);
     if (alive.length !== this.#gates.length) this.#gates.splice(0, this.#gates.length, ...alive);

@@ -1,4 +1,4 @@
-/** The processes of the service: started, killed, started again. Each has its own nodes, memory and connections. */
+/** The processes of the service: started, killed and restarted. Each has its own nodes, memory and connections. */
 import { createFakeNode, type FakeNode } from "../fake-chain/node.ts";
 import { FakeChain } from "../fake-chain/model.ts";
 import { createFakeSlotNode } from "../fake-chain/slot-node.ts";
@@ -34,7 +34,7 @@ import { createRoutes } from "../../src/routes/index.ts";
 export const ROLES = ["scanner", "settler", "attestor", "auditor"] as const;
 export type Role = (typeof ROLES)[number];
 
-/** A process and what it sees of the chains. */
+/** A process and its nodes. */
 export interface Process {
   readonly life: Life;
   readonly role: Role | "api";
@@ -42,7 +42,7 @@ export interface Process {
   readonly nodes: readonly { readonly chain: FakeChain; readonly node: FakeNode }[];
 }
 
-/** Computed without asking a node. */
+/** Methods that query no node. */
 const PURE: ReadonlySet<string> = new Set([
   "chainId",
   "kind",
@@ -71,7 +71,7 @@ const PURE: ReadonlySet<string> = new Set([
   "deliveryIdOfPayout",
 ]);
 
-/** Objects of a chain whose methods ask a node as its own do. */
+/** Capabilities of a chain, whose methods query a node like its own methods. */
 const CAPABILITIES: ReadonlySet<string> = new Set([
   "sequencing",
   "balances",
@@ -85,26 +85,26 @@ export interface Stage {
   readonly dice: Dice;
   readonly database: SharedDatabase;
   readonly chains: ReadonlyMap<number, FakeChain>;
-  /** Of processes that start now. */
+  /** The configuration of processes that start from now on. */
   readonly config: () => Config;
   readonly faults: () => Faults;
-  /** The bridge's attestation service, as a process reaches it. */
+  /** The HTTP port to Circle's attestation service. */
   readonly attestationsOf: (life: Life) => Http;
   /** Called before bytes reach a node. */
   readonly onSend: (raw: string) => Promise<void>;
-  /** Called at each effect that lasts, which may be disturbed. */
+  /** Called at each durable effect, which may be disturbed. */
   readonly onEffect: (life: Life, what: string) => Disturbance | null;
   /** Called at each crash point. */
   readonly onCrashPoint: (life: Life, name: string) => void;
 }
 
-/** What happens to one effect: the process ends before or after it, or does not hear that it was done. */
+/** The fault of one effect: the process ends before or after it, or its answer is lost. */
 export type Disturbance = "before" | "after" | "answer_lost";
 export const DISTURBANCES = ["before", "after", "answer_lost"] as const satisfies Disturbance[];
 
 type Listener = (subject: string | undefined) => void;
 
-/** Starts processes, and knows those that run. */
+/** Starts processes, and tracks the running ones. */
 export function createLives(stage: Stage) {
   const { kernel, dice, chains } = stage;
   const running = new Set<Process>();
@@ -127,7 +127,7 @@ export function createLives(stage: Stage) {
     };
   }
 
-  /** A node as a process reaches it: every question is a step, and may go wrong. */
+  /** Wraps a node for a process: every call is a step, and may fail. */
   function reach(life: Life, node: FakeNode): Chain {
     const reachBridge = (bridge: CctpBridge): CctpBridge => ({
       ...bridge,
@@ -148,7 +148,7 @@ export function createLives(stage: Stage) {
         return balances.listHoldings(...args);
       },
     });
-    /** What has its name from the port: a question, whichever capability it belongs to. */
+    /** Wraps a method under its name in the port, whichever capability it belongs to. */
     const ask =
       (name: string, target: object, member: (...args: never) => unknown) =>
       async (...args: unknown[]) => {
@@ -166,8 +166,8 @@ export function createLives(stage: Stage) {
         if (disturbance === "answer_lost" || dice.chance(faults.nodeAnswerLost))
           return failOf(name, node.chainId);
         if (name === "getReceipt" && dice.chance(faults.receiptFlips)) {
-          // What is final on Solana one node cannot deny: before anything is signed anew the quorum looks.
-          // CAST: what the node's `getReceipt` answers.
+          // One node cannot deny a final transaction on Solana: the quorum is queried before anything is signed again.
+          // CAST: the result of the node's `getReceipt`.
           const receipt = answer as Receipt | null;
           const finalNumber = node.kind === "svm" ? await node.getFinalNumber() : -1n;
           return receipt && receipt.blockNumber <= finalNumber ? receipt : null;
@@ -255,7 +255,7 @@ export function createLives(stage: Stage) {
   const openNode = (chain: FakeChain): FakeNode =>
     chain instanceof FakeSlotChain ? createFakeSlotNode(chain, DAILY_CAP) : createFakeNode(chain);
 
-  /** A process of its own, which stands while those of the service end. */
+  /** Returns a separate process, which survives those of the service. */
   const custody = createFakeCustody({
     contracts: contractsOf(SOLANA),
     pairs: stage.config().routes,
@@ -277,7 +277,7 @@ export function createLives(stage: Stage) {
       new Map([...chains.keys()].map((chainId) => [chainId, contractsOf(chainId)])),
     );
 
-  /** Silent; where the run is kept to be read, what is logged is part of it. */
+  /** The process's log: silent, or part of the trace when the trace is printed. */
   function logOf(life: Life) {
     const log = createLog({ level: "silent", role: life.name });
     if (!kernel.keepsLog) return log;
@@ -302,7 +302,7 @@ export function createLives(stage: Stage) {
       running.delete(process);
       listeners.delete(process.life);
     },
-    /** Forgets those that ended by themselves. */
+    /** Removes the processes that ended by themselves. */
     bury(): Process[] {
       const dead = [...running].filter(({ life }) => life.dead);
       for (const process of dead) {

@@ -1,11 +1,11 @@
 /**
- * `npm run simulate -- --seeds N --from S`: runs seeds, several at once, and prints those that broke. `--log` also
- * prints every step. `--stop-at-first` runs none after the first that broke, and says how many it took.
- * `--routes FAST_MCTP,SWIFT` has those routes between the chains, in this order, instead of what the seed says; `--swaps` and
- * `--no-swaps` have routes through pools in every seed, or in none; `--solana` and `--no-solana` the same with Solana. `--crashes`
- * instead disturbs every effect of the base seeds, one at a time; `--swaps` then takes those through pools alone, and so on.
- * `--hash` also prints one hash over the traces of the seeds, at every hundredth and at the end: a change of structure
- * alone leaves it as it was.
+ * `npm run simulate -- --seeds N --from S`: runs seeds, several at once, and prints the failed ones. `--log` also prints
+ * every step. `--stop-at-first` stops after the first failed seed, and prints how many were run.
+ * `--routes FAST_MCTP,SWIFT` replaces the seed's routes between the chains, in this order; `--swaps` and `--no-swaps` put
+ * pool swaps into every seed or into none, `--solana` and `--no-solana` the same with Solana. `--crashes` instead disturbs
+ * every effect of the base seeds, one at a time; with `--swaps` or `--solana` only of those base seeds.
+ * `--hash` also prints one hash over the traces of the seeds, at every hundredth seed and at the end: a change without an
+ * effect on behaviour keeps it equal.
  */
 import { createHash } from "node:crypto";
 import { parseArgs } from "node:util";
@@ -53,10 +53,10 @@ const [seeds, from, atOnce] = [readCount("seeds"), readCount("from"), readCount(
 const server = await startServer();
 const startedAt = performance.now();
 let broken = 0;
-/** Seeds that broke. Those below the least of them were begun before it, and are run to their end. */
+/** Failed seeds. Seeds below the lowest of them were started before it, and are run to their end. */
 const brokenSeeds: number[] = [];
 
-/** Works through a list, several items at once, each worker with its own database. */
+/** Runs a list, several items at once, each worker with its own database. */
 async function each<T>(
   items: readonly T[],
   work: (database: SimulationDatabase, item: T) => Promise<string | null>,
@@ -90,7 +90,7 @@ async function runCrashes(): Promise<string> {
   return `${cases.length} crash cases`;
 }
 
-/** The traces of seeds as one hash, in the order of the seeds. */
+/** Hashes the traces of seeds, in the order of the seeds. */
 function printHashes(hashes: readonly string[]): void {
   const all = createHash("sha256");
   for (const [index, hash] of hashes.entries()) {

@@ -1,15 +1,15 @@
 /**
- * Answers of the database that cannot have changed. Nobody else writes to the database of a run, so a question is put to
- * it again only once a table that it names was written to; loops that look for work mostly find what they found before,
- * and the way to the database is most of the time of a run.
+ * Remembers answers of the database that cannot have changed. Only the run writes to its database, so a query is sent again
+ * only after a write to a table that it names. Polls mostly find the same rows as before, and round trips to the database
+ * take most of the time of a run.
  */
 
-/** What is known of a database, apart from its rows. */
+/** Facts about a database's schema. */
 export interface Schema {
   readonly tables: readonly string[];
-  /** Tables whose changes change others: by a trigger, or by a key that others follow. */
+  /** Tables whose writes change other tables, by a trigger or a cascading foreign key. */
   readonly followed: ReadonlySet<string>;
-  /** Functions that do something, or that do not always say the same. */
+  /** Functions with side effects, or with results that vary. */
   readonly volatile: ReadonlySet<string>;
 }
 
@@ -22,7 +22,7 @@ export interface Answer {
 type Statement =
   | { readonly kind: "question"; readonly tables: readonly string[] }
   | { readonly kind: "change"; readonly table: string }
-  /** It may change anything, whatever it says of rows. */
+  /** A statement that may change anything, whatever row count it returns. */
   | { readonly kind: "deed" };
 
 const DEED = { kind: "deed" } as const;
@@ -38,7 +38,7 @@ export class Memo {
   readonly #mentions: RegExp;
   readonly #statements = new Map<string, Statement>();
   readonly #entries = new Map<string, Entry>();
-  /** Counts changes; of each table, and of all, the last. */
+  /** Counts writes; keeps the last one per table, and of all tables. */
   #changes = 0;
   #lastOfAll = 0;
   readonly #lastOf = new Map<string, number>();
@@ -48,7 +48,7 @@ export class Memo {
     this.#mentions = new RegExp(String.raw`\b(?:${schema.tables.join("|")})\b`, "g");
   }
 
-  /** What the database would say, or null where it has to be asked. */
+  /** Returns the remembered answer, or null if the database must be queried. */
   recall(text: string, values: readonly unknown[]): Answer | null {
     const statement = this.#statementOf(text);
     if (statement.kind !== "question") return null;
@@ -58,7 +58,7 @@ export class Memo {
     return copyOf(known.answer);
   }
 
-  /** Notes what the database said. */
+  /** Remembers an answer of the database. */
   note(text: string, values: readonly unknown[], answer: Answer): void {
     const statement = this.#statementOf(text);
     if (statement.kind === "question") {
@@ -74,7 +74,7 @@ export class Memo {
     }
   }
 
-  /** Whatever was known may be otherwise now. */
+  /** Invalidates every remembered answer. */
   forget(): void {
     this.#changes += 1;
     this.#lastOfAll = this.#changes;
@@ -89,7 +89,7 @@ export class Memo {
   }
 
   #read(text: string): Statement {
-    // One connection never waits for itself.
+    // The one connection never waits for its own locks.
     if (/^\s*select pg_advisory_xact_lock/i.test(text)) return { kind: "question", tables: [] };
     if (/^\s*select\b/i.test(text)) {
       const calls = [...text.matchAll(/\b([a-z_]\w*)\s*\(/gi)].map(([, name = ""]) => name);
@@ -108,7 +108,7 @@ function keyOf(text: string, values: readonly unknown[]): string {
   return `${text}\n${shown}`;
 }
 
-/** Whoever gets rows may keep them and change them. */
+/** Copies rows, since callers may keep and change them. */
 function copyOf({ command, rowCount, rows }: Answer): Answer {
   return { command, rowCount, rows: rows.map((row) => ({ ...row })) };
 }

@@ -1,6 +1,6 @@
 /**
- * An operator who has settlements of Solana refunded, whatever they are at: there only an order moves what is in a vault.
- * Most are refused, as they go on by themselves.
+ * An operator who requests refunds of settlements on Solana in any state: there only an order moves the value in a vault.
+ * Most requests are refused, since the settlement continues by itself.
  */
 import { createSettlementDeps } from "../../src/roles/settlement-deps.ts";
 import { refundSettlement } from "../../src/settlements/index.ts";
@@ -10,7 +10,7 @@ import type { Process } from "./lives.ts";
 import type { Dice } from "./random.ts";
 import { laneOf, REFUND_AUTHORITY_SOLANA, SOLANA } from "./stage.ts";
 
-/** Gives orders until `untilMs` of the run, every few seconds; those that are taken are marked. */
+/** Requests refunds every few seconds until `untilMs` of the run; accepted ones are marked. */
 export function startOperator(stage: {
   readonly kernel: Kernel;
   readonly dice: Dice;
@@ -35,7 +35,7 @@ export function startOperator(stage: {
       const { changed } = await refundSettlement(deps, { ...asked, to: REFUND_AUTHORITY_SOLANA });
       if (changed) mark("refunded by an order on Solana");
     } catch (error) {
-      // Refused, or a node does not answer: an operator is told so.
+      // Refused, or a node does not answer: the operator gets the error.
       if (!(error instanceof Error && error.name === "OperatingError")) throw error;
     }
   }

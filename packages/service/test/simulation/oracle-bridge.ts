@@ -1,6 +1,6 @@
 /**
- * What must have come of burns, computed from the chains alone: all that was burned is minted once, to whom it was
- * promised, less what was agreed. Shares no code with the service.
+ * Expected results of burns, computed from the chains alone: each burn is minted once, to its recipient, less the agreed
+ * fees. Shares no code with the service.
  */
 import { nonceOf } from "../fake-chain/cctp.ts";
 import type { FakeChain } from "../fake-chain/model.ts";
@@ -17,11 +17,11 @@ interface Burn {
   readonly wallet: string;
   readonly token: string;
   readonly amount: bigint;
-  /** What was swept for it: another token where a pool exchanged that. */
+  /** The swept token; differs from the burned one after a pool swap. */
   readonly deposited: string;
-  /** How much of that, what was kept of it before included. */
+  /** Base units swept, fee included. */
   readonly swept: bigint;
-  /** Kept before it, of what was swept. */
+  /** Fee taken from the swept amount before the burn. */
   readonly fee: bigint;
   readonly maxFee: bigint;
   readonly destDomain: number;
@@ -37,7 +37,7 @@ interface Mint {
   readonly fee: bigint;
 }
 
-/** What a bridge did on all chains. */
+/** Burns and mints on all chains. */
 export interface Bridged {
   readonly burns: readonly Burn[];
   /** By nonce. */
@@ -64,7 +64,7 @@ export function readBridge(chains: ReadonlyMap<number, FakeChain>): Bridged {
             throw new Broken("the oracle cannot read a burn");
           const { wallet, token, amount, fee, maxFee, destDomain } = log.effect;
           const nonce = nonceOf(domain, txHash, before.effect.message);
-          // The sweep that burned says so right behind it.
+          // The log of the sweep follows the log of its burn.
           const settled = logs[index + 1];
           if (settled?.kind !== "effect" || settled.effect.kind !== "settled")
             throw new Broken("the oracle cannot read the sweep of a burn");
@@ -80,7 +80,7 @@ export function readBridge(chains: ReadonlyMap<number, FakeChain>): Bridged {
   return { burns, mints };
 }
 
-/** Every burn was minted, every mint was burned, and the rows say so. */
+/** Checks that every burn was minted, that every mint was burned, and that the rows agree. */
 export async function judgeBridge(
   database: SharedDatabase,
   chains: ReadonlyMap<number, FakeChain>,
@@ -100,11 +100,11 @@ export async function judgeBridge(
       throw new Broken(`V5: ${name} was minted to ${mint.to} in ${mint.token}`);
     if (mint.amount + mint.fee !== burn.amount)
       throw new Broken(`V5: ${name} came out as ${mint.amount} less ${mint.fee}`);
-    // What was burned is what the fee left of the sweep, or what the pool gave for that.
+    // The burned amount is the sweep less the fee, or the pool's output for it.
     const left = burn.swept - burn.fee;
     if (burn.deposited === burn.token && left !== burn.amount)
       throw new Broken(`V5: ${name} of ${burn.swept} less ${burn.fee}`);
-    // Fee and bridge together, at the price of the swap.
+    // Service fee and bridge fee together, at the price of the pool swap.
     const cost = burn.fee * burn.amount + burn.maxFee * left;
     if (mint.fee > burn.maxFee || cost * 10_000n > burn.swept * burn.amount * MAX_FEE_BPS)
       throw new Broken(`V7: ${name} cost ${burn.fee} and ${mint.fee}`);
@@ -153,7 +153,7 @@ async function compareTransfers(
     throw new Broken(`V5: ${rows.length} transfers are recorded, ${burns.length} were burned`);
 }
 
-/** What there is of a token is what there was, less what was burned, and what was minted; the ledger says the same. */
+/** Checks that a token's supply is the initial one less burns plus mints, as in the ledger. */
 async function compareSupply(
   database: SharedDatabase,
   chains: ReadonlyMap<number, FakeChain>,

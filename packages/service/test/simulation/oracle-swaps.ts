@@ -1,6 +1,6 @@
 /**
- * What must have come of swaps, computed from the chains alone: at a price that was the market's when it was signed, never
- * below what was committed to, to the unit between wallet, pool, fee and recipient. Shares no code with the service.
+ * Expected results of pool swaps, computed from the chains alone: at the market price of the time of signature, never below
+ * the committed minimum, and to the unit between wallet, pool, fee and recipient. Shares no code with the service.
  */
 import type { Action, FakeLog, RouteTerms } from "../fake-chain/contracts.ts";
 import { predictWallet } from "../fake-chain/codec.ts";
@@ -25,9 +25,9 @@ interface Swap {
   readonly amountIn: bigint;
   readonly amountOut: bigint;
   readonly fee: bigint;
-  /** That the attestor signed. */
+  /** Price that the attestor signed. */
   readonly rate: bigint;
-  /** What the order named as the least. */
+  /** Minimum output of the call. */
   readonly insisted: bigint;
 }
 
@@ -48,7 +48,7 @@ export function readSwaps(chains: ReadonlyMap<number, FakeChain>): readonly Swap
   );
 }
 
-/** What the relayer asked for a wallet's token. */
+/** Returns the relayer's call for a wallet's token. */
 function findTerms(action: Action, wallet: string, token: string): RouteTerms | null {
   if (action.kind === "many") {
     for (const job of action.jobs) {
@@ -63,7 +63,7 @@ function findTerms(action: Action, wallet: string, token: string): RouteTerms | 
   return isIts ? action.terms : null;
 }
 
-/** The swap of a wallet's token that ended at a place in the logs of its transaction. */
+/** Returns the pool swap of a wallet's token that ended at a position in the logs of its transaction. */
 export function swapBefore(
   logs: readonly FakeLog[],
   { wallet, token }: { readonly wallet: string; readonly token: string },
@@ -75,7 +75,7 @@ export function swapBefore(
   return null;
 }
 
-/** Every swap was fair and went where it had to; pools and ledger say the same. Returns what was met. */
+/** Checks that every pool swap was fair and paid the right account, as pools and ledger show. Returns counts of states. */
 export async function judgeSwaps(
   database: SharedDatabase,
   chains: ReadonlyMap<number, FakeChain>,
@@ -83,7 +83,7 @@ export async function judgeSwaps(
   given: {
     readonly swaps: readonly Swap[];
     readonly bridged: Bridged;
-    /** What the coin was worth at any time, in dollars times 1e18. */
+    /** Price of the coin at any time, in dollars times 1e18. */
     readonly fairs: ReadonlySet<bigint>;
   },
 ): Promise<readonly string[]> {
@@ -106,7 +106,7 @@ export async function judgeSwaps(
     if (amountOut < (fair * (10_000n - MAX_SLIPPAGE_BPS)) / 10_000n)
       throw new Broken(`T69: ${name}, and ${fair} was fair`);
     if (amountOut < swap.insisted) throw new Broken(`T69: ${name}, below ${swap.insisted}`);
-    // Beyond that the pool's own answer counts. A tenth may have been added since it was asked, which the price still covers.
+    // Beyond that the pool's own answer decides. A tenth may have arrived since it was queried, which the price still covers.
     if (swap.insisted * 100n < fair * 85n)
       throw new Broken(`T69: of ${name} no more than ${swap.insisted} was insisted on`);
     if (fee * 10_000n > (amountIn + fee) * MAX_FEE_BPS) throw new Broken(`V7: ${name} cost ${fee}`);
@@ -128,7 +128,7 @@ export async function judgeSwaps(
   return [...met];
 }
 
-/** What pools took and gave is what they hold, and what the ledger says. */
+/** Checks that inputs and outputs of pools match their balances and the ledger. */
 async function comparePools(
   database: SharedDatabase,
   chains: ReadonlyMap<number, FakeChain>,
@@ -163,14 +163,14 @@ async function comparePools(
   }
 }
 
-/** Each recipient has what settlements say that it got, by whichever route. */
+/** Checks that each recipient holds the amounts of its settlements, by any route. */
 async function compareRecipients(
   database: SharedDatabase,
   chains: ReadonlyMap<number, FakeChain>,
   addresses: readonly PaidAddress[],
 ): Promise<void> {
   const rows = await database.query<{ wallet: string; amount: string }>(
-    // One whose lock was given back was told of a delivery that left its chain, too late to be made again.
+    // A settlement whose lock was returned had shown a delivery that was orphaned too late to be repeated.
     `select wallet, sum(delivered_amount)::text as amount from settlements s where status = 'completed'
       and not exists (select from deliveries d where d.id = s.delivery_id and d.state = 'returned') group by 1`,
   );

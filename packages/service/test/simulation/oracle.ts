@@ -1,6 +1,6 @@
 /**
- * What must have come of it, computed from the chains alone, with arithmetic of its own. It shares no code with the
- * service: only the chains' model, whose blocks it reads, and the rows, which it compares.
+ * The expected results of a run, computed from the chains alone with separate arithmetic. Shares no code with the service:
+ * reads the blocks of the fake chains, and compares them with the rows.
  */
 import type { FakeBlock, FakeChain } from "../fake-chain/model.ts";
 import { isNative, NATIVE_TOKEN } from "../../src/core/hex.ts";
@@ -21,8 +21,8 @@ interface Terms {
 }
 
 /**
- * What is agreed to be taken of an amount: the service's fee, and where gas is charged what the row says, under the cap;
- * the service's own gives way to what others are paid.
+ * Returns the agreed fees of an amount: the service's fee and, where it is charged, the row's gas, limited by the cap. The
+ * service's fee is reduced before the fees that others receive.
  */
 function agreedFee(amount: bigint, terms: Terms | undefined, isCharged: boolean): bigint {
   if (!terms || terms.fee_bps === null || terms.fee_flat === null || terms.fee_bridge === null)
@@ -39,7 +39,7 @@ function agreedFee(amount: bigint, terms: Terms | undefined, isCharged: boolean)
 }
 
 interface Movement {
-  /** Where it is in the order of the chain; of a sweep that names its amount, behind what it counted. */
+  /** Position in the chain's order; a sweep that names its amount follows the deposits that it counted. */
   readonly block: Pick<FakeBlock, "number">;
   readonly position: number;
   readonly txHash: string;
@@ -49,13 +49,13 @@ interface Movement {
 
 interface Settled extends Movement {
   readonly deliveryId: string | null;
-  /** What a route that pays by itself kept; null of a lock. */
+  /** Fee of a route that pays without a lock; null for a lock. */
   readonly fee: bigint | null;
-  /** What came out of a pool or a bridge; null where it is what the fee left. */
+  /** Output of a pool or bridge; null if it is the amount less the fee. */
   readonly cameOut: bigint | null;
 }
 
-/** What happened to one token at one wallet. */
+/** Deposits and outflows of one token in one wallet. */
 interface History {
   readonly chainId: number;
   readonly wallet: string;
@@ -125,10 +125,10 @@ export async function judge(
           }
         }
         for (const [index, log] of logs.entries()) {
-          // On Solana a transaction shows what an account has more, not by which transfers.
+          // On Solana a transaction shows the increase of a balance, not the single transfers.
           const position = isSlots ? place : firstLog + index;
           if (log.kind === "transfer") {
-            // What a pool gives a wallet is burned in the same transaction.
+            // The pool's output to a wallet is burned in the same transaction.
             const isPassing = log.from === pool?.account;
             if (wallets.has(log.to) && log.from !== escrow && !isPassing) {
               const { inbound } = historyOf(chainId, log.to, log.token);
@@ -195,7 +195,7 @@ export async function judge(
     }
   }
 
-  // Every lock was paid once and claimed, or given back and never paid.
+  // Every lock was paid once and claimed, or returned and never paid.
   for (const [deliveryId, lock] of locks) {
     const ends = ended.get(deliveryId) ?? [];
     const payments = paid.get(deliveryId) ?? [];
@@ -237,7 +237,7 @@ export async function judge(
   return judgeSwaps(database, chains, addresses, { swaps, bridged, fairs });
 }
 
-/** The rows of one holding say what the chain says. */
+/** Checks that the rows of one holding agree with the chain. */
 async function compare(
   database: SharedDatabase,
   chains: ReadonlyMap<number, FakeChain>,
@@ -251,7 +251,7 @@ async function compare(
   if (sum(inbound) + returned - sum(settled) - refunded !== balance)
     throw new Broken(`the oracle cannot count ${name}`);
 
-  // D1, D2: the deposits are exactly what came in.
+  // D1, D2: the deposits are exactly the incoming transfers.
   const rows = await database.query<{
     tx_hash: string | null;
     log_index: number;
@@ -298,7 +298,7 @@ async function compare(
   );
   const isClaimed = (deliveryId: string | null) =>
     deliveryId === null ||
-    // CAST: as rows and the model have it, 32 bytes in hex.
+    // CAST: 32 bytes in hex, as in rows and model.
     chains.get(chainId)?.head.state.locks.get(deliveryId as never)?.state === "claimed";
   const lasting = settled.filter(({ deliveryId }) => isClaimed(deliveryId));
   for (const sweep of lasting) {
@@ -320,7 +320,7 @@ async function compare(
       throw new Broken(
         `V5: ${owner.id} delivered ${owner.delivered_amount}, the chain says ${delivered}`,
       );
-    // Decision 17: deposits before a sweep in chain order are its own.
+    // Decision 17: a sweep takes the deposits before it in chain order.
     const before = settled.filter((other) => comes(other, sweep)).at(-1);
     for (const row of rows) {
       if (row.tx_hash === null) continue;
@@ -333,7 +333,7 @@ async function compare(
       }
     }
   }
-  // A delivery that left its chain after the settlement had completed may have come too late to be made again.
+  // A delivery orphaned after the settlement had completed may have been too late to repeat.
   const lastingOnes = settlements.filter(({ delivery_id }) => isClaimed(delivery_id));
   if (lastingOnes.length !== lasting.length) {
     throw new Broken(
@@ -342,7 +342,7 @@ async function compare(
   }
 }
 
-/** The fee that a sweep's own transfer names: the last before the sweep says that it is done. */
+/** Returns the fee of a sweep: the last fee transfer before the log of the sweep. */
 function feeIn(
   logs: FakeBlock["transactions"][number]["logs"],
   { wallet, token }: { readonly wallet: string; readonly token: string },
@@ -358,7 +358,7 @@ function feeIn(
   return null;
 }
 
-/** What the bridge minted for the burn of a sweep; null of what was not burned. */
+/** Returns the amount minted for the burn of a sweep; null without a burn. */
 function mintedFor(
   { burns, mints }: Bridged,
   txHash: string,
@@ -372,13 +372,13 @@ function mintedFor(
 
 type Position = { readonly block: { readonly number: bigint }; readonly position: number };
 
-/** Whether one place of the chain is before another. */
+/** Returns whether one position of the chain is before another. */
 function comes(one: Position, other: Position): boolean {
   if (one.block.number !== other.block.number) return one.block.number < other.block.number;
   return one.position < other.position;
 }
 
-/** Nothing is recorded of holdings to which nothing came. */
+/** Checks that no row names a holding without deposits. */
 async function compareOrphans(
   database: SharedDatabase,
   histories: ReadonlyMap<string, History>,
@@ -392,7 +392,7 @@ async function compareOrphans(
   }
 }
 
-/** X3, X4: every nonce that a lane used is a transaction of ours, and what is final is on the chain. */
+/** X3, X4: every used nonce of a lane is a transaction of ours, and every final one is on the chain. */
 async function compareLanes(
   database: SharedDatabase,
   chains: ReadonlyMap<number, FakeChain>,
@@ -411,7 +411,7 @@ async function compareLanes(
   for (const row of rows) {
     const used = chains.get(row.chain_id)?.head.state.nonces.get(row.lane as never) ?? 0;
     if (row.chain_id === SOLANA) {
-      // There are no nonces: each transaction of ours is mined once, or abandoned and never.
+      // Without nonces: each of our transactions is mined once, or abandoned and never mined.
       if (used !== Number(row.mined))
         throw new Broken(`X4: ${row.lane} was mined ${used} times, ${row.mined} are known`);
       continue;
@@ -424,7 +424,7 @@ async function compareLanes(
   }
 }
 
-/** V2: what was set aside for a lock is free again once nothing is under way. */
+/** V2: no reservation is left when no settlement is open. */
 async function compareReservations(database: SharedDatabase): Promise<void> {
   const [left] = await database.query<{ settlement_id: string; amount: string; status: string }>(
     `select settlement_id, r.amount::text, s.status from inventory_reservations r

@@ -1,4 +1,4 @@
-/** Randomness of a seed: the same seed gives the same numbers, on every machine. */
+/** Pseudo-random numbers: the same seed gives the same numbers on every machine. */
 export interface Dice {
   /** A number from 0 (included) to 1 (excluded). */
   next(): number;
@@ -11,7 +11,7 @@ export interface Dice {
   uuid(): string;
 }
 
-/** Dice of a seed; another `purpose` gives independent ones. */
+/** Creates the generator of a seed; each `purpose` gives an independent one. */
 export function createDice(seed: number, purpose = 0): Dice {
   // sfc32, warmed up: public domain, by Chris Doty-Humphrey.
   let [a, b, c, d] = [seed | 0, (seed / 2 ** 32) | 0, purpose | 0, 1];

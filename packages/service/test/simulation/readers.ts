@@ -1,4 +1,4 @@
-/** Clients that page through the events of their integrator while everything goes on, as replay does. */
+/** Clients that page through the events of their integrator during the run, as replay does. */
 import { listEvents } from "../../src/events/index.ts";
 import { Broken } from "./broken.ts";
 import type { SharedDatabase } from "./database.ts";
@@ -7,11 +7,11 @@ import type { Process } from "./lives.ts";
 const PAUSE_MS = 2_000;
 
 export interface Readers {
-  /** Throws when a reader missed an event, saw one twice, or saw them out of order. */
+  /** Throws if a reader missed an event, saw one twice, or saw events out of order. */
   check(database: SharedDatabase): Promise<void>;
 }
 
-/** Starts one reader for each integrator; what they throw goes to `guard`. */
+/** Starts one reader per integrator; their errors go to `guard`. */
 export function startReaders(api: Process, guard: (work: Promise<unknown>) => void): Readers {
   const { db, clock } = api.context;
   const seen = new Map<string, string[]>();

@@ -1,6 +1,6 @@
 /**
- * One seed: a safety phase with faults, then a liveness phase without, then the oracle. Whatever breaks is thrown as
- * `Broken`, with what it breaks.
+ * Runs one seed: a safety phase with faults, a liveness phase without, then the oracle. A violation is thrown as `Broken`
+ * with the invariant's name.
  */
 import { type FindVault, issueAddress } from "../../src/addresses/index.ts";
 import type { FakeChain, FakeTransaction } from "../fake-chain/model.ts";
@@ -75,38 +75,38 @@ import {
 export interface RunOptions {
   /** Faults instead of those of the seed. */
   readonly faults?: Faults;
-  /** What goes wrong with the bridge, instead of what the seed says. */
+  /** Faults of the bridge instead of those of the seed. */
   readonly bridgeFaults?: BridgeFaults;
   /** Routes between the chains instead of those of the seed. */
   readonly routes?: RouteChoice;
-  /** Whether there are routes through pools, instead of what the seed says. */
+  /** Whether there are pool swaps, instead of the seed's choice. */
   readonly swaps?: boolean;
-  /** Whether there is Solana beside the EVM chains, instead of what the seed says. */
+  /** Whether Solana is beside the EVM chains, instead of the seed's choice. */
   readonly solana?: boolean;
-  /** Whether an operator has settlements of Solana refunded, instead of what the seed says. */
+  /** Whether an operator requests refunds on Solana, instead of the seed's choice. */
   readonly refunds?: boolean;
-  /** Whether somebody pays vaults of Solana just when they are swept, instead of what the seed says. */
+  /** Whether late deposits reach Solana vaults during their sweep, instead of the seed's choice. */
   readonly latecomers?: boolean;
-  /** What the users do, instead of what the seed says. */
+  /** Payments of the users, instead of the seed's. */
   readonly payments?: number;
-  /** Disturbs the effects it chooses; called for each that lasts and each crash point, with its running number. */
+  /** Disturbs effects; called for each durable effect and crash point with its running number. */
   readonly disturb?: (what: string, number: number) => Disturbance | null;
   /** How long the faults last, in virtual milliseconds. */
   readonly safetyMs?: number;
   readonly keepLog?: boolean;
-  /** Asks the database everything, also where its answer cannot have changed: the same run, more slowly. */
+  /** Sends every query to the database, also where the answer cannot have changed: the same run, slower. */
   readonly asksAll?: boolean;
-  /** Called once everything has come to rest, to look or to tamper. */
+  /** Called when no work is left, to inspect or to tamper. */
   readonly onRest?: (world: World) => Promise<void>;
 }
 
-/** What a run leaves behind. */
+/** The final state of a run. */
 export interface World {
   readonly database: SharedDatabase;
   readonly db: Db;
   readonly chains: ReadonlyMap<number, FakeChain>;
   readonly addresses: readonly PaidAddress[];
-  /** What an audit of each chain works with: nodes that have come as far as the chains. */
+  /** Dependencies of an audit of each chain, with nodes at the chains' heads. */
   readonly audits: readonly AuditDeps[];
 }
 
@@ -115,16 +115,16 @@ export interface RunResult {
   readonly steps: number;
   readonly virtualMs: number;
   readonly traceHash: string;
-  /** What broke, or null. */
+  /** The violation, or null. */
   readonly broken: string | null;
   readonly log: readonly string[];
-  /** How often what was met, to see that rare states are. */
+  /** Counts of the states that were reached, to see that rare ones are. */
   readonly marks: Readonly<Record<string, number>>;
 }
 
 const SAFETY_MS = 6 * 60_000;
 const LIVENESS_MS = 12 * 3_600_000;
-/** Of the calm, in runs where locks go back soon. */
+/** Payout window of the liveness phase, in runs with a short one. */
 const HASTE_MS = 5 * 60_000;
 const STEPS_MAX = 60_000;
 const CHECK_EVERY = 40;
@@ -174,7 +174,7 @@ async function play(
   options: RunOptions & { readonly mark: (name: string) => void },
 ): Promise<void> {
   const { mark, safetyMs = SAFETY_MS } = options;
-  /** What happens, apart from in which order: so that another order does not change what the users do. */
+  /** Generator of the events, separate from that of their order, so that another order does not change the payments. */
   const dice = createDice(seed, 1);
   const drawn = options.faults ?? drawFaults(createDice(seed, 2));
   let faults = drawn;
@@ -185,10 +185,10 @@ async function play(
   );
   const hasSolana = options.solana ?? (!options.faults && drawSolana(createDice(seed, 14)));
   if (hasSolana) chains.set(SOLANA, createSolana(inventory, createDice(seed, 12)));
-  // In some runs deposits pay for their gas: those in coin are large then, as their fees are.
+  // In some runs deposits are charged for gas; deposits in coin are then large, like their fees.
   const gas = createDice(seed, 4).chance(0.3) ? "charged" : "sponsored";
   const market = marketOf(seed, options);
-  // A swap costs more gas than a transfer.
+  // A pool swap costs more gas than a transfer.
   const chargedUnit = market ? 10n * ETHER : ETHER;
   const coinUnit = gas === "charged" ? chargedUnit : ETHER / 1000n;
   if (gas === "charged") mark("charged for gas");
@@ -221,7 +221,7 @@ async function play(
     return dice.chance(faults.commitAnswerLost) ? "answer_lost" : null;
   };
   const database = shareDatabase(connection, kernel, chooseFault, options.asksAll ?? false);
-  // Whoever pays a vault just when it is swept: what comes then is none of what the sweep counted.
+  // Late deposits that reach a vault during its sweep are not part of the sweep.
   const latecomers = createDice(seed, 16);
   let latePayments = (options.latecomers ?? !options.faults) ? latecomers.int(3) : 0;
   const onSweep = (action: Action) => {
@@ -259,10 +259,10 @@ async function play(
     async onSend(raw) {
       const { hash, action } = parseRaw(raw as `0x${string}`);
       onSweep(action);
-      // X1: what reaches a node was committed before.
+      // X1: bytes that reach a node were committed before.
       const rows = await database.query("select 1 from attempts where hash = $1", [hash]);
       if (rows.length > 0) return;
-      // The service takes what it is thrown for a node's trouble: the run itself has to end.
+      // The service would take a thrown error for a fault of the node, so the run itself must end.
       thrown ??= new Broken(`X1: ${hash} was sent before it was committed`);
     },
     onEffect: disturb,
@@ -277,7 +277,7 @@ async function play(
     });
   };
 
-  /** A supervisor: a role that nobody plays is started again after a while. */
+  /** Supervises: restarts a role that no process has, after a delay. */
   const awaited = new Set<Role>();
   const restartDead = () => {
     for (const _ of lives.bury()) mark("killed");
@@ -300,7 +300,7 @@ async function play(
     }
   };
 
-  /** A process stands still; another takes over; when the first goes on it does not know, and ends soon after. */
+  /** Freezes a process while another takes over; the first resumes without noticing, and ends soon after. */
   function freeze(process: Process): void {
     if (process.role === "api" || process.life.frozenUntilMs > kernel.nowMs) return;
     mark("frozen");
@@ -322,7 +322,7 @@ async function play(
     if (drawn.isCrowded) lives.start(role);
   }
 
-  // An operator who changes the routes, and starts every process anew.
+  // An operator who changes the routes, and restarts every process.
   const reconfigure = (routes: readonly RouteChoice[number][]) => {
     config = configure(routes);
     for (const { role, life } of lives.running) if (role !== "api") kernel.kill(life);
@@ -333,7 +333,7 @@ async function play(
     kernel.schedule("routes change", change.at * safetyMs, () => reconfigure(change.routes));
   }
 
-  // How often a block of Solana leaves a transaction of ours out, so that some run out.
+  // How often a block of Solana leaves out one of our transactions, so that some expire.
   const crowd = createDice(seed, 13);
   const crowded = crowd.pick([0, 0.5, 0.9]);
 
@@ -413,13 +413,13 @@ async function play(
     const size = dice.chance(0.2)
       ? (unit * BigInt(1 + dice.int(9))) / 10n
       : unit * BigInt(1 + dice.int(50)) + BigInt(dice.int(1000));
-    // Nothing is hidden in a program of Solana.
+    // On Solana no payment is hidden in a program.
     const isHidden = token === NATIVE_TOKEN && dice.chance(0.4);
     const kind = isHidden ? "hidden_transfer" : "transfer";
     const from = userOf(dice.int(USERS));
     const isSplit = token !== native && splits.chance(0.25);
     const at = dice.between(0, safetyMs * 0.7);
-    // What comes while a sweep is on its way is none of what that counted.
+    // Deposits that arrive during a sweep are not part of it.
     if (chainId === SOLANA && !options.faults && splits.chance(0.5)) {
       kernel.schedule("one more payment", at + splits.between(0, 90_000), () =>
         submit(chainId, from, { kind: "transfer", token, to: address.wallet, amount: size + 1n }),
@@ -442,13 +442,13 @@ async function play(
         const deps = createSettlementDeps(api.context, new Map());
         guard(
           requestIndex(deps, { chainId, address, token }).catch((error: unknown) => {
-            // A node that does not answer is said so to whoever asks.
+            // The requester gets the error of a node that does not answer.
             if (!(error instanceof Error && error.name === "OperatingError")) throw error;
           }),
         );
       });
     }
-    // Refunds from vaults are orders, which an operator gives.
+    // Refunds from vaults are orders that an operator requests.
     if (dice.chance(0.08) && chainId !== SOLANA) {
       kernel.schedule("refund", dice.between(0, safetyMs), () => {
         mark("refunded");
@@ -465,7 +465,7 @@ async function play(
   if (hasSolana && (options.refunds ?? isOrdered))
     startOperator({ kernel, dice: orders, api, database, untilMs: safetyMs, guard, mark });
 
-  // Whoever trades: the pools move away from what is fair and back, and what is fair moves as well.
+  // Traders: the pools move away from the fair price and back, and the fair price moves too.
   const trades = createDice(seed, 10);
   const fairs = new Set([COIN_USD]);
   const trade = (chainId: number, fair: bigint, pool: bigint) => {
@@ -521,14 +521,14 @@ async function play(
 
   while (kernel.nowMs < START_MS + safetyMs) await advance();
 
-  // Liveness: whatever happened, it now ends well.
+  // Liveness: without further faults every settlement must end.
   faults = NO_FAULTS;
   bridgeFaults = NO_BRIDGE_FAULTS;
   isCalm = true;
-  // Otherwise what is on its way by a route that is gone would wait for ever.
+  // Otherwise settlements by a removed route would wait permanently.
   if (change) reconfigure(between);
   if (drawn.isHasty) {
-    // Locks that have a minute go back; in the end they have to be lucky no more.
+    // Short payout windows end with the safety phase, so that every lock can be paid.
     kernel.schedule("locks have longer", HASTE_MS, () => {
       payoutWindowS = 600n;
       reconfigure(between);
@@ -536,13 +536,13 @@ async function play(
   }
   kernel.note("calm");
   for (const process of lives.running) process.life.frozenUntilMs = 0;
-  // What a user sent behind a payment that a reorganisation lost would wait for ever.
+  // A user's later transactions would wait permanently behind a payment that a reorg dropped.
   for (const chain of chains.values()) {
     chain.forget((one) => isUser(one) && one.nonce > chain.freeNonceOf(one.from));
   }
-  // Pools and market are as they were, so that what waits for a fair price goes on.
+  // Pools and market are reset, so that settlements that wait for a fair price continue.
   if (market) for (const chainId of CHAIN_IDS) trade(chainId, COIN_USD, COIN_USD);
-  // The first gifts may have been among those.
+  // The first gas payments may have been among those.
   if (isPoor) makeGifts();
   const calmFrom = kernel.nowMs;
   const paid = addresses.map(({ address }) => address);
@@ -605,11 +605,11 @@ async function listMetOnSolana(database: SharedDatabase): Promise<readonly strin
   return rows.map(({ what }) => what);
 }
 
-/** A part of a price, to the millionth. */
+/** Multiplies a price by a fraction, to the millionth. */
 const partOf = (price: bigint, part: number) =>
   (price * BigInt(Math.round(part * 1e6))) / 1_000_000n;
 
-/** How the pools of a run move; null where there are no routes through them. */
+/** Returns the moves of a run's pools; null without pool swaps. */
 function marketOf(seed: number, options: RunOptions): MarketMoves | null {
   const drawn = options.faults ? null : drawMarket(createDice(seed, 9));
   if (options.swaps === undefined) return drawn;
@@ -626,13 +626,13 @@ const OTHERS: ReadonlySet<Address> = new Set(
 );
 const isUser = ({ from }: FakeTransaction) => OTHERS.has(from);
 
-/** As the signer answers. */
+/** Answers as the signer does. */
 const findVault: FindVault = async (commitment) => {
   const wallet = vaultOf(commitment);
   return { wallet, proof: proofOf(contractsOf(SOLANA).factory, commitment, wallet) };
 };
 
-/** Integrators and their addresses, before anything goes wrong. */
+/** Creates integrators and their addresses before the faults begin. */
 async function prepare(
   kernel: Kernel,
   api: Process,
@@ -678,11 +678,11 @@ async function prepare(
   return addresses;
 }
 
-/** Takes steps until some work is done. */
+/** Takes steps until the given work is done. */
 async function finish(kernel: Kernel, work: Promise<void>): Promise<void> {
   let isDone = false;
   const settled = work.finally(() => (isDone = true));
-  // What it throws is thrown below.
+  // An error of the work is thrown below.
   settled.catch(() => undefined);
   while (!isDone) await kernel.step();
   await settled;

@@ -1,6 +1,6 @@
 /**
  * The PostgreSQL of a simulation: the real server without fsync, and one database that is emptied before each seed. Its
- * clock is a counter, so that what the database stamps by itself is the same in every run of a seed.
+ * clock is a counter, so that the database's own timestamps are the same in every run of a seed.
  */
 import type pg from "pg";
 import { migrateToLatest } from "../../src/db/migrate.ts";
@@ -11,14 +11,14 @@ import type { Schema } from "./memo.ts";
 import { START_MS } from "./stage.ts";
 
 export interface SimulationServer {
-  /** One more database, and the one connection to it. */
+  /** Creates another database with its one connection. */
   open(): Promise<SimulationDatabase>;
   stop(): Promise<void>;
 }
 
 export interface SimulationDatabase {
   readonly client: pg.PoolClient;
-  /** Names of the statements that the connection has prepared. */
+  /** Names of the prepared statements of the connection. */
   readonly names: Map<string, string>;
   readonly schema: Schema;
   /** Removes every row. */
@@ -29,7 +29,7 @@ export interface SimulationDatabase {
 export async function startServer(): Promise<SimulationServer> {
   const { address, stop } = await startThrowawayServer("sluice-simulation");
   const admin = await openDatabase(address, { max: 1 });
-  // Statistics that change by themselves change plans, and with them the order of rows that nobody ordered.
+  // Automatic statistics would change plans, and with them the order of rows without ORDER BY.
   await admin.pool.query("alter system set autovacuum = off");
   await admin.pool.query("select pg_reload_conf()");
   let count = 0;
@@ -47,10 +47,10 @@ export async function startServer(): Promise<SimulationServer> {
   };
 }
 
-/** Makes an empty database, which nobody uses, one for simulations. */
+/** Prepares an empty, unused database for simulations. */
 export async function prepareDatabase(address: DatabaseAddress): Promise<SimulationDatabase> {
   const first = await openDatabase(address, { max: 1 });
-  // What is found first in the path is what the migrations, defaults and functions mean by the time.
+  // Migrations, defaults and functions use the clock that is first in the search path.
   await first.pool.query(
     `do $$ begin
        execute format('alter database %I set search_path = public, simulation, pg_catalog', current_database());
@@ -74,7 +74,7 @@ export async function prepareDatabase(address: DatabaseAddress): Promise<Simulat
   );
   const tables = rows.map((row) => row.name).join(", ");
   const client = await open.pool.connect();
-  // A plan does not depend on what was asked before.
+  // Plans must not depend on earlier queries.
   await client.query("set plan_cache_mode = force_generic_plan; set jit = off");
   return {
     client,
@@ -82,7 +82,7 @@ export async function prepareDatabase(address: DatabaseAddress): Promise<Simulat
     schema: await readSchema(client),
     async empty() {
       await client.query("rollback");
-      // The record of operators refuses to be emptied; the simulation alone may.
+      // The table of operators' actions refuses deletes; only the simulation bypasses that.
       await client.query("set session_replication_role = replica");
       await client.query(`truncate ${tables} cascade`);
       await client.query("reset session_replication_role");

@@ -1,7 +1,7 @@
 /**
- * Keys of the fake chains: an account is its own key, and a signature says what was signed. The signer of Solana follows
- * orders as the real one does, but that it does not remember how long what it signed lives: here the lane alone has to
- * keep from having an order signed twice.
+ * Keys of the fake chains: an account is its own key, and a signature contains the signed content. The signer of Solana
+ * judges orders like the real one, but does not remember how long its signatures are valid: here the lane alone must
+ * prevent a second signature of an order.
  */
 import type { LanePurpose, RouteConfig } from "../../src/config/index.ts";
 import {
@@ -35,7 +35,7 @@ export function createFakeLaneSigner(lane: {
   };
 }
 
-/** Signs towards the contracts of the given chains. */
+/** Creates signers for the contracts of the given chains. */
 export function createFakeAttestorSigner(
   address: EvmAddress,
   chains: ReadonlyMap<number, FakeContracts>,
@@ -80,19 +80,19 @@ export function createFakeAttestorSigner(
 const DAY_MS = 86_400_000;
 const BPS = 10_000n;
 
-/** The signer of Solana: judges orders when it signs them. It ends with the run only. */
+/** Creates the signer of Solana, which judges orders when it signs them. It lives as long as the run. */
 export function createFakeCustody(options: {
   readonly contracts: FakeContracts;
-  /** Routes of which some begin on Solana. */
+  /** The configured routes; some begin on Solana. */
   readonly pairs: readonly RouteConfig[];
   readonly deliveryOf: (chainId: number) => Address;
-  /** Base units of any token that deliveries may pay in 24 hours. */
+  /** Daily cap of every token, in base units. */
   readonly dailyCap: bigint;
   readonly nowMs: () => number;
 }) {
   const { contracts, pairs, deliveryOf, dailyCap, nowMs } = options;
   const { chainId, attestor, escrow, delivery } = contracts;
-  /** By id: an order that is signed anew pays once. */
+  /** Orders by id: an order that is signed again pays once. */
   const delivered = new Map<Hex32, { readonly amount: bigint; readonly atMs: number }>();
   const endings = new Map<Hex32, "claim" | "return">();
 

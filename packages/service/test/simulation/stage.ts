@@ -1,6 +1,6 @@
 /**
- * The two EVM chains of a simulation, and in some runs Solana beside them, with what is deployed there, who has what, and the
- * configuration of the service.
+ * The two EVM chains of a simulation, in some runs with Solana: their contracts, balances, and the configuration of the
+ * service.
  */
 import type { DepositAddress } from "../../src/addresses/index.ts";
 import { FakeChain } from "../fake-chain/model.ts";
@@ -35,12 +35,12 @@ import type { RouteChoice } from "./faults.ts";
 import type { Dice } from "./random.ts";
 import { configuredRoute } from "../support/routes.ts";
 
-/** Where virtual time begins. */
+/** Start of virtual time. */
 export const START_MS = Date.parse("2026-01-05T00:00:00.000Z");
 export const CHAIN_IDS = [2, 30] as const;
-/** Bridge chain id of Solana: there in some runs, with routes to and from the first of the others. */
+/** Bridge chain id of Solana, which some runs have, with routes to and from the first EVM chain. */
 export const SOLANA = 1;
-/** Where addresses are paid, and where to, in a run with Solana: what is there twice is drawn twice as often. */
+/** Source and destination chains of addresses in a run with Solana; duplicates are drawn twice as often. */
 export const PAIRS = [
   [SOLANA, SOLANA],
   [SOLANA, CHAIN_IDS[0]],
@@ -58,16 +58,16 @@ export const ETHER = 10n ** 18n;
 export const FEE_BPS = 10;
 export const MAX_FEE_BPS = 50;
 
-/** An account that nobody else has the name of. */
+/** Returns the account of a unique name. */
 export function accountOf(name: string): EvmAddress {
   return toEvmAddress(`0x${hash("account", name).slice(26)}`);
 }
 
-/** An account as it is written on a chain: 32 bytes on Solana. */
+/** Returns an account in the form of a chain: 32 bytes on Solana. */
 export const on = (chainId: number, account: EvmAddress): Address =>
   chainId === SOLANA ? toAddress(padAddress(account)) : account;
 export const nativeOn = (chainId: number) => (chainId === SOLANA ? NATIVE_SOL : NATIVE_TOKEN);
-/** Base units of the smallest deposit in coin: a thousandth. */
+/** Smallest deposit in coin, in base units: a thousandth of a coin. */
 export const coinMinimumOf = (chainId: number) => COIN_UNITS[chainId === SOLANA ? 0 : 1] / 1000n;
 const COIN_UNITS = [10n ** 9n, ETHER] as const;
 export const tokenOf = (chainId: number) => on(chainId, accountOf(`token of ${chainId}`));
@@ -77,31 +77,31 @@ export const userOf = (number: number) => accountOf(`user ${number}`);
 export const ATTESTOR = accountOf("attestor");
 export const FACTORY = accountOf("factory");
 export const REFUND_AUTHORITY = accountOf("refund authority");
-/** The same on Solana, where it has to be a public key: of 32 bytes 01. */
+/** The same on Solana, where it must be a public key: that of 32 bytes 01. */
 export const REFUND_AUTHORITY_SOLANA = toAddress(
   "0x8a88e3dd7409f195fd52db2d3cba5d72ca6709bf1d94121bf3748801b40f6f5c",
 );
-/** Of every token, over 24 hours: more than anybody sends. */
+/** Daily cap of every token: above all deposits. */
 export const DAILY_CAP = 10n ** 15n;
 export const USERS = 4;
-/** Hands messages of the bridge in that are not theirs. */
+/** Submits bridge messages of other accounts. */
 export const STRANGER = accountOf("stranger");
 /** Trades in the pools, and moves the market. */
 export const TRADER = accountOf("trader");
-/** What the coin is worth in dollars, times 1e18, while nobody moves it. */
+/** Initial price of the coin in dollars, times 1e18. */
 export const COIN_USD = 2n * ETHER;
 const POOL_FEE = 500;
-/** Of the bridge, in base units: more than anybody sends. */
+/** Limit of one burn, in base units: above all deposits. */
 export const ALLOWANCE = 10n ** 15n;
 
 const routeOf = (name: string, chainId: number) => accountOf(`route ${name} ${chainId}`);
 const escrowOf = (chainId: number) => on(chainId, accountOf(`escrow ${chainId}`));
 const deliveryOf = (chainId: number) => on(chainId, accountOf(`delivery ${chainId}`));
-/** Who says which vault is whose. */
+/** The binding key's account. */
 const BINDING = on(SOLANA, accountOf("binding"));
 const otherOf = (chainId: number) => (chainId === 2 ? 30 : 2);
 
-/** The bridge's number of a chain. */
+/** Returns the CCTP domain of a chain. */
 export const domainOf = (chainId: number) => (chainId === 2 ? 0 : 6);
 const messengerOf = (chainId: number) => accountOf(`messenger ${chainId}`);
 
@@ -130,7 +130,7 @@ export function poolOf(chainId: number): FakePool {
   };
 }
 
-/** Where the contracts of an EVM chain are. */
+/** Returns the addresses of the contracts of an EVM chain. */
 function evmContractsOf(chainId: number): EvmChain["contracts"] {
   const { factory, escrow, delivery } = contractsOf(chainId);
   return {
@@ -218,7 +218,7 @@ function toSolana(chainId: number): [EvmAddress, FakeRoute] {
   return [routeOf("escrow to Solana", chainId), route];
 }
 
-/** There are no contracts: only the accounts of the signer. */
+/** Returns the signer's accounts, which stand for contracts on Solana. */
 function solanaContracts(): FakeContracts {
   const treasury = on(SOLANA, accountOf("treasury"));
   return {
@@ -236,7 +236,7 @@ function solanaContracts(): FakeContracts {
   };
 }
 
-/** Solana at its first block. Which slots stay empty the dice say. */
+/** Creates Solana at its first block. The generator chooses the skipped slots. */
 export function createSolana(inventory: bigint, dice: Dice): FakeSlotChain {
   const contracts = contractsOf(SOLANA);
   const state = new State();
@@ -249,7 +249,7 @@ export function createSolana(inventory: bigint, dice: Dice): FakeSlotChain {
   return new FakeSlotChain(contracts, state, BigInt(START_MS / 1000), skip);
 }
 
-/** A chain at its first block. `laneWei` is what each lane has for gas. */
+/** Creates a chain at its first block. `laneWei` is the gas money of each lane. */
 export function createChain(
   chainId: number,
   given: { readonly inventory: bigint; readonly laneWei: bigint },
@@ -276,14 +276,14 @@ export function createChain(
 const NO_KEY = { kind: "raw", key: new Secret("") } as never;
 
 /**
- * The configuration of the service on these chains. What it never reads here is empty. A lock goes back that is not paid
- * in `payoutWindowS` seconds. The coin is cheap, so that gas that is charged fits the smallest deposit while it is calm.
+ * Returns the configuration of the service on these chains; unread settings are empty. A lock that is not paid within
+ * `payoutWindowS` seconds is returned. The coin is cheap, so that the gas of the smallest deposit is below its fee cap.
  */
 export function createConfig(
   payoutWindowS: bigint,
   gas: GasPolicy,
   between: readonly RouteChoice[number][],
-  /** Whether there are routes through pools; then the price of the coin is what its feed says. */
+  /** Whether there are pool swaps; then the price of the coin comes from its feed. */
   swaps: boolean,
   solana: boolean,
 ): Config {
@@ -405,7 +405,7 @@ function createSolanaConfig(): SolanaChain {
   };
 }
 
-/** On Solana, from there to the first of the others, and back. */
+/** Routes on Solana, from there to the first EVM chain, and back. */
 function listSolanaRoutes(): RouteConfig[] {
   const [first] = CHAIN_IDS;
   const [token, other] = [tokenOf(SOLANA), tokenOf(first)];
@@ -421,7 +421,7 @@ function listSolanaRoutes(): RouteConfig[] {
   ];
 }
 
-/** On each EVM chain, and between them. */
+/** Routes on each EVM chain, and between them. */
 function listRoutes(between: readonly RouteChoice[number][], swaps: boolean): RouteConfig[] {
   const isBridged = between.some((kind) => kind === "FAST_MCTP");
   return CHAIN_IDS.flatMap((chainId): RouteConfig[] => [
@@ -448,7 +448,7 @@ function listRoutes(between: readonly RouteChoice[number][], swaps: boolean): Ro
   ]);
 }
 
-/** From the coin to the token of the chain and back, and to the other chain's where there is the bridge. */
+/** Routes from the coin to the token of the chain and back, and over the bridge, if there is one, to the other chain's token. */
 function listSwaps(chainId: number, isBridged: boolean): RouteConfig[] {
   const [token, destChain] = [tokenOf(chainId), otherOf(chainId)];
   const through = (tokenOut: Address) => ({
@@ -473,7 +473,7 @@ function listSwaps(chainId: number, isBridged: boolean): RouteConfig[] {
   return isBridged ? [...local, bridge] : local;
 }
 
-/** An address, and the chain on which it is paid. */
+/** A deposit address and its source chain. */
 export interface PaidAddress {
   readonly chainId: number;
   readonly address: DepositAddress;

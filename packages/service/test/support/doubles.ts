@@ -148,7 +148,7 @@ const familyOf = ({
 
 /** Creates a chain whose members throw unless given; an EVM chain by default. */
 export function createStrictChain(members: ChainMembers): ChainAtBlocks {
-  // CAST: what is missing throws when it is used.
+  // CAST: a missing member throws when it is used.
   return new Proxy({ ...familyOf(members), ...members } as ChainAtBlocks, {
     get(target, name, receiver) {
       const member: unknown = Reflect.get(target, name, receiver);
@@ -244,7 +244,7 @@ export function createCapriciousNode() {
       const block = blocks.pop();
       for (const txHash of block?.transactions ?? []) receipts.delete(txHash);
     },
-    /** From here on calls are combined, and do or do not what they were for. */
+    /** From here on calls are combined into batches, which succeed or fail as set. */
     combineFrom(size: number, hasEffect: (data: Hex) => boolean = () => true) {
       combineAt = size;
       tookEffect = hasEffect;

@@ -5,7 +5,7 @@ import { type ChainMembers, createStrictChain } from "./doubles.ts";
 
 const addressOf = (byte: string) => toEvmAddress(`0x${byte.repeat(20)}`);
 
-/** Where our contracts are on every encoding chain. */
+/** Addresses of our contracts on every encoding chain. */
 export const CONTRACTS = {
   factory: addressOf("fa"),
   escrow: addressOf("e5"),
@@ -13,8 +13,8 @@ export const CONTRACTS = {
 };
 
 /**
- * A chain that derives and encodes as an EVM chain does, and has no node: whatever is read of it throws unless a test
- * gives the answer.
+ * Creates a chain that derives and encodes like an EVM chain and has no node: a read throws unless a test gives the
+ * answer.
  */
 export function createEncodingChain(chainId: number, answers: ChainMembers = {}): Chain {
   const evm = createEvmChain({

@@ -1,25 +1,24 @@
-/** A real node behind a proxy that can be made to lag, to lie, to hang and to die. */
+/** A real node behind a proxy that can lag, lie, hang and die. */
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 
 /**
- * `behind` knows nothing of the newest blocks, and answers with no logs where it lacks a block, as real ones do;
- * `inflating` makes heads, finality, transfers and balances greater than they are, and says of each transaction the
- * opposite of how it ended; `hiding` knows no logs, and no header that would tell; `hung` never answers; `dead` ends
- * every connection.
+ * `behind` lacks the newest blocks, and answers with no logs where it lacks a block, as real nodes do; `inflating` raises
+ * heads, finality, transfers and balances, and inverts the status of each transaction; `hiding` answers without logs, and
+ * with headers that hide them; `hung` never answers; `dead` closes every connection.
  */
 export type Mood = "honest" | "behind" | "inflating" | "hiding" | "hung" | "dead";
 
 export interface FaultyNode {
-  /** Carries a credential, which must show up nowhere. */
+  /** URL with a credential, which must not appear in any output. */
   readonly rpcUrl: string;
   mood: Mood;
-  /** Requests that it answered since it was last asked for this. */
+  /** Returns the requests answered since the last call. */
   takeAnswered(): number;
   close(): void;
 }
 
-/** A credential in the URL of every troubled node. */
+/** A credential in the URL of every faulty node. */
 export const NODE_SECRET = "canary-of-a-node-key";
 
 const BEHIND_BLOCKS = 3n;
@@ -43,7 +42,7 @@ export async function startFaultyNode(target: string): Promise<FaultyNode> {
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
     });
-    // CAST: the node's own answer.
+    // CAST: the form of the node's answer.
     const { result, error } = (await response.json()) as Answer;
     return error === undefined ? { result } : { error };
   }
@@ -62,11 +61,11 @@ export async function startFaultyNode(target: string): Promise<FaultyNode> {
       response.destroy();
       return;
     }
-    // CAST: what the service sends.
+    // CAST: the form of the service's requests.
     const request = JSON.parse(text) as Request;
     const answer = await asks[mood](request).catch(() => null);
     if (answer === null) {
-      // The node behind it is gone.
+      // The node behind the proxy is gone.
       response.destroy();
       return;
     }
@@ -106,7 +105,7 @@ type Forward = (method: string, params: readonly unknown[]) => Promise<Answer>;
 type Ask = (request: Request) => Promise<Answer>;
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The fields of an answer or a parameter, none where it is none of an object's form. */
+/** Returns the fields of an answer or a parameter; none if it is no object. */
 const fieldsOf = (value: unknown): Fields => Object(value);
 const toHex = (value: bigint) => `0x${(value > 0n ? value : 0n).toString(16)}`;
 
@@ -122,7 +121,7 @@ async function answerBehind({ method, params }: Request, forward: Forward): Prom
     const { blockHash } = fieldsOf(point);
     if (blockHash === undefined) return BigInt(String(point));
     const { result } = await forward("eth_getBlockByHash", [blockHash, false]);
-    // A block that nobody has is above all of them.
+    // An unknown block is above all known ones.
     return BigInt(String(fieldsOf(result).number ?? head + 1n));
   };
   const unlessNewer = (answer: Answer, name: string): Answer =>
@@ -157,7 +156,7 @@ async function answerBehind({ method, params }: Request, forward: Forward): Prom
 }
 
 async function inflate({ method, params }: Request, forward: Forward): Promise<Answer> {
-  // What is the newest block becomes the final one.
+  // Reports the newest block as the final one.
   const isFinal = method === "eth_getBlockByNumber" && params[0] === "finalized";
   const truth = await forward(method, isFinal ? ["latest", params[1]] : params);
   const { result } = truth;

@@ -11,7 +11,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   return stop;
 }
 
-/** The server that `createTestDatabase` copies its databases on. */
+/** The server on which `createTestDatabase` creates its databases. */
 export async function startTestServer(): Promise<{
   readonly socketDir: string;
   readonly stop: () => Promise<void>;

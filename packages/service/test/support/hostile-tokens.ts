@@ -64,7 +64,7 @@ interface ConfigFile {
 
 export type HostileTokens = Awaited<ReturnType<typeof listHostileTokens>>;
 
-/** Deploys and lists them. Assumes a world whose contracts let additions in at once. */
+/** Deploys the tokens and adds them to the contracts, in a world without a delay for additions. */
 export async function listHostileTokens(world: World) {
   const { deployment } = world;
   const stranger = privateKeyToAccount(generatePrivateKey());
@@ -168,7 +168,7 @@ export async function listHostileTokens(world: World) {
   });
 
   const call = (chain: ChainName, what: HostileCall) =>
-    // CAST: the arguments are those of the function named beside them.
+    // CAST: the arguments belong to the named function.
     send(chain, {
       to: tokens[chain],
       data: encodeFunctionData({ abi: hostileTokenAbi, ...what } as never),
@@ -203,13 +203,13 @@ export async function listHostileTokens(world: World) {
   return {
     tokens,
     call,
-    /** Sets how a token behaves; what is not named is as in an ordinary one. */
+    /** Sets the behaviour of a token; all else is as in an ordinary token. */
     behave: (chain: ChainName, conduct: Partial<Conduct>) =>
       call(chain, { functionName: "behave", args: [{ ...PLAIN, ...conduct }] }),
-    /** Pays the token of ethereum, by an ordinary transfer. */
+    /** Pays the token on ethereum by an ordinary transfer. */
     pay: (to: Address, amount: bigint) =>
       call("ethereum", { functionName: "transfer", args: [to, amount] }),
-    /** An address of a new recipient for the token of ethereum. */
+    /** Quotes a deposit address of a new recipient for the token on ethereum. */
     async quote(to: ChainName) {
       const recipient = world.newRecipient();
       const asked = { from: "ethereum", to, recipient } as const;

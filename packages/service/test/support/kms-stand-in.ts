@@ -1,6 +1,6 @@
 /**
- * A stand-in for AWS KMS, which cannot run here: one signing key behind the two calls that we use, with the answers in
- * the forms of the API Reference (SubjectPublicKeyInfo and DER). It checks signatures of requests by the AWS Signature
+ * A stand-in for AWS KMS, which cannot run locally: one signing key behind the two calls that we use, with answers in the
+ * forms of the API Reference (SubjectPublicKeyInfo and DER). It checks signatures of requests by the AWS Signature
  * Version 4 rules, so that a request which AWS would refuse is refused here.
  */
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
@@ -16,14 +16,14 @@ export const CREDENTIALS = {
 } as const;
 export const ARN = "arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab";
 
-/** Before a public key of secp256k1: the algorithm (RFC 5480), and a bit string of 65 bytes. */
+/** DER prefix of a secp256k1 public key: the algorithm (RFC 5480), and a bit string of 65 bytes. */
 const SPKI_PREFIX = Buffer.from("3056301006072a8648ce3d020106052b8104000a034200", "hex");
 
 export interface KmsStandIn {
   readonly endpoint: string;
-  /** Bodies of the requests that were let in. */
+  /** Bodies of the accepted requests. */
   readonly requests: readonly unknown[];
-  /** Answers this instead, to every request, until it is called with null. */
+  /** Sets the answer to every request; null restores the ordinary ones. */
   fail(answer: { readonly status: number; readonly body: string } | null): void;
   close(): Promise<void>;
 }
@@ -38,7 +38,7 @@ export async function startKmsStandIn(privateKey: string): Promise<KmsStandIn> {
         response.writeHead(status).end(JSON.stringify({ __type: type }));
       if (failure) return response.writeHead(failure.status).end(failure.body);
       if (!isSigned(request, body)) return refuse(400, "IncompleteSignatureException");
-      // CAST: the stand-in is asked by our adapter alone.
+      // CAST: only our adapter sends requests to the stand-in.
       const asked = JSON.parse(body) as Readonly<Record<string, string>>;
       requests.push(asked);
       if (asked["KeyId"] !== ARN) return refuse(400, "NotFoundException");
@@ -104,7 +104,7 @@ function isSigned({ headers, method, url }: IncomingMessage, body: string): bool
   return timingSafeEqual(Buffer.from(signature), Buffer.from(signed));
 }
 
-/** The signature of a request without a query, in hex. */
+/** Returns the signature of a request without a query, in hex. */
 export function signRequest(request: {
   readonly secret: string;
   readonly scope: { readonly day: string; readonly region: string; readonly service: string };

@@ -4,7 +4,7 @@ import type { Order, Terms } from "../../../sdk/examples/accept-payment.ts";
 import { USDC } from "./deposits.ts";
 import type { World } from "./world.ts";
 
-/** The order, and the terms as the operator told them. `byte` tells orders apart, two hex digits. */
+/** Returns the order and the operator's terms. `byte`, two hex digits, makes orders differ. */
 export async function orderOf(
   world: World,
   byte: string,

@@ -33,7 +33,7 @@ export async function deathOf(
   return death.signal ?? `code ${death.code}`;
 }
 
-/** Starts nothing yet; all that is started has this configuration. */
+/** Creates the set of processes with their shared configuration; starts none yet. */
 export function createProcesses(configPath: string) {
   const running = new Map<string, Running>();
 
@@ -52,7 +52,7 @@ export function createProcesses(configPath: string) {
     const child = launch(args);
     running.set(name, { child, said: text(child.stderr) });
     for await (const line of createInterface({ input: child.stdout })) {
-      // CAST: the line that the command prints when it is ready.
+      // CAST: the form of the line that the command prints when it is ready.
       if (line.includes('"ready":true')) return JSON.parse(line) as { readonly quote?: string };
     }
     throw new Error(`${name} ended before it was ready`);
@@ -72,7 +72,7 @@ export function createProcesses(configPath: string) {
     /** Starts a process of one role, named for it. */
     serve: (role: string) => start(role, "serve", "--roles", role),
 
-    /** Starts a process that takes a role over when nobody else has it; it is read no further than that it waits. */
+    /** Starts a standby of a role; returns once it waits. */
     async standBy(name: string, role: string): Promise<void> {
       const child = launch(["serve", "--roles", role, "--standby"]);
       running.set(name, { child, said: Promise.resolve("") });

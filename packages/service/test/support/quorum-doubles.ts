@@ -12,14 +12,14 @@ export const ID = toHex32(`0x${"1d".repeat(32)}`);
 export const UNKNOWN_ID = toHex32(`0x${"00".repeat(32)}`);
 export const MINED = toTxHash(`0x${"7a".repeat(32)}`);
 export const UNMINED = toTxHash(`0x${"7b".repeat(32)}`);
-/** Of the one pool that there is. */
+/** Facts of the only pool. */
 export const POOL_FEE = 500;
 export const CALL = { to: WALLET, data: "0x", value: 0n } as const;
 
 const hashAt = (number: bigint): Hex32 =>
   toHex32(`0x${BigInt.asUintN(64, number).toString(16).padStart(64, "b")}`);
 
-/** The one block of the chain at a height. */
+/** Returns the chain's only block at a height. */
 export const blockAt = (number: bigint): BlockRef => ({
   number,
   hash: hashAt(number),
@@ -192,7 +192,7 @@ export function createHonestNode(view: View = { head: HEAD, final: FINAL }): Cha
   });
 }
 
-/** The reads that a chain's adapter makes, by the port's names. */
+/** Names of the port's methods that read from a node. */
 export type NodeMethod = (typeof NODE_METHODS)[number];
 
 export const NODE_METHODS = [
@@ -225,7 +225,7 @@ export const NODE_METHODS = [
 
 const CAPABILITIES = ["sequencing", "balances", "priceFeeds", "pools"] as const;
 
-/** A chain with other answers in the place of those of its nodes, wherever their methods are. */
+/** Returns a chain with some methods replaced, including those of its capabilities. */
 function replaceAnswers(
   chain: ChainAtBlocks,
   answerOf: (
@@ -240,14 +240,14 @@ function replaceAnswers(
         return [name, method ? answerOf(method, member) : member];
       }),
     );
-  // CAST: the members of the chain, each of its own name.
+  // CAST: the members of the chain under their own names.
   return {
     ...replaceIn(chain),
     ...Object.fromEntries(CAPABILITIES.map((name) => [name, replaceIn(chain[name])])),
   } as ChainAtBlocks;
 }
 
-/** An honest node but for what `change` makes of its answers. */
+/** Creates a node that is honest except for the answers that `change` replaces. */
 export function createLiar(
   change: (answer: unknown, method: NodeMethod) => unknown,
   view?: View,
@@ -260,7 +260,7 @@ export function createLiar(
   );
 }
 
-/** A node whose every answer comes from `answer`, whatever it is asked. */
+/** Creates a node that answers every request with `answer`. */
 export function createOddNode(answer: () => Promise<never>): ChainAtBlocks {
   return { ...replaceAnswers(createHonestNode(), () => answer), checkIdentity: answer };
 }
@@ -292,7 +292,7 @@ export function lieAbout(truth: unknown): readonly unknown[] {
   return [null, ...inOne];
 }
 
-/** A clock whose sleeps end once all pending work has settled. */
+/** Creates a clock whose sleeps end once all pending work has settled. */
 export function createQuickClock() {
   let now = Date.parse("2026-01-01T00:00:00.000Z");
   return {

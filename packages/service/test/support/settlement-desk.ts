@@ -37,15 +37,15 @@ export const FACTORY = toEvmAddress(`0x${"fa".repeat(20)}`);
 export const ROUTE = toEvmAddress(`0x${"0e".repeat(20)}`);
 export const RECIPIENT = toEvmAddress(`0x${"de".repeat(20)}`);
 
-/** What a deployment adds to `gas` where it is charged. */
+/** Gas that a deployment adds where it is charged. */
 export const DEPLOY_COST = 2n;
 
 export type Desk = Awaited<ReturnType<typeof openDesk>>;
 
-/** A wallet's address in this test: the user id, so that each user has another. */
+/** Returns the wallet's address, derived from the user id, so that each user has another. */
 const walletOf = (commitment: Commitment) => unpadAddress(commitment.userId);
 
-/** A chain, a route and an integrator whose answers a test sets by hand, over a database that ends with the test. */
+/** Opens a chain, a route and an integrator with answers that a test sets, on a database that is closed with the test. */
 export async function openDesk() {
   const { db, drop } = await createTestDatabase();
   onTestFinished(drop);
@@ -53,13 +53,13 @@ export async function openDesk() {
   const clock = createStillClock();
   const state = {
     balance: 0n,
-    /** What the chain says must be left of it so that nothing that arrives can hinder a sweep. */
+    /** Base units to leave behind so that later arrivals cannot fail the sweep. */
     spare: undefined as bigint | undefined,
-    /** Whether what failed on the chain failed for what somebody sent meanwhile. */
+    /** Whether the failure on the chain was caused by a later arrival. */
     metMore: false,
-    /** What may be swept of it, where that is not all. */
+    /** The part of the balance that may be swept, if not all. */
     held: null as Held | null,
-    /** Whether the token's contract answers nonsense. */
+    /** Whether the token's contract answers malformed data. */
     fails: false,
     hasCode: true,
     /** Contracts other than wallets. */
@@ -68,20 +68,20 @@ export async function openDesk() {
     reserves: "reserved" as Reservation,
     delivery: { kind: "waiting" } as DeliveryProgress,
     swept: 0n,
-    /** The block up to which the sweep says that it took what had arrived; undefined where it took all. */
+    /** Block up to which the sweep took deposits; undefined if it took all. */
     upTo: undefined as bigint | undefined,
-    /** Kept of it before a pool exchanged the rest; undefined where none did. */
+    /** Fee taken before the pool swap; undefined without one. */
     swapFee: undefined as bigint | undefined,
     /** Happens while a request reads a balance. */
     meanwhile: async () => {},
-    /** What the sweep costs in gas, in base units of the token; nothing where it is sponsored. */
+    /** Gas charge of the sweep in base units of the token; undefined where it is sponsored. */
     gas: 0n,
     feeBps: 0,
-    /** The terms with which the route was asked for sweeps, and with which mined ones were recorded. */
+    /** Terms of the planned sweeps, and of the recorded mined ones. */
     prepared: [] as FeeTerms[],
     recorded: [] as FeeTerms[],
     minimums: { token: 100n, floor: undefined } as Minimums,
-    /** Instead of `minimums`, where a test reads them from a configuration. */
+    /** Replaces `minimums` in a test that reads them from a configuration. */
     readMinimums: null as SettlementDeps["readMinimums"] | null,
     /** The newest refund of any wallet in a final block. */
     refund: null as FoundRefund | null,
@@ -165,7 +165,7 @@ export async function openDesk() {
     routes: createRouteBook([route]),
     fees: {
       async plan({ amount, maxFeeBps, deploys }) {
-        // As where gas is sponsored: nothing is asked of the chain.
+        // Like sponsored gas: the chain is not queried.
         const gas = state.gas === 0n ? 0n : state.gas + ((await deploys()) ? DEPLOY_COST : 0n);
         return planTerms({ amount, maxFeeBps, serviceBps: state.feeBps, gas, bridge: 0n });
       },
@@ -204,7 +204,7 @@ export async function openDesk() {
       readonly amount: bigint;
       readonly block: bigint;
       readonly tx?: string;
-      /** How many such transfers the transaction makes. */
+      /** Number of such transfers in the transaction. */
       readonly times?: number;
     },
   ): Promise<void> {
@@ -232,13 +232,13 @@ export async function openDesk() {
     );
   }
 
-  /** Looks at what is due, after the longest wait there is. */
+  /** Polls due settlements, after the longest delay. */
   async function poll(): Promise<void> {
     clock.advance(900_000);
     await pollDueSettlements(deps, 2);
   }
 
-  /** Mines the transaction of an intent for good, as a lane would record it. */
+  /** Records an intent's transaction as mined and final, as a lane does. */
   async function mine(
     intent: string,
     succeeded = true,

@@ -1,17 +1,17 @@
-/** What the treasury on Solana has, and what the ledger says, once everything is claimed. */
+/** The treasury on Solana and the ledger, once everything is claimed. */
 import { expect } from "vitest";
 import type { SolanaSandbox } from "./solana-sandbox.ts";
 
 export interface Claimed {
-  /** What the treasury had before. */
+  /** The treasury's balance before. */
   readonly lamportsBefore: bigint;
-  /** What the deposits brought that were locked. */
+  /** Total of the locked deposits. */
   readonly brought: { readonly usdc: bigint; readonly wsol: bigint; readonly lamports: bigint };
-  /** Vaults that the auditor has to know. */
+  /** Vaults that the audit must cover. */
   readonly walletsMin: number;
 }
 
-/** Waits until every lock is claimed to the treasury, and expects the ledger to be what the chains say. */
+/** Waits until every lock is claimed to the treasury, and expects the ledger to match the chains. */
 export async function expectClaimedAndProved(
   world: SolanaSandbox,
   { lamportsBefore, brought, walletsMin }: Claimed,

@@ -1,4 +1,4 @@
-/** For tests: the signer of Solana beside an SVM that runs what it signs, with an attestor and orders that are right. */
+/** The signer of Solana with an SVM that runs its transactions, an attestor, and valid orders. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -53,14 +53,14 @@ const TOKEN_FACTS: MintFacts = { program: "token", decimals: 6, hasTransferFee: 
 export const SOL = 1_000_000_000n;
 const RATE_SCALE = 10n ** 18n;
 const SEED = new Secret(`0x${"5e".repeat(32)}`);
-/** Far more than any test pays. */
+/** More than any test pays. */
 const LARGE_CAP = 10n ** 15n;
 
-/** A key of somebody: a commitment names who can have what it is paid. */
+/** A refund authority's key, as named in a commitment. */
 export const walletOf = (number: number): Address =>
   createSeed(new Secret(`0x${number.toString(16).padStart(64, "0")}`), "a test").accounts.settle;
 
-/** A commitment towards Base, unlike that of any other number. */
+/** Returns a commitment with destination Base, unique per number. */
 export function towardsBase(number: number, fields: Partial<Commitment> = {}): Commitment {
   return {
     integrator: toHex32(`0x${"11".repeat(32)}`),
@@ -75,7 +75,7 @@ export function towardsBase(number: number, fields: Partial<Commitment> = {}): C
   };
 }
 
-/** A commitment towards Solana. */
+/** Returns a commitment with destination Solana. */
 export function towardsSolana(number: number, token: Address): Commitment {
   return towardsBase(number, {
     destChain: SOLANA,
@@ -84,7 +84,7 @@ export function towardsSolana(number: number, token: Address): Commitment {
   });
 }
 
-/** A signer, its journal in a folder of its own, and everything that it needs to be asked rightly. */
+/** Opens a signer with a journal in its own folder, and everything that valid orders need. */
 export async function startCustody(change: Partial<CustodyOptions> = {}) {
   const world = await Svm.start();
   const folder = mkdtempSync(join(tmpdir(), "sluice-custody-"));
@@ -187,7 +187,7 @@ export async function startCustody(change: Partial<CustodyOptions> = {}) {
       if (!lane) throw new Error("two lanes");
       return lane;
     },
-    /** As after `kill -9`: all that is left is the journal. */
+    /** Restarts the signer as after `kill -9`, with only its journal. */
     restart(): void {
       guard.close();
       open();
@@ -196,7 +196,7 @@ export async function startCustody(change: Partial<CustodyOptions> = {}) {
       guard.close();
       rmSync(folder, { recursive: true });
     },
-    /** Blocks that pass. */
+    /** Advances the chain by some blocks. */
     grow(blocks: bigint): void {
       height += blocks;
       world.svm.expireBlockhash();
@@ -264,7 +264,7 @@ export async function startCustody(change: Partial<CustodyOptions> = {}) {
         commitment,
         token: NATIVE_SOL,
         amount,
-        // 1.5 % of what it is worth may be lost by fee and slippage together.
+        // Fee and slippage together may take 1.5 % of the value.
         minOut: (amount * 150n * 9_850n) / 10_000n / 1_000n,
         price: await custody.price(commitment),
         seq,
@@ -317,7 +317,7 @@ export async function startCustody(change: Partial<CustodyOptions> = {}) {
       const amount = moved === NATIVE_SOL ? SOL : 1_000_000n;
       return { kind: "refund", commitment: towardsBase(number), token: moved, amount };
     },
-    /** A deposit in the vault of an order. */
+    /** Pays a deposit to the vault of an order. */
     async fund(commitment: Commitment, deposited: Address, amount: bigint): Promise<void> {
       const vault = custody.vaultOf(commitment);
       if (deposited === NATIVE_SOL) world.giveSol(vault, amount);
@@ -329,5 +329,5 @@ export async function startCustody(change: Partial<CustodyOptions> = {}) {
 
 export type TestCustody = Awaited<ReturnType<typeof startCustody>>;
 
-/** An address that is no public key. */
+/** An address that is not a public key. */
 export const OFF_CURVE = toAddress(`0x02${"00".repeat(31)}`);

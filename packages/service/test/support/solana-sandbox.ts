@@ -13,11 +13,11 @@ import { deathOf } from "./processes.ts";
 export type SolanaSandbox = Awaited<ReturnType<typeof openSolanaSandbox>>;
 
 const DEADLINE_MS = 60_000;
-/** Of USDC, on every chain. */
+/** Decimals of USDC on every chain. */
 export const USDC = 1_000_000n;
 /** A wallet on Solana. */
 const SOLANA_RECIPIENT = "ALaVUuQzVcS7MMTkqas9ZW8MymnEphYF2CC6PaeeMRS9";
-/** Stands for SOL itself. */
+/** The placeholder address for SOL itself. */
 export const SOL = "11111111111111111111111111111111";
 
 /** Opens a sandbox; `close` ends every process and removes every file. */
@@ -54,7 +54,7 @@ export async function openSolanaSandbox(options: { readonly env?: Record<string,
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
     const headers = { "content-type": "application/json" };
     const response = await fetch(solana.rpcUrl, { method: "POST", headers, body });
-    // CAST: the chain's own node, whose answers its tests hold to their shape.
+    // CAST: the sandbox's own node, whose answers have tests of their form.
     const answer = (await response.json()) as { result?: T; error?: { message: string } };
     if (answer.result === undefined) throw new Error(answer.error?.message ?? "no answer");
     return answer.result;
@@ -103,7 +103,7 @@ export async function openSolanaSandbox(options: { readonly env?: Record<string,
 
   const tokenOn = (chain: ChainName): Address => deployment.chains[chain].token;
   const evmBalance = (chain: ChainName, owner: string, token?: Address) =>
-    // CAST: an address that the sandbox or a wallet of a story made.
+    // CAST: an address of the sandbox or of a test's wallet.
     balanceOf(chains[chain].client, { owner: owner as Address, ...(token && { token }) });
 
   async function payEvm(
@@ -119,12 +119,12 @@ export async function openSolanaSandbox(options: { readonly env?: Record<string,
     await pay(chains[chain].client, payment);
   }
 
-  /** Pays tokens to an owner, in the associated account that is made for it. */
+  /** Pays tokens to an owner's associated account, which is created if missing. */
   const payTokens = (mint: string, owner: string, amount: bigint) =>
     // CAST: base58 that the sandbox or the service wrote.
     solana.controls.mintTo({ mint: mint as never, owner: owner as never, amount });
 
-  /** Of an owner at the newest block, over all its accounts of a mint; lamports where none is given. */
+  /** Returns an owner's balance at the newest block, over all its accounts of a mint; lamports without a mint. */
   async function solanaBalance(owner: string, mint?: string): Promise<bigint> {
     const config = { commitment: "processed", encoding: "base64" };
     if (mint === undefined) {
@@ -140,11 +140,11 @@ export async function openSolanaSandbox(options: { readonly env?: Record<string,
     );
   }
 
-  /** So that each deposit has an address of its own. */
+  /** Makes the address of each deposit unique. */
   let users = 0;
   const newWallet = (): Address => privateKeyToAccount(generatePrivateKey()).address;
 
-  /** A deposit of USDC, on Solana for a wallet on an EVM chain or the other way; `paid` is what came of it. */
+  /** A deposit of USDC, on Solana for a wallet on an EVM chain or the reverse; `paid` returns the delivered amount. */
   async function depositUsdc(fromChain: string, toChain: string, amount: bigint) {
     // CAST: the sandbox has no other chain.
     const evm = (fromChain === "solana" ? toChain : fromChain) as ChainName;
@@ -186,7 +186,7 @@ export async function openSolanaSandbox(options: { readonly env?: Record<string,
 
     newEvmWallet: newWallet,
 
-    /** Waits for the settlement of a wallet that comes after those in `known`. */
+    /** Waits for the next settlement of a wallet after those in `known`. */
     async settled(wallet: string, known: readonly string[] = []): Promise<Swap> {
       let found: Swap | undefined;
       await until(`a settlement of ${wallet} ended`, async () => {
@@ -213,14 +213,14 @@ export async function openSolanaSandbox(options: { readonly env?: Record<string,
     solanaBalance,
     depositUsdc,
 
-    /** The newest slot that is final. */
+    /** Returns the newest final slot. */
     finalSlot: () => askNode<number>("getSlot", [{ commitment: "finalized" }]),
 
     readLog: (): string => readFileSync(join(stateDir, "service.log"), "utf8"),
     command: (args: readonly string[]) =>
       runServiceCommand([...args, "--config", sandbox.configPath, "--json"], {}),
 
-    /** What an integrator verifies before a vault is shown to anybody. */
+    /** Verifies a vault as an integrator does before showing it. */
     verify(
       { payDepositCommitment: commitment }: Quote,
       address: string,
@@ -242,26 +242,26 @@ export async function openSolanaSandbox(options: { readonly env?: Record<string,
       // CAST: base58 that the service wrote.
       solana.controls.airdrop({ to: to as never, amount }),
 
-    /** How many deposits of a wallet are known. */
+    /** Returns the number of known deposits of a wallet. */
     async deposits(wallet: string): Promise<number> {
       return (await depositsOf(wallet)).length;
     },
     depositsOf,
 
-    /** How the service ended; waits until it does. */
+    /** Waits until the service exits, and returns its signal or code. */
     serviceDeath: (): Promise<string> => deathOf(service, DEADLINE_MS),
 
-    /** Ends the service, if it still runs, and starts it again. */
+    /** Stops the service if it runs, and starts it again. */
     async restart(env: Readonly<Record<string, string>> = {}): Promise<void> {
       service = await sandbox.restartService(env);
     },
 
-    /** Waits until an audit proves everything, or for as long as a story lasts. */
+    /** Waits until an audit proves everything, within the time limit of a test. */
     async audit(): Promise<AuditReport> {
       const read = async (): Promise<AuditReport> => {
         const args = ["audit", "--json", "--config", sandbox.configPath];
         try {
-          // CAST: what the command prints.
+          // CAST: the form that the command prints.
           return (await runServiceCommand(args, {})) as unknown as AuditReport;
         } catch (error) {
           const { stdout = "" } = error as { readonly stdout?: string };

@@ -1,4 +1,4 @@
-/** For tests: the SVM with the accounts of a deployment, and their keys. */
+/** The SVM with the accounts of a deployment, and their keys. */
 import {
   createKeyPairSignerFromPrivateKeyBytes,
   createNoopSigner,
@@ -46,13 +46,13 @@ import {
 
 export const SOLANA = 1;
 export const FACTORY = toEvmAddress("0x00000000000000000000000000000000000fac70");
-/** What the SVM asks as rent, in lamports per byte and of 128 more. */
+/** The SVM's rent in lamports per byte, charged on 128 more bytes. */
 const LAMPORTS_PER_BYTE = 6_960n;
 
-/** Rent that the SVM asks. */
+/** Returns the SVM's rent for an account. */
 export const rentOf = (bytes: number): bigint => (BigInt(bytes) + 128n) * LAMPORTS_PER_BYTE;
 
-/** A commitment towards Solana, unlike that of any other number. */
+/** Returns a commitment with destination Solana, unique per number. */
 export function commitmentOf(number: number, fields: Partial<Commitment> = {}): Commitment {
   return {
     integrator: toHex32(`0x${"11".repeat(32)}`),
@@ -77,7 +77,7 @@ export interface Deployment {
   sign(message: Uint8Array): Promise<`0x${string}`>;
 }
 
-/** Makes a deployment; the same keys at every start. */
+/** Creates a deployment with the same keys each time. */
 export async function deploy(): Promise<Deployment> {
   const keys = new Map<Address, KeyPairSigner>();
   const newKey = async (seed: Uint8Array): Promise<Address> => {
@@ -138,9 +138,9 @@ export async function deploy(): Promise<Deployment> {
   };
 }
 
-/** What became of a transaction. */
+/** The result of a transaction. */
 export interface Outcome {
-  /** Null where it succeeded. */
+  /** The error; null if it succeeded. */
   readonly error: string | null;
   readonly units: bigint;
   readonly bytes: number;
@@ -168,7 +168,7 @@ export class Svm {
     this.svm.airdrop(toBase58(to), lamports(amount));
   }
 
-  /** Makes a mint, known to the deployment. */
+  /** Creates a mint that the deployment knows. */
   createMint(facts: MintFacts, extensions: ExtensionArgs[] = []): Address {
     this.#mintCount += 1;
     const mint = toAddress(`0x${(0x5000 + this.#mintCount).toString(16).padStart(64, "a")}`);
@@ -222,7 +222,7 @@ export class Svm {
     return this.svm.getBalance(toBase58(owner)) ?? 0n;
   }
 
-  /** What a token account holds, or null where there is none. */
+  /** Returns the balance of a token account, or null if it does not exist. */
   heldIn(account: Address): bigint | null {
     const found = this.svm.getAccount(toBase58(account));
     return found.exists && found.data.length >= 165
@@ -230,7 +230,7 @@ export class Svm {
       : null;
   }
 
-  /** Whose a token account is. */
+  /** Returns the owner of a token account. */
   ownerOf(account: Address): Address {
     const found = this.svm.getAccount(toBase58(account));
     if (!found.exists) throw new Error("no such account");
@@ -246,7 +246,7 @@ export class Svm {
     return this.svm.getAccount(toBase58(account)).exists;
   }
 
-  /** The transaction of some orders, signed. */
+  /** Returns the signed transaction of some orders. */
   async sign(orders: readonly Order[], unitLimit = 400_000n): Promise<`0x${string}`> {
     const { facts } = this.deployment;
     return this.#sign(await buildInstructions(orders, facts), unitLimit);

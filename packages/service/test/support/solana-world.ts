@@ -1,4 +1,4 @@
-/** For tests: the sandbox's Solana chain, and the chain port over it, with a deployment whose keys the test holds. */
+/** The sandbox's Solana chain and the chain port over it, with a deployment whose keys the test holds. */
 import { createSolanaChain as startChain, type SolanaChain } from "@sluice/sandbox/solana";
 import { getCreateAccountInstruction } from "@solana-program/system";
 import {
@@ -37,7 +37,7 @@ export const INVENTORY = 10n ** 12n;
 
 interface ConnectOptions {
   readonly genesisHash?: Hex32;
-  /** At which level blocks are walked and deposits are seen; finalized unless given. */
+  /** Commitment level of the blocks that are read; finalized unless given. */
   readonly seenAt?: "confirmed" | "finalized";
   readonly clock?: Clock;
 }
@@ -51,37 +51,37 @@ export interface SolanaWorld {
   readonly usdc: Address;
   /** Another view of the chain, over other nodes. */
   connect(rpcUrls: readonly string[], required?: number, options?: ConnectOptions): ChainOfVaults;
-  /** A vault, known to the chain's port. */
+  /** Returns a vault that the chain port knows. */
   issue(commitment: Commitment): Promise<Address>;
   createMint(
     facts: MintFacts,
     request?: Parameters<SolanaChain["createMint"]>[0],
   ): Promise<Address>;
   give(token: Address, to: Address, amount: bigint): Promise<void>;
-  /** Blocks until all that happened is final. */
+  /** Mines blocks until everything so far is final. */
   finalize(): Promise<void>;
   /** Signs a call, as the signer would. */
   sign(
     call: Call,
     gas?: bigint,
   ): Promise<{ readonly raw: `0x${string}`; readonly lastValidHeight: bigint }>;
-  /** Simulates, signs, sends and mines a call, to finality. */
+  /** Simulates, signs, sends and mines a call until it is final. */
   execute(call: Call): Promise<Receipt>;
   /** The binding key's signature. */
   bind(commitment: Commitment, vault: Address): `0x${string}`;
   txHashOf(raw: `0x${string}`): TxHash;
-  /** Sends USDC of a vault straight to a token account. */
+  /** Sends USDC from a vault directly to a token account. */
   transferTokens(args: {
     readonly from: Address;
     readonly to: Address;
     readonly amount: bigint;
   }): Promise<void>;
-  /** Another account of USDC of an owner, with an amount in it. */
+  /** Creates another USDC account of an owner, with a balance. */
   openOther(owner: Address, amount: bigint): Promise<Address>;
   close(): Promise<void>;
 }
 
-/** Starts it. */
+/** Starts the chain and the deployment. */
 export async function startSolanaWorld(): Promise<SolanaWorld> {
   const sandbox = await startChain();
   const deployment = await deploy();
@@ -257,7 +257,7 @@ async function genesisOf(url: string): Promise<Hex32> {
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "getGenesisHash", params: [] }),
   });
-  // CAST: the sandbox's own answer.
+  // CAST: the form of the sandbox's answer.
   const { result } = (await response.json()) as { result: string };
   return toHex32(fromBase58(result));
 }

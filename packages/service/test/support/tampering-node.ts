@@ -1,4 +1,4 @@
-/** A real node behind a proxy that somebody has bent: it lies about calls, or lets somebody in before a transaction. */
+/** A real node behind a compromised proxy: it lies about calls, or allows front-running of a transaction. */
 import { once } from "node:events";
 import { createServer } from "node:http";
 
@@ -15,14 +15,14 @@ interface Answer {
 
 export interface TamperingNode {
   readonly rpcUrl: string;
-  /** Done before a signed transaction is passed on; null for nothing. */
+  /** Runs before a signed transaction is forwarded; null for nothing. */
   beforeSend: ((raw: string) => Promise<void>) | null;
-  /** What a call of a contract is said to return; null for the truth. */
+  /** Replaces the return value of a contract call; null for the true one. */
   tamperCall: ((to: string, returned: string) => string) | null;
   close(): void;
 }
 
-/** Listens on 127.0.0.1 in front of a node, honest until it is told otherwise. */
+/** Listens on 127.0.0.1 in front of a node, honest until a test changes that. */
 export async function startTamperingNode(target: string): Promise<TamperingNode> {
   const tampering: Pick<TamperingNode, "beforeSend" | "tamperCall"> = {
     beforeSend: null,
@@ -30,12 +30,12 @@ export async function startTamperingNode(target: string): Promise<TamperingNode>
   };
 
   async function respond(text: string): Promise<string> {
-    // CAST: what the service sends.
+    // CAST: the form of the service's requests.
     const { id, method, params } = JSON.parse(text) as Request;
     if (method === "eth_sendRawTransaction") await tampering.beforeSend?.(String(params[0]));
     const headers = { "content-type": "application/json" };
     const response = await fetch(target, { method: "POST", headers, body: text });
-    // CAST: the node's own answer.
+    // CAST: the form of the node's answer.
     const answer = (await response.json()) as Answer;
     if (method === "eth_call" && typeof answer.result === "string" && tampering.tamperCall) {
       // CAST: the form of the method's parameter.

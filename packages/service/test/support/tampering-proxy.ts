@@ -1,20 +1,20 @@
-/** For tests: a server between us and the sandbox's chain that changes what it is told. */
+/** A server in front of the sandbox's chain that changes answers. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** One request, as far as a proxy cares. */
+/** The fields of a request that the proxy reads. */
 export interface Asked {
   readonly method: string;
   readonly params: readonly unknown[];
 }
 
-/** What a node answers: its result, or its error. */
+/** A node's answer: a result or an error. */
 export interface Said {
   result?: unknown;
   error?: { code: number; message: string };
 }
 
-/** Answers otherwise than the node; what it does not change goes through. A number is an HTTP status. */
+/** Replaces a node's answer; an unchanged one passes through. A number is an HTTP status. */
 export type Tamper = (asked: Asked, said: Said) => Said | number;
 
 export interface TamperingProxy {
@@ -23,7 +23,7 @@ export interface TamperingProxy {
   close(): Promise<void>;
 }
 
-/** Starts one in front of a node. */
+/** Starts a proxy in front of a node. */
 export async function startTamperingProxy(
   node: string,
   tamper: Tamper = (_, said) => said,
@@ -46,7 +46,7 @@ export async function startTamperingProxy(
       headers: { "content-type": "application/json" },
       body,
     });
-    // CAST: what our own adapter sends, and what the sandbox answers.
+    // CAST: the forms of our adapter's requests and of the sandbox's answers.
     const asked = JSON.parse(body) as Asked & { id: number };
     const { result, error } = (await answer.json()) as Said;
     const said = proxy.tamper(asked, error ? { error } : { result });
@@ -54,7 +54,7 @@ export async function startTamperingProxy(
     return { status: 200, text: JSON.stringify({ jsonrpc: "2.0", id: asked.id, ...said }) };
   }
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  // CAST: it listens on a port.
+  // CAST: the server listens on a port.
   const { port } = server.address() as AddressInfo;
   const proxy: TamperingProxy = {
     url: `http://127.0.0.1:${port}`,

@@ -20,7 +20,7 @@ export interface Tenant {
 
 let count = 0;
 
-/** An address that no other call gives. */
+/** Returns a unique address. */
 export function createHex(bytes: number): string {
   count += 1;
   return `0x${count.toString(16).padStart(bytes * 2, "ab")}`;
@@ -38,7 +38,7 @@ export async function createTenant(db: Db, depositAddresses = true): Promise<Ten
   return { id: integratorId, name, ...key };
 }
 
-/** A deposit address; of EVM chains unless its row says otherwise. Returns its record id and wallet. */
+/** Inserts a deposit address, on EVM chains unless its row says otherwise. Returns its record id and wallet. */
 export async function insertAddress(
   db: Db,
   tenant: Tenant,
@@ -75,7 +75,7 @@ export async function insertAddress(
   return { id, wallet };
 }
 
-/** A settlement of an address, in any status. */
+/** Inserts a settlement of an address, in any status. */
 export async function insertSettlement(
   db: Db,
   tenant: Tenant,
@@ -134,7 +134,7 @@ export async function insertEvent(db: Db, tenant: Tenant, chainId = 2): Promise<
   );
 }
 
-/** Data of a `status_changed`, such as a failing settlement has. */
+/** Data of a `status_changed` of a failing settlement. */
 export function statusChanged(queueItemId: string): StatusChangedData {
   return {
     queueItemId,

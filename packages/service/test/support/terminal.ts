@@ -1,2 +1,2 @@
-/** Loaded before a program (`--import`): its standard input, which is a pipe, passes for a terminal. */
+/** Loaded before a program (`--import`): makes its standard input, a pipe, appear as a terminal. */
 Object.assign(process.stdin, { isTTY: true, setRawMode: () => process.stdin });

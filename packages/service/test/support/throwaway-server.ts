@@ -1,6 +1,6 @@
 /**
- * A PostgreSQL for tests: fast, because nothing it holds has to last. The embedded server outlives whoever starts it, as
- * a service wants it to; this one ends with the process that started it, however that ends, and its folder with it.
+ * A PostgreSQL for tests: fast, because it is not durable. The embedded server outlives the process that starts it; this one
+ * and its folder are removed when that process ends in any way.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -11,7 +11,7 @@ import { type EmbeddedServer, startEmbedded } from "../../src/db/embedded.ts";
 
 export interface ThrowawayServer {
   readonly address: EmbeddedServer["address"];
-  /** Ends the server, whoever uses it, and deletes its folder. */
+  /** Stops the server despite open connections, and deletes its folder. */
   stop(): Promise<void>;
 }
 
@@ -19,8 +19,8 @@ const MEMORY = "/dev/shm";
 const ROOM_MIN_BYTES = 4 * 2 ** 30;
 
 /**
- * Where its folder goes: into memory, where there is room and TMPDIR names no other place. To empty tables makes and
- * removes hundreds of files, for which a disk takes ten times as long.
+ * Returns the parent of its folder: in memory, if there is room and TMPDIR is not set. Truncating tables creates and removes
+ * hundreds of files, which takes ten times as long on a disk.
  */
 function findPlace(): string {
   if (process.env.TMPDIR !== undefined || !existsSync(MEMORY)) return tmpdir();
@@ -28,15 +28,15 @@ function findPlace(): string {
   const mounts = readFileSync("/proc/mounts", "utf8").split("\n");
   const [, , , flags = "noexec"] =
     mounts.findLast((line) => line.split(" ")[1] === MEMORY)?.split(" ") ?? [];
-  // The server's program is copied there too.
+  // The server's binaries are copied there too.
   const runs = !flags.split(",").includes("noexec");
   return runs && bavail * bsize >= ROOM_MIN_BYTES ? MEMORY : tmpdir();
 }
 
-/** Starts one in a temporary folder of that name and a random ending. */
+/** Starts a server in a temporary folder with the given prefix and a random suffix. */
 export async function startThrowawayServer(name: string): Promise<ThrowawayServer> {
   const stateDir = mkdtempSync(join(findPlace(), `${name}-`));
-  // Under root the server runs as somebody else, who has to get in.
+  // Under root the server runs as another user, who needs access.
   chmodSync(stateDir, 0o755);
   const end = endWithThisProcess(stateDir);
   try {
@@ -49,8 +49,8 @@ export async function startThrowawayServer(name: string): Promise<ThrowawayServe
 }
 
 /**
- * Waits for the end of its input, which the system brings about when this process ends, even by SIGKILL. A server that
- * is only just starting has no lock file yet, and ends by itself when it finds its folder gone.
+ * Waits for the end of its input, which the system closes when this process ends, even by SIGKILL. A server that is still
+ * starting has no lock file yet, and exits by itself when its folder is gone.
  */
 const AFTERWARDS = `
   cat > /dev/null
@@ -60,17 +60,17 @@ const AFTERWARDS = `
   fi
   rm -rf "$1"`;
 
-/** Has the server of a state folder ended by a process that outlives this one; returns how to have it done at once. */
+/** Starts a process that outlives this one and stops the server of a state folder; returns a function that stops it now. */
 function endWithThisProcess(stateDir: string): () => Promise<void> {
   const survivor = spawn("/bin/sh", ["-c", AFTERWARDS, "sh", stateDir], {
     stdio: ["pipe", "ignore", "inherit"],
     cwd: "/",
-    // A group of its own: what ends ours, such as Ctrl-C, leaves it.
+    // A process group of its own, which Ctrl-C does not reach.
     detached: true,
   });
   survivor.unref();
   const gone = once(survivor, "exit");
-  // Who waits for it below is told; who does not is ending.
+  // The caller below gets the result; without one, this process is ending.
   gone.catch(() => undefined);
   return async () => {
     survivor.ref();

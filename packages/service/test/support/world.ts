@@ -1,7 +1,6 @@
 /**
- * A whole world for one story: two nodes, the contracts, the service as a process of its own over its own embedded
- * PostgreSQL, and three integrators. The story talks to it as an integrator and as payers do: over HTTP, the stream and
- * the chains.
+ * A world for one test file: two nodes, the contracts, the service as a separate process with its own embedded PostgreSQL,
+ * and three integrators. Tests use it as an integrator and as payers do: over HTTP, the stream and the chains.
  */
 import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -55,21 +54,21 @@ export interface QuoteArgs {
   readonly to: ChainName;
   readonly recipient: Address;
   readonly userId?: string;
-  /** Which integrator asks; the first unless said otherwise. */
+  /** Index of the integrator; the first unless given. */
   readonly by?: number;
   readonly amount?: bigint;
-  /** USDC unless said otherwise. */
+  /** USDC unless given. */
   readonly fromToken?: Address;
   readonly toToken?: Address;
 }
 
-/** Reads the newest settled swap of an address; `after` names one that does not count. */
+/** Reads the newest settled swap of an address; `after` names one to ignore. */
 export interface SettledArgs {
   readonly after?: string;
   readonly by?: number;
 }
 
-/** A call by somebody who is not the service. */
+/** A contract call by an account outside the service. */
 interface OutsideCall {
   readonly to: Address;
   readonly data: Hex;
@@ -81,26 +80,26 @@ export type World = Awaited<ReturnType<typeof openWorld>>;
 const DEADLINE_MS = 120_000;
 
 export interface WorldOptions {
-  /** How long after its lock a delivery may be made; then it goes back to its deposit address. */
+  /** Time from a lock to the deadline of its payout; afterwards the lock is returned. */
   readonly payoutWindowSeconds?: number;
   /** Whether metrics and health are served. */
   readonly telemetry?: boolean;
-  /** Origins whose pages may call the service. */
+  /** Origins of pages that may call the service. */
   readonly corsOrigins?: readonly string[];
-  /** A database of the story's own; the embedded one unless given. */
+  /** External database; the embedded one unless given. */
   readonly databaseUrl?: string;
-  /** How long additions to the contracts wait; the sandbox's default unless given. */
+  /** Delay of additions to the contracts; the sandbox's default unless given. */
   readonly delaySeconds?: number;
-  /** URLs of the nodes through which the service reads a chain, whose real one is given; that one unless said otherwise. */
+  /** Returns the node URLs of the service for a chain, given the real node's; only the real one unless given. */
   readonly nodesOf?: (
     chain: ChainName,
     rpcUrl: string,
   ) => readonly string[] | Promise<readonly string[]>;
-  /** Whether USDC goes by the bridge, before inventory. */
+  /** Whether the bridge is preferred to inventory for USDC. */
   readonly bridge?: boolean;
-  /** Between blocks while something waits; 250 unless given. */
+  /** Milliseconds between blocks while a transaction waits; 250 unless given. */
   readonly blockMs?: number;
-  /** Blocks are final two epochs behind the head; 1 unless given. With more, the chains mine all the time. */
+  /** Blocks are final two epochs behind the head; 1 unless given. With more, the chains mine continuously. */
   readonly slotsInAnEpoch?: number;
 }
 
@@ -288,14 +287,14 @@ export async function openWorld(options: WorldOptions = {}) {
   return {
     chains,
     deployment,
-    /** The stand-in of Circle's attestation service. */
+    /** The stand-in for Circle's attestation service. */
     get attestations() {
       if (!bridge) throw new Error("this world has no bridge");
       return bridge;
     },
     factory: deployment.factory,
     serviceUrls: () => ({ baseUrl: service.baseUrl, quoteUrl: service.quoteUrl }),
-    /** Where metrics and health are. */
+    /** URL of metrics and health. */
     telemetryUrl(): string {
       if (service.telemetryUrl === undefined) throw new Error("this world serves no metrics");
       return service.telemetryUrl;
@@ -321,21 +320,21 @@ export async function openWorld(options: WorldOptions = {}) {
     },
 
     /**
-     * Replaces the newest blocks of a chain by empty ones, and sends again what payers had sent in them: wallets do
-     * that. What the service had sent is the service's to send again.
+     * Replaces the newest blocks of a chain by empty ones, and rebroadcasts the payers' transactions, as wallets do. The
+     * service must rebroadcast its own.
      */
     async reorganise(chain: ChainName, depth: number, payments: readonly Hex[]): Promise<void> {
       const { client } = chains[chain];
       const sent = await Promise.all(
         payments.map((hash) =>
-          // CAST: the node's own method, which the client's types do not know.
+          // CAST: a method of the node that the client's types do not include.
           client.request({ method: "eth_getRawTransactionByHash", params: [hash] } as never),
         ),
       );
       // CAST: as above.
       await client.request({ method: "anvil_reorg", params: [depth, []] } as never);
       for (const serializedTransaction of sent) {
-        // CAST: a raw transaction, or null for one that the node forgot.
+        // CAST: a raw transaction, or null if the node dropped it.
         const raw = serializedTransaction as Hex | null;
         if (raw) await client.sendRawTransaction({ serializedTransaction: raw }).catch(() => null);
       }
@@ -355,7 +354,7 @@ export async function openWorld(options: WorldOptions = {}) {
     command: (...args: readonly string[]) =>
       runServiceCommand(["--config", join(stateDir, "service.json"), ...args]),
 
-    /** Waits until the newest settlement of an address, other than `after`, is final. */
+    /** Waits until the newest settlement of an address, other than `after`, is terminal. */
     async settled(address: Address, { after, by = 0 }: SettledArgs = {}): Promise<Swap> {
       let newest: Swap | undefined;
       await until(`${address} is settled`, async () => {
@@ -370,7 +369,7 @@ export async function openWorld(options: WorldOptions = {}) {
       return (await statusEvents(id)).map((event) => event.status);
     },
 
-    /** What was detected at an address, oldest first; waits for `count` of them. */
+    /** Waits for `count` detected deposits of an address, and returns them, oldest first. */
     async deposits(address: Address, count: number): Promise<DepositDetectedData[]> {
       let found: DepositDetectedData[] = [];
       await until(`${count} deposits are detected`, async () => {
@@ -399,22 +398,22 @@ export async function openWorld(options: WorldOptions = {}) {
     asOwner: (chain: ChainName, call: { readonly to: Address; readonly data: Hex }) =>
       sendAs(chain, keys.owner.account, call),
 
-    /** Calls a contract as an account that is given coin for gas, and waits for the block. */
+    /** Calls a contract as an account, which is funded with gas money, and waits for the block. */
     async sendAs(chain: ChainName, account: PrivateKeyAccount, call: OutsideCall): Promise<void> {
       await this.payNative(chain, account.address, parseEther("1"));
       await sendAs(chain, account, call);
     },
 
-    /** Who may take the deposits of an integrator back. */
+    /** Returns the refund authority of an integrator. */
     refundAuthority: (integrator: string): PrivateKeyAccount =>
       loadKey(join(stateDir, "keys"), `refund-${integrator}`).account,
 
     guardian: keys.guardian.account,
 
-    /** An account that nobody knows. */
+    /** Returns a new account. */
     stranger: (): PrivateKeyAccount => privateKeyToAccount(generatePrivateKey()),
 
-    /** Makes an account a relayer and gives it coin for gas, as an operator does before a lane has its key. */
+    /** Adds an account as a relayer and funds it, as an operator does before a lane uses its key. */
     async addRelayer(chain: ChainName, relayer: Address): Promise<void> {
       const args = [relayer, true] as const;
       const data = encodeFunctionData({ abi: depositFactoryAbi, functionName: "setRelayer", args });
@@ -422,7 +421,7 @@ export async function openWorld(options: WorldOptions = {}) {
       await this.payNative(chain, relayer, parseEther("1"));
     },
 
-    /** Takes the whole inventory of a chain out, to the treasury. */
+    /** Withdraws the whole inventory of a chain to the treasury. */
     async emptyInventory(chain: ChainName): Promise<void> {
       const { token, delivery } = deployment.chains[chain];
       const amount = await tokenBalance(chain, delivery);
@@ -442,7 +441,7 @@ export async function openWorld(options: WorldOptions = {}) {
       });
     },
 
-    /** How many payments out of inventory a recipient got. */
+    /** Returns the number of payouts from inventory to a recipient. */
     async countDeliveries(chain: ChainName, to: Address): Promise<number> {
       const events = await chains[chain].client.getContractEvents({
         address: deployment.chains[chain].delivery,
@@ -458,7 +457,7 @@ export async function openWorld(options: WorldOptions = {}) {
       chain: ChainName,
       commitment: NonNullable<Quote["payDepositCommitment"]>,
     ): Promise<Address> {
-      // CAST: the wire's schema holds these fields to 32 bytes of hex.
+      // CAST: the wire's schema checks that these fields are 32 bytes of hex.
       const word = (text: string) => text as Hex;
       return chains[chain].client.readContract({
         address: deployment.factory,
@@ -479,20 +478,20 @@ export async function openWorld(options: WorldOptions = {}) {
       });
     },
 
-    /** How the service ended; waits until it does. */
+    /** Waits until the service exits, and returns its signal or code. */
     serviceDeath: (): Promise<string> => deathOf(service, DEADLINE_MS),
 
-    /** Sets what a unit of gas costs in the next block of a chain, and mines it; it falls by an eighth with each block. */
+    /** Sets the base fee of the next block of a chain, and mines it; the fee falls by an eighth with each block. */
     async setBaseFee(chain: ChainName, weiPerGas: bigint): Promise<void> {
       const { client } = chains[chain];
       const params = [`0x${weiPerGas.toString(16)}`];
-      // CAST: the node's own method, which the client's types do not know.
+      // CAST: a method of the node that the client's types do not include.
       await client.request({ method: "anvil_setNextBlockBaseFeePerGas", params } as never);
       // CAST: as above.
       await client.request({ method: "evm_mine", params: [] } as never);
     },
 
-    /** Ends the service, if it still runs, and starts it again; with a point at which it kills itself. */
+    /** Stops the service if it runs, and starts it again, optionally with a crash point. */
     async restartService({ crashAt }: { readonly crashAt?: string }): Promise<void> {
       closeStreams();
       await service.stop();
@@ -500,13 +499,13 @@ export async function openWorld(options: WorldOptions = {}) {
       service = await startService({ stateDir, env });
     },
 
-    /** Ends the service without asking. */
+    /** Kills the service with SIGKILL. */
     async killService(): Promise<void> {
       closeStreams();
       await service.kill();
     },
 
-    /** Ends the service until it is started again. */
+    /** Stops the service until it is started again. */
     async stopService(): Promise<void> {
       closeStreams();
       await service.stop();
@@ -514,13 +513,13 @@ export async function openWorld(options: WorldOptions = {}) {
 
     configPath: join(stateDir, "service.json"),
 
-    /** Where the embedded database is; the service is to be stopped before it is copied or replaced. */
+    /** Folder of the embedded database; stop the service before copying or replacing it. */
     databaseFolder: () => realpathSync(join(stateDir, "service", "postgres")),
 
-    /** All that the service has logged. */
+    /** Returns the whole log of the service. */
     readLog: (): string => readFileSync(join(stateDir, "service.log"), "utf8"),
 
-    /** Ends the service, and starts it with some of its roles. */
+    /** Stops the service, and starts it with some of its roles. */
     async replaceService({ roles }: { readonly roles: string }): Promise<void> {
       closeStreams();
       await service.stop();

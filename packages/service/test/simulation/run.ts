@@ -124,7 +124,7 @@ export interface RunResult {
 
 const SAFETY_MS = 6 * 60_000;
 const LIVENESS_MS = 12 * 3_600_000;
-/** Payout window of the liveness phase, in runs with a short one. */
+/** Time in the liveness phase until short payout windows become long, in milliseconds. */
 const HASTE_MS = 5 * 60_000;
 const STEPS_MAX = 60_000;
 const CHECK_EVERY = 40;
@@ -528,7 +528,7 @@ async function play(
   // Otherwise settlements by a removed route would wait permanently.
   if (change) reconfigure(between);
   if (drawn.isHasty) {
-    // Short payout windows end with the safety phase, so that every lock can be paid.
+    // Short payout windows become long, so that every lock can be paid.
     kernel.schedule("locks have longer", HASTE_MS, () => {
       payoutWindowS = 600n;
       reconfigure(between);

@@ -91,7 +91,7 @@ export const TRADER = accountOf("trader");
 /** Initial price of the coin in dollars, times 1e18. */
 export const COIN_USD = 2n * ETHER;
 const POOL_FEE = 500;
-/** Limit of one burn, in base units: above all deposits. */
+/** Fast allowance of the bridge without a limit, in base units: above all deposits. */
 export const ALLOWANCE = 10n ** 15n;
 
 const routeOf = (name: string, chainId: number) => accountOf(`route ${name} ${chainId}`);

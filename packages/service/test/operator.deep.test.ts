@@ -24,7 +24,7 @@ afterAll(async () => {
 const DEATH_DEADLINE_MS = 150_000;
 const REASON = ["--reason", "the token was paused, ticket 7"] as const;
 
-/** Pauses sweeps as the guardian; only the owner can unpause them. */
+/** Pauses sweeps as the guardian, or unpauses them as the owner, who alone can. */
 async function setPaused(paused: boolean): Promise<void> {
   const functionName = paused ? "pause" : "unpause";
   const data = encodeFunctionData({ abi: depositFactoryAbi, functionName });

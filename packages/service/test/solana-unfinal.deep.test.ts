@@ -39,7 +39,7 @@ async function payUnfinal(address: string, amount: bigint) {
   return deposit;
 }
 
-/** Counts the events about a deposit of a vault. */
+/** Counts the `deposit_detected` events of a vault. */
 async function countTold(address: string): Promise<number> {
   let told = 0;
   for await (const { type, data } of world.client().iterateEvents()) {

@@ -9,7 +9,7 @@ const LAMPORTS = 1_000_000_000n;
 const ETHER = 10n ** 18n;
 const ETH = "0x0000000000000000000000000000000000000000";
 
-/** Returns empty wallets on Solana. */
+/** Empty wallets on Solana. */
 const RECIPIENTS = {
   usdt: "DY7TsvkE1kT8g4zVa4haEmw7UsAqFVPW1w7qmFa6u4SL",
   weth: "7h6kcCCYnD44Rhjryob1uWcxDXXrV8jYDLPvSxi5BzBe",

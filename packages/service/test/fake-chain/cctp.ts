@@ -78,7 +78,7 @@ export function showNonce({ nonce }: MessageFields): Hex32 {
   return toHex32(`0x${nonce.toString(16).padStart(64, "0")}`);
 }
 
-/** Returns the digest that the attestation service signs. */
+/** Returns the signature of the attestation service over a bridge message. */
 export function signMessage(message: Hex): Hex {
   return hash("bridge", message);
 }

@@ -214,7 +214,7 @@ export interface Environment {
 
 const BPS = 10_000n;
 
-/** Returns the message that the attestor signs and the contracts check: its name and every field. */
+/** Returns the attestor's signature as the contracts check it, over a name and every field. */
 export function attestation(
   attestor: Address,
   contract: Address,

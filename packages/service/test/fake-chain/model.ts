@@ -180,7 +180,7 @@ export class FakeChain {
     return this.placesOf(txHash).some((block) => branch.includes(block));
   }
 
-  /** Drops the mempool, as nodes do under load. */
+  /** Drops the chosen transactions of the mempool, as nodes do under load. */
   forget(chosen: (transaction: FakeTransaction) => boolean): void {
     for (const [key, transaction] of this.pool) {
       if (chosen(transaction)) this.pool.delete(key);
@@ -379,7 +379,7 @@ export function costOf({ gas, maxFeePerGas, action }: FakeTransaction): bigint {
   return gas * maxFeePerGas + (paysCoin ? action.amount : 0n);
 }
 
-/** Encodes a signed transaction as bytes, and decodes it. */
+/** Returns the hash of a signed transaction. */
 export function hashOf(raw: Hex): TxHash {
   return toTxHash(hash("transaction", raw));
 }

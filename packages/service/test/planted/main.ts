@@ -142,7 +142,7 @@ function runTests(home: string, files: readonly string[]): Verdict {
   return { kind: "caught", as: failed.fullName };
 }
 
-/** Runs `work` with the bug in the copy, and restores the copy afterwards. */
+/** Runs the catcher with the bug in the copy, and restores the copy afterwards. */
 function tryBug(home: string, bug: Bug): Verdict {
   const service = join(home, "packages/service");
   const before = new Map<string, string>();

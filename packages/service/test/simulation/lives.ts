@@ -255,7 +255,7 @@ export function createLives(stage: Stage) {
   const openNode = (chain: FakeChain): FakeNode =>
     chain instanceof FakeSlotChain ? createFakeSlotNode(chain, DAILY_CAP) : createFakeNode(chain);
 
-  /** Returns a separate process, which survives those of the service. */
+  /** The signer of Solana, a separate process that survives those of the service. */
   const custody = createFakeCustody({
     contracts: contractsOf(SOLANA),
     pairs: stage.config().routes,

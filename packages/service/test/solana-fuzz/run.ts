@@ -41,7 +41,7 @@ export interface FuzzResult {
 
 const VAULTS = 4;
 const HIDDEN_EVERY = 7;
-/** Most scans in a row without an answer of the nodes. */
+/** Most scans in a row while nodes give no answer. */
 const TRIES_MAX = 20;
 /** Blocks above the final one in the sandbox. */
 const FINAL_LAG = 32;

@@ -12,7 +12,7 @@ export const ID = toHex32(`0x${"1d".repeat(32)}`);
 export const UNKNOWN_ID = toHex32(`0x${"00".repeat(32)}`);
 export const MINED = toTxHash(`0x${"7a".repeat(32)}`);
 export const UNMINED = toTxHash(`0x${"7b".repeat(32)}`);
-/** Facts of the only pool. */
+/** Fee of the only pool. */
 export const POOL_FEE = 500;
 export const CALL = { to: WALLET, data: "0x", value: 0n } as const;
 

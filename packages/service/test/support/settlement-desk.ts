@@ -74,7 +74,7 @@ export async function openDesk() {
     swapFee: undefined as bigint | undefined,
     /** Happens while a request reads a balance. */
     meanwhile: async () => {},
-    /** Gas charge of the sweep in base units of the token; undefined where it is sponsored. */
+    /** Gas charge of the sweep in base units of the token; zero where it is sponsored. */
     gas: 0n,
     feeBps: 0,
     /** Terms of the planned sweeps, and of the recorded mined ones. */

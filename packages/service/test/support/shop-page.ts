@@ -3,7 +3,7 @@ import { SluiceApiError, type SluiceClientOptions, createSluiceClient } from "@s
 import { acceptPayment, type Order, type Terms } from "../../../sdk/examples/accept-payment.ts";
 import { processEvents } from "../../../sdk/examples/follow-events.ts";
 
-/** The settings that the test passes to the page. */
+/** The functions that the test gives to the page. */
 interface Shop {
   show(payment: { readonly address: string; readonly uri: string }): Promise<void>;
   record(line: string): Promise<void>;
@@ -29,7 +29,7 @@ const shopPage = {
     void processEvents(service, store, new AbortController().signal);
   },
 
-  /** Returns the error of a refused call. */
+  /** Returns the message of a refused call's error. */
   async readRefusal(service: SluiceClientOptions): Promise<string> {
     try {
       await createSluiceClient(service).listSwaps();

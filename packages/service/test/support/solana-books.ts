@@ -7,7 +7,7 @@ export interface Claimed {
   readonly lamportsBefore: bigint;
   /** Total of the locked deposits. */
   readonly brought: { readonly usdc: bigint; readonly wsol: bigint; readonly lamports: bigint };
-  /** Vaults that the audit must cover. */
+  /** Least number of vaults that the audit must cover. */
   readonly walletsMin: number;
 }
 

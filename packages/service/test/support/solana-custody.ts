@@ -56,7 +56,7 @@ const SEED = new Secret(`0x${"5e".repeat(32)}`);
 /** More than any test pays. */
 const LARGE_CAP = 10n ** 15n;
 
-/** A refund authority's key, as named in a commitment. */
+/** Returns the public key of a party of a commitment, unique per number. */
 export const walletOf = (number: number): Address =>
   createSeed(new Secret(`0x${number.toString(16).padStart(64, "0")}`), "a test").accounts.settle;
 

@@ -13,7 +13,7 @@ import { deathOf } from "./processes.ts";
 export type SolanaSandbox = Awaited<ReturnType<typeof openSolanaSandbox>>;
 
 const DEADLINE_MS = 60_000;
-/** Decimals of USDC on every chain. */
+/** Base units of one USDC, on every chain. */
 export const USDC = 1_000_000n;
 /** A wallet on Solana. */
 const SOLANA_RECIPIENT = "ALaVUuQzVcS7MMTkqas9ZW8MymnEphYF2CC6PaeeMRS9";
@@ -140,7 +140,7 @@ export async function openSolanaSandbox(options: { readonly env?: Record<string,
     );
   }
 
-  /** Makes the address of each deposit unique. */
+  /** Counter of user ids, so that each deposit has an address of its own. */
   let users = 0;
   const newWallet = (): Address => privateKeyToAccount(generatePrivateKey()).address;
 

@@ -42,7 +42,7 @@ export function hashCommitment(c: Commitment): Hex32 {
   );
 }
 
-/** The factory's address, the same on every chain as in production. */
+/** Returns a commitment's wallet, the same on every chain as with the real factory. */
 export function predictWallet(commitment: Commitment): Address {
   return toAddress(`0x${hash("wallet", hashCommitment(commitment)).slice(26)}`);
 }

@@ -119,7 +119,7 @@ export type Action =
   /** A signed order, on a chain without contracts. */
   | { readonly kind: "order"; readonly order: Order };
 
-/** A relayer's call of a route. */
+/** Terms of a relayer's call of a route. */
 export type RouteTerms = RouteFee | BurnTerms | PoolSwapTerms | PoolSwapBurnTerms;
 
 export interface SettleAction {

@@ -48,7 +48,7 @@ export function readSwaps(chains: ReadonlyMap<number, FakeChain>): readonly Swap
   );
 }
 
-/** Returns the relayer's call for a wallet's token. */
+/** Returns the terms of the relayer's call for a wallet's token. */
 function findTerms(action: Action, wallet: string, token: string): RouteTerms | null {
   if (action.kind === "many") {
     for (const job of action.jobs) {

@@ -87,7 +87,7 @@ export interface RunOptions {
   readonly refunds?: boolean;
   /** Whether late deposits reach Solana vaults during their sweep, instead of the seed's choice. */
   readonly latecomers?: boolean;
-  /** Payments of the users, instead of the seed's. */
+  /** Number of payments, instead of the seed's. */
   readonly payments?: number;
   /** Disturbs effects; called for each durable effect and crash point with its running number. */
   readonly disturb?: (what: string, number: number) => Disturbance | null;
@@ -277,7 +277,7 @@ async function play(
     });
   };
 
-  /** Supervises: restarts a role that no process has, after a delay. */
+  /** Roles without a process, whose restart is scheduled. */
   const awaited = new Set<Role>();
   const restartDead = () => {
     for (const _ of lives.bury()) mark("killed");

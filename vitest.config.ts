@@ -26,7 +26,8 @@ export default defineConfig({
           testTimeout: 600_000,
           hookTimeout: 300_000,
           isolate,
-          maxWorkers,
+          // One fewer: its stories wait with deadlines, and the simulation takes two.
+          maxWorkers: maxWorkers - 1,
         },
       },
       {

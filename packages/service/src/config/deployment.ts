@@ -27,7 +27,10 @@ const DELAY_S = 604_800;
 /** The constructor arguments from which the addresses of the contracts are derived. */
 export const Deployment = Type.Object(
   {
-    owner: setting(EvmAddressText, "The owner of the constructor, whoever owns them by now."),
+    owner: setting(
+      EvmAddressText,
+      "The owner given to the constructor, even if ownership has moved since.",
+    ),
     guardian: setting(EvmAddressText, "The guardian of the constructor."),
     treasury: setting(EvmAddressText, "Receives claims and withdrawn inventory."),
     feeRecipient: setting(Type.Optional(EvmAddressText), "Receives fees.", {

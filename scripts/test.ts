@@ -1,8 +1,8 @@
 /**
  * `npm test`: checks, units, contracts and one story per capability. `npm run test:deep`: the rest, files named
  * `*.deep.test.ts`, and the contracts with as many cases as `foundry.toml` says. Tests of TypeScript run beside the other
- * steps, because stories mostly wait. At the end stand the longest steps and files and, on the last line, the count of
- * all. Without a Chromium on the machine the browser's tests do not run, and the end says so. Names of files behind the
+ * steps, because stories mostly wait. At the end stand the longest steps and files, the failures with the first line of
+ * each error and, on the last line, the count of all. Without a Chromium on the machine the browser's tests do not run, and the end says so. Names of files behind the
  * command run only the tests of TypeScript in them.
  */
 import { spawn } from "node:child_process";
@@ -11,13 +11,14 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { parseArgs } from "node:util";
-import { startVitest } from "vitest/node";
+import { parseArgs, stripVTControlCharacters } from "node:util";
+import { startVitest, type TestModule } from "vitest/node";
 import { findChromium } from "../packages/service/test/support/chromium.ts";
 
-interface Count {
+interface Outcome {
   readonly passed: number;
-  readonly failed: number;
+  /** One line for each failure: its name and the first line of its error. */
+  readonly failures: readonly string[];
 }
 
 const { values, positionals: files } = parseArgs({
@@ -27,8 +28,15 @@ const { values, positionals: files } = parseArgs({
 const root = join(import.meta.dirname, "..");
 const scratch = mkdtempSync(join(tmpdir(), "sluice-test-"));
 const LONGEST = 10;
+const FAILURES_SHOWN = 20;
 /** What ran, and for how long. */
 const durations: { readonly name: string; readonly ms: number }[] = [];
+
+/** Returns the first line of an error that says something, without colours. */
+function firstLineOf(error: string): string {
+  const lines = stripVTControlCharacters(error).split("\n");
+  return lines.map((line) => line.trim()).find((line) => line !== "") ?? "no message";
+}
 
 /** Runs a command to its end beside others, and keeps what it says. */
 async function run(
@@ -49,7 +57,7 @@ async function run(
   return { stdout, stderr, isOk: status === 0 };
 }
 
-async function checks(): Promise<Count> {
+async function checks(): Promise<Outcome> {
   const steps: readonly [string, string, readonly string[]][] = [
     ["format", "prettier", ["--check", "--log-level", "warn", "."]],
     ["lint", "oxlint", ["--deny-warnings"]],
@@ -60,20 +68,20 @@ async function checks(): Promise<Count> {
     ["command line", "node", ["scripts/write-command-line.ts", "--check"]],
     ["configuration", "node", ["scripts/write-configuration.ts", "--check"]],
   ];
-  let failed = 0;
+  const failures: string[] = [];
   for (const [name, command, args] of steps) {
     const { stdout, stderr, isOk } = await run(name, command, args);
     if (isOk) continue;
-    failed += 1;
+    failures.push(`${name}: ${firstLineOf(`${stderr}${stdout}`)}`);
     console.error(`\n== FAILED ${name}\n${stdout}${stderr}`);
   }
-  return { passed: steps.length - failed, failed };
+  return { passed: steps.length - failures.length, failures };
 }
 
 /** Cases of each fuzz test and runs of each invariant in `npm test`; `foundry.toml` has 500 and 512. */
 const QUICK_FORGE = { FOUNDRY_FUZZ_RUNS: "100", FOUNDRY_INVARIANT_RUNS: "32" };
 
-async function contracts(): Promise<Count> {
+async function contracts(): Promise<Outcome> {
   // One thread: the rest of the machine is for the stories, whose clocks run.
   const args = ["packages/contracts/scripts/forge.ts", "test", "--json", "--threads", "1"];
   const { stdout, stderr, isOk } = await run(
@@ -88,20 +96,21 @@ async function contracts(): Promise<Count> {
     suites = JSON.parse(json);
   } catch {
     console.error(`\n== FAILED contracts\n${stdout.slice(-4000)}${stderr.slice(-4000)}`);
-    return { passed: 0, failed: 1 };
+    return { passed: 0, failures: [`contracts: ${firstLineOf(`${stderr}${stdout}`)}`] };
   }
   const results = Object.entries(suites).flatMap(([suite, { test_results: tests }]) =>
     Object.entries(tests).map(([name, result]) => ({ suite, name, ...result })),
   );
-  const failures = results.filter(({ status }) => status !== "Success");
-  for (const { suite, name, reason, status } of failures) {
-    console.error(`\n== FAILED contracts: ${suite} ${name}: ${reason ?? status}`);
-  }
-  const failed = failures.length === 0 && !isOk ? 1 : failures.length;
-  return { passed: results.length - failures.length, failed };
+  const failures = results
+    .filter(({ status }) => status !== "Success")
+    .map((test) => `contracts: ${test.suite} ${test.name}: ${test.reason ?? test.status}`);
+  for (const failure of failures) console.error(`\n== FAILED ${failure}`);
+  const passed = results.length - failures.length;
+  if (failures.length === 0 && !isOk) failures.push(`contracts: ${firstLineOf(stderr)}`);
+  return { passed, failures };
 }
 
-async function typescript(projects: string[]): Promise<Count> {
+async function typescript(projects: string[]): Promise<Outcome> {
   // Stories start some hundred processes of the service, and each would compile it again.
   process.env["NODE_COMPILE_CACHE"] = join(scratch, "compiled");
   const vitest = await startVitest(files, { project: projects, run: true, watch: false });
@@ -110,40 +119,58 @@ async function typescript(projects: string[]): Promise<Count> {
     const { collectDuration, duration } = module.diagnostic();
     durations.push({ name: module.relativeModuleId, ms: collectDuration + duration });
   }
-  const states = modules.flatMap((module) => {
-    const tests = Array.from(module.children.allTests(), (test) => test.result().state);
-    // A file that failed outside of its tests, as by an import.
-    return module.ok() || tests.includes("failed") ? tests : [...tests, "failed"];
-  });
-  const errors = vitest.state.getUnhandledErrors().length;
+  const tests = modules.flatMap((module) => Array.from(module.children.allTests()));
+  const passed = tests.filter((test) => test.result().state === "passed").length;
+  const failures = [
+    ...modules.flatMap(failuresOf),
+    ...vitest.state.getUnhandledErrors().map((error) => `unhandled: ${messageOf(error)}`),
+  ];
   await vitest.close();
-  const passed = states.filter((state) => state === "passed").length;
-  const failed = states.length - passed + errors;
-  return { passed, failed: states.length === 0 ? 1 : failed };
+  return { passed, failures: tests.length === 0 ? [...failures, "no test ran"] : failures };
 }
 
-const sum = (counts: readonly Count[]): Count => ({
-  passed: counts.reduce((total, { passed }) => total + passed, 0),
-  failed: counts.reduce((total, { failed }) => total + failed, 0),
+function messageOf(error: unknown): string {
+  const isObject = typeof error === "object" && error !== null;
+  return firstLineOf(String(isObject && "message" in error ? error.message : error));
+}
+
+/** Lists the tests of a file that did not pass, skipped ones too, or else its errors outside of tests. */
+function failuresOf(module: TestModule): string[] {
+  const suites = [module, ...module.children.allSuites()];
+  const [outside] = suites.flatMap((suite) => suite.errors());
+  const failures = Array.from(module.children.allTests()).flatMap((test) => {
+    const { state, errors } = test.result();
+    if (state === "passed") return [];
+    const error = errors?.[0] ?? outside;
+    const cause = error === undefined ? state : messageOf(error);
+    return [`${module.relativeModuleId}: ${test.fullName}: ${cause}`];
+  });
+  if (module.ok() || failures.length > 0) return failures;
+  return [`${module.relativeModuleId}: ${outside === undefined ? "failed" : messageOf(outside)}`];
+}
+
+const together = (outcomes: readonly Outcome[]): Outcome => ({
+  passed: outcomes.reduce((total, { passed }) => total + passed, 0),
+  failures: outcomes.flatMap(({ failures }) => failures),
 });
 
-async function inTurn(steps: readonly (() => Promise<Count>)[]): Promise<Count> {
-  const counts: Count[] = [];
-  for (const step of steps) counts.push(await step());
-  return sum(counts);
+async function inTurn(steps: readonly (() => Promise<Outcome>)[]): Promise<Outcome> {
+  const outcomes: Outcome[] = [];
+  for (const step of steps) outcomes.push(await step());
+  return together(outcomes);
 }
 
 const startedAt = performance.now();
 const hasBrowser = findChromium() !== null;
 /** Beside the tests of TypeScript, one after another: they only compute. */
-const others: readonly (() => Promise<Count>)[] =
+const others: readonly (() => Promise<Outcome>)[] =
   files.length > 0 ? [] : values.deep ? [contracts] : [contracts, checks];
-const counts = await Promise.all([
+const outcomes = await Promise.all([
   typescript(values.deep ? ["deep"] : ["stories", "unit", "tidy"]),
   inTurn(others),
 ]);
 rmSync(scratch, { recursive: true, force: true });
-const { passed, failed } = sum(counts);
+const { passed, failures } = together(outcomes);
 console.log(`\nLongest of ${Math.round((performance.now() - startedAt) / 1000)} s:`);
 for (const { name, ms } of durations
   .toSorted((one, other) => other.ms - one.ms)
@@ -153,5 +180,10 @@ for (const { name, ms } of durations
 if (values.deep && !hasBrowser) {
   console.log("\nNo Chromium on PATH or in CHROMIUM: the browser's tests did not run.");
 }
-console.log(`\n${passed} passed, ${failed} failed`);
-process.exit(failed === 0 ? 0 : 1);
+console.log();
+for (const failure of failures.slice(0, FAILURES_SHOWN)) console.log(`FAILED ${failure}`);
+if (failures.length > FAILURES_SHOWN) {
+  console.log(`FAILED and ${failures.length - FAILURES_SHOWN} more, above`);
+}
+console.log(`${passed} passed, ${failures.length} failed`);
+process.exit(failures.length === 0 ? 0 : 1);

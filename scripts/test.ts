@@ -2,8 +2,8 @@
  * `npm test`: checks, units, contracts and one story per capability. `npm run test:deep`: the rest, files named
  * `*.deep.test.ts`, and the contracts with as many cases as `foundry.toml` says. Tests of TypeScript run beside the other
  * steps, because stories mostly wait. At the end stand the longest steps and files, the failures with the first line of
- * each error and, on the last line, the count of all. Without a Chromium on the machine the browser's tests do not run, and the end says so. Names of files behind the
- * command run only the tests of TypeScript in them.
+ * each error and, on the last line, the count of all. Without a Chromium on the machine the browser's tests do not run,
+ * and the end says so. Names of files behind the command run only the tests of TypeScript in them.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -691,9 +691,9 @@ describe("simulating", () => {
 });
 
 describe("fees", () => {
-  const asking = (maxFeePerGas: bigint, maxPriorityFeePerGas: bigint) =>
+  const asking = (gasPriceMax: bigint, tipMax: bigint) =>
     createLiar((answer, method) =>
-      method === "suggestFees" ? ({ maxFeePerGas, maxPriorityFeePerGas } satisfies Fees) : answer,
+      method === "suggestFees" ? ({ gasPriceMax, tipMax } satisfies Fees) : answer,
     );
 
   test("stay within the honest range when one node asks too much or nothing [T48]", async () => {
@@ -706,10 +706,10 @@ describe("fees", () => {
         asking(30n, 2n),
         asking(32n, 3n),
       ]).suggestFees();
-      expect(fees.maxFeePerGas).toBeGreaterThanOrEqual(30n);
-      expect(fees.maxFeePerGas).toBeLessThanOrEqual(32n);
-      expect(fees.maxPriorityFeePerGas).toBeGreaterThanOrEqual(2n);
-      expect(fees.maxPriorityFeePerGas).toBeLessThanOrEqual(3n);
+      expect(fees.gasPriceMax).toBeGreaterThanOrEqual(30n);
+      expect(fees.gasPriceMax).toBeLessThanOrEqual(32n);
+      expect(fees.tipMax).toBeGreaterThanOrEqual(2n);
+      expect(fees.tipMax).toBeLessThanOrEqual(3n);
     }
   });
 });

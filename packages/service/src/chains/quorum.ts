@@ -153,8 +153,8 @@ export function createQuorumChain(
     async suggestFees() {
       const fees = await collect((node) => node.suggestFees());
       return {
-        maxFeePerGas: nodes.reachedBy(fees.values.map((fee) => fee.maxFeePerGas)),
-        maxPriorityFeePerGas: nodes.reachedBy(fees.values.map((fee) => fee.maxPriorityFeePerGas)),
+        gasPriceMax: nodes.reachedBy(fees.values.map((fee) => fee.gasPriceMax)),
+        tipMax: nodes.reachedBy(fees.values.map((fee) => fee.tipMax)),
       };
     },
     simulate: (from, call) => agree((node) => node.simulate(from, call), SIMULATIONS),

@@ -59,7 +59,7 @@ function createNode(chain: typeof HERE, given: Partial<ChainInspector>): ChainIn
     }),
     getBlockHash: async () => HASH,
     getCoinBalance: async () => 10n ** 18n,
-    suggestFees: async () => ({ maxFeePerGas: 10n ** 9n, maxPriorityFeePerGas: 1n }),
+    suggestFees: async () => ({ gasPriceMax: 10n ** 9n, tipMax: 1n }),
     hasCode: async () => true,
     isContract: async () => false,
     getCodeHash: async (address) => (address === deployer.address ? deployer.codeHash : HASH),

@@ -13,7 +13,7 @@ const COIN_DECIMALS = 18;
 
 export function checkLanes(deps: DoctorDeps, chain: EvmChain, identified: Check): readonly Check[] {
   const inspector = deps.nodesOf(chain.chainId).service;
-  const feePerGas = once(async () => (await inspector.suggestFees()).maxFeePerGas);
+  const feePerGas = once(async () => (await inspector.suggestFees()).gasPriceMax);
   return deps.lanesOf(chain.chainId).map(({ name: item, address: account }) => ({
     id: "lane.balance",
     subject: subjectOf(chain),

@@ -60,8 +60,8 @@ function examine(given: {
   const node = createStrictInspector({
     // Without a base fee, a unit of gas costs only the tip.
     suggestFees: async () => ({
-      maxFeePerGas: given.feePerGas ?? 0n,
-      maxPriorityFeePerGas: given.feePerGas ?? 0n,
+      gasPriceMax: given.feePerGas ?? 0n,
+      tipMax: given.feePerGas ?? 0n,
     }),
   });
   const deps = createDoctorDeps({
@@ -121,7 +121,7 @@ test("includes the cost of a payment on Solana, with the rent of a new account",
     ...SOLANA_CHAIN,
     tokens: SOLANA_CHAIN.tokens.map((token) => ({ ...token, price: PRICE })),
   };
-  const nothing = async () => ({ maxFeePerGas: 0n, maxPriorityFeePerGas: 0n });
+  const nothing = async () => ({ gasPriceMax: 0n, tipMax: 0n });
   const deps = createDoctorDeps({
     config: { chains: [chain, solana], routes: [route] },
     nodes: nodesFor(createStrictInspector({ suggestFees: nothing })),

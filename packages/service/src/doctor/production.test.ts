@@ -26,7 +26,7 @@ const deps = createDoctorDeps({
   listIntegrators: async () => [],
   nodes: nodesFor(
     createStrictInspector({
-      suggestFees: async () => ({ maxFeePerGas: gasPrice, maxPriorityFeePerGas: gasPrice }),
+      suggestFees: async () => ({ gasPriceMax: gasPrice, tipMax: gasPrice }),
     }),
   ),
   prices: {

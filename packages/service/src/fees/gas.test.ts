@@ -37,7 +37,7 @@ function openCosts() {
   const feesOf = (baseFee: () => bigint) => async () => {
     state.asked += 1;
     if (state.fails) throw new OperatingError("RPC_UNAVAILABLE", "The node did not answer.");
-    return { maxFeePerGas: baseFee() * 2n + GWEI, maxPriorityFeePerGas: GWEI };
+    return { gasPriceMax: baseFee() * 2n + GWEI, tipMax: GWEI };
   };
   const costs = createGasCosts({
     chains: new Map([
@@ -56,8 +56,8 @@ function openCosts() {
 }
 
 test("a unit of gas costs base fee plus tip, not the offered fee cap", () => {
-  expect(priceOfGas({ maxFeePerGas: 41n * GWEI, maxPriorityFeePerGas: GWEI })).toBe(21n * GWEI);
-  expect(priceOfGas({ maxFeePerGas: 10n, maxPriorityFeePerGas: 3n })).toBe(7n);
+  expect(priceOfGas({ gasPriceMax: 41n * GWEI, tipMax: GWEI })).toBe(21n * GWEI);
+  expect(priceOfGas({ gasPriceMax: 10n, tipMax: 3n })).toBe(7n);
 });
 
 describe("the gas of a settlement", () => {
@@ -84,13 +84,13 @@ describe("the gas of a settlement", () => {
             coin: { token: NATIVE_SOL, decimals: 9 },
             // The priority fee at which an order costs this much.
             costOfStep: (step) => costOfStep(step, 100_000n),
-            suggestFees: async () => ({ maxFeePerGas: 0n, maxPriorityFeePerGas: 0n }),
+            suggestFees: async () => ({ gasPriceMax: 0n, tipMax: 0n }),
           }),
         ],
         [
           30,
           createStrictChain({
-            suggestFees: async () => ({ maxFeePerGas: 0n, maxPriorityFeePerGas: 0n }),
+            suggestFees: async () => ({ gasPriceMax: 0n, tipMax: 0n }),
           }),
         ],
       ]),

@@ -53,9 +53,9 @@ export function listGas(
   }));
 }
 
-/** Returns the current price of a unit of gas in wei: base fee plus tip, since `maxFeePerGas` is 2 x base fee + tip. */
-export function priceOfGas({ maxFeePerGas, maxPriorityFeePerGas }: GasFees): bigint {
-  return (maxFeePerGas - maxPriorityFeePerGas + 1n) / 2n + maxPriorityFeePerGas;
+/** Returns the current price of a unit of gas in wei: base fee plus tip, since `gasPriceMax` is 2 x base fee + tip. */
+export function priceOfGas({ gasPriceMax, tipMax }: GasFees): bigint {
+  return (gasPriceMax - tipMax + 1n) / 2n + tipMax;
 }
 
 /** Prices the gas of settlements. */

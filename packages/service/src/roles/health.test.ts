@@ -52,7 +52,7 @@ test("does not change lanes that sign", async () => {
   const signer = createReadableSigner(2);
   const [lane] = countRefusals(metrics, { lanes: [signer], attestor: null, vaults: null }).lanes;
   expect(lane).toMatchObject({ chainId: 2, purpose: "settle", address: LANE, retired: false });
-  const fees = { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n };
+  const fees = { gasPriceMax: 1n, tipMax: 1n };
   const call = { to: LANE, data: "0x" as const, value: 0n };
   const given = { call, nonce: 4, gas: 1n, fees };
   expect(await lane?.sign(given)).toEqual(await signer.sign(given));

@@ -257,7 +257,7 @@ function rulesOf(config: Config, chain: EvmChain, purpose: LanePurpose): LaneRul
       routes: new Set(routes.map(({ contract }) => contract)),
     }),
     gasMax: GAS_MAX,
-    maxFeePerGas: DEFAULT_LANE_LIMITS.maxFeePerGas,
+    gasPriceMax: DEFAULT_LANE_LIMITS.gasPriceMax,
     dailyGasBudget,
   };
 }

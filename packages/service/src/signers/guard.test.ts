@@ -41,7 +41,7 @@ describe("a guarded lane", () => {
   const rules: LaneRules = {
     checkCall: () => "settle",
     gasMax: 1_000_000n,
-    maxFeePerGas: 100n,
+    gasPriceMax: 100n,
     dailyGasBudget: undefined,
   };
   const intent = (change: {
@@ -56,8 +56,8 @@ describe("a guarded lane", () => {
     nonce: change.nonce ?? 0,
     gas: change.gas ?? 100_000n,
     fees: {
-      maxFeePerGas: change.fee ?? 10n,
-      maxPriorityFeePerGas: change.tip ?? 1n,
+      gasPriceMax: change.fee ?? 10n,
+      tipMax: change.tip ?? 1n,
     },
   });
   const open = (change: Partial<LaneRules> = {}) => {

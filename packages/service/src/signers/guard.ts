@@ -23,7 +23,7 @@ export interface LaneRules {
   readonly checkCall: (call: Call) => string;
   readonly gasMax: bigint;
   /** Wei per gas. */
-  readonly maxFeePerGas: bigint;
+  readonly gasPriceMax: bigint;
   /** Most wei committed to gas in 24 hours; undefined for no limit. */
   readonly dailyGasBudget: bigint | undefined;
 }
@@ -43,7 +43,7 @@ export interface OrderRules extends OrderLimits {
   /** Compute units. */
   readonly gasMax: bigint;
   /** Micro-lamports per compute unit. */
-  readonly maxFeePerGas: bigint;
+  readonly gasPriceMax: bigint;
 }
 
 /** The configuration that an attestor's signatures are checked against. */
@@ -189,10 +189,10 @@ export function openGuard(options: { readonly journal: string; readonly clock: C
         getCapLeft: async (token) => memory.capLeft(token, rules.dailyCapOf(token), clock.now()),
         async sign(intent) {
           const { gas, fees } = intent;
-          const { gasMax, maxFeePerGas } = rules;
+          const { gasMax, gasPriceMax } = rules;
           if (gas > gasMax) throw new SignerRefusal(`${gas} compute units, above ${gasMax}`);
-          if (fees.maxFeePerGas > maxFeePerGas) {
-            throw new SignerRefusal(`fees above ${maxFeePerGas} micro-lamports per compute unit`);
+          if (fees.gasPriceMax > gasPriceMax) {
+            throw new SignerRefusal(`fees above ${gasPriceMax} micro-lamports per compute unit`);
           }
           const prepared = await prepare(intent, clock.now());
           // No await may stand between the check of the memory and the journal entry.
@@ -300,11 +300,11 @@ function checkTransaction(
   nowMs: number,
 ): void {
   const { call, nonce, gas, fees } = intent;
-  const { gasMax, maxFeePerGas, dailyGasBudget } = rules;
+  const { gasMax, gasPriceMax, dailyGasBudget } = rules;
   if (call.value !== 0n) throw new SignerRefusal("transaction carries native coin");
   if (gas > gasMax) throw new SignerRefusal(`gas ${gas} above ${gasMax}`);
-  if (fees.maxFeePerGas > maxFeePerGas) throw new SignerRefusal(`fees above ${maxFeePerGas} wei`);
-  if (fees.maxPriorityFeePerGas > fees.maxFeePerGas) {
+  if (fees.gasPriceMax > gasPriceMax) throw new SignerRefusal(`fees above ${gasPriceMax} wei`);
+  if (fees.tipMax > fees.gasPriceMax) {
     throw new SignerRefusal("priority fee above the maximum fee");
   }
   const known = memory.nonces.get(nonce);
@@ -352,8 +352,8 @@ function describe({ call, nonce, gas, fees }: SigningRequest) {
     dataHash: hashData(call.data),
     value: call.value.toString(),
     gas: gas.toString(),
-    maxFeePerGas: fees.maxFeePerGas.toString(),
-    maxPriorityFeePerGas: fees.maxPriorityFeePerGas.toString(),
+    maxFeePerGas: fees.gasPriceMax.toString(),
+    maxPriorityFeePerGas: fees.tipMax.toString(),
   };
 }
 
@@ -393,7 +393,7 @@ function readMessage(entry: OrdersEntry): GuardedMessage {
 }
 
 function costOf({ gas, fees }: SigningRequest): bigint {
-  return gas * fees.maxFeePerGas;
+  return gas * fees.gasPriceMax;
 }
 
 function hashCall({ to, data, value }: Call): string {

@@ -21,7 +21,7 @@ const INTENT: SigningRequest = {
   call: { to: TARGET, data: "0x0102", value: 0n },
   nonce: 7,
   gas: 100_000n,
-  fees: { maxFeePerGas: 2n ** 70n, maxPriorityFeePerGas: 1n },
+  fees: { gasPriceMax: 2n ** 70n, tipMax: 1n },
 };
 const ORDER: Payout = {
   commitment: {

@@ -129,8 +129,8 @@ export function parseSigningRequest(request: Static<typeof TransactionBody>): Si
     nonce,
     gas: BigInt(gas),
     fees: {
-      maxFeePerGas: BigInt(maxFeePerGas),
-      maxPriorityFeePerGas: BigInt(maxPriorityFeePerGas),
+      gasPriceMax: BigInt(maxFeePerGas),
+      tipMax: BigInt(maxPriorityFeePerGas),
     },
     ...(lifetime && {
       lifetime: {
@@ -154,8 +154,8 @@ export function formatSigningRequest(
     value: call.value.toString(),
     nonce,
     gas: gas.toString(),
-    maxFeePerGas: fees.maxFeePerGas.toString(),
-    maxPriorityFeePerGas: fees.maxPriorityFeePerGas.toString(),
+    maxFeePerGas: fees.gasPriceMax.toString(),
+    maxPriorityFeePerGas: fees.tipMax.toString(),
     ...(lifetime && {
       lifetime: {
         blockhash: lifetime.blockhash,

@@ -32,8 +32,8 @@ export async function insertAttempt(
       transaction_id: transactionId,
       number: attempt.number,
       raw: attempt.raw,
-      max_fee_per_gas: attempt.maxFeePerGas,
-      max_priority_fee_per_gas: attempt.maxPriorityFeePerGas,
+      max_fee_per_gas: attempt.gasPriceMax,
+      max_priority_fee_per_gas: attempt.tipMax,
       blockhash: attempt.lifetime?.blockhash ?? null,
       last_valid_height: attempt.lifetime?.lastValidHeight ?? null,
       created_at: formatStamp(attempt.signedAtMs),
@@ -65,8 +65,8 @@ function parseAttempt(row: Selectable<AttemptsTable>): Attempt {
     number: row.number,
     // CAST: written as Hex by insertAttempt.
     raw: row.raw as Hex,
-    maxFeePerGas: BigInt(row.max_fee_per_gas),
-    maxPriorityFeePerGas: BigInt(row.max_priority_fee_per_gas),
+    gasPriceMax: BigInt(row.max_fee_per_gas),
+    tipMax: BigInt(row.max_priority_fee_per_gas),
     lifetime:
       row.blockhash === null || row.last_valid_height === null
         ? null

@@ -102,7 +102,7 @@ function createForgetfulChain() {
         isExpired: async ({ lastValidHeight }) => finalHeight() > lastValidHeight,
       },
       combine: () => null,
-      suggestFees: async () => ({ maxFeePerGas: 5n, maxPriorityFeePerGas: 5n }),
+      suggestFees: async () => ({ gasPriceMax: 5n, tipMax: 5n }),
       getFinalNumber: async () => finalHeight(),
       getHead: async () => refAt(finalHeight()),
       getBlock: async (number) => (number <= finalHeight() ? refAt(number) : null),

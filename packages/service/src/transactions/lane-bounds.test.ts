@@ -310,11 +310,11 @@ describe("a replacement", () => {
 
   test("raises both fees by an eighth, or to the market if that is higher", async () => {
     const { node, deps, clock, submit, poll } = openLane();
-    const market = (maxFeePerGas: bigint, maxPriorityFeePerGas: bigint) => ({
+    const market = (gasPriceMax: bigint, tipMax: bigint) => ({
       ...deps,
       chain: createStrictChain({
         ...node.members,
-        suggestFees: async () => ({ maxFeePerGas, maxPriorityFeePerGas }),
+        suggestFees: async () => ({ gasPriceMax, tipMax }),
       }),
     });
     await submit("sweep:1:1");
@@ -324,8 +324,7 @@ describe("a replacement", () => {
       await poll(fees);
     }
     const offered = (await attemptsOf("sweep:1:1")).map(
-      ({ number, maxFeePerGas, maxPriorityFeePerGas }) =>
-        `${number}: ${maxFeePerGas} ${maxPriorityFeePerGas}`,
+      ({ number, gasPriceMax, tipMax }) => `${number}: ${gasPriceMax} ${tipMax}`,
     );
     expect(offered).toEqual(["4: 5626 900", "3: 5000 103", "2: 1126 91", "1: 1000 80"]);
   });
@@ -333,12 +332,12 @@ describe("a replacement", () => {
   test("may reach the gas price cap, and not exceed it by a wei [T66]", async () => {
     const { signer, clock, submit, poll } = openLane();
     await submit("sweep:1:1");
-    await poll(limitsWith({ maxFeePerGas: 100n }));
+    await poll(limitsWith({ gasPriceMax: 100n }));
     expect(signer.signed).toHaveLength(1);
     clock.advance(replaceAfterMs);
-    await poll(limitsWith({ maxFeePerGas: 112n }));
+    await poll(limitsWith({ gasPriceMax: 112n }));
     expect(signer.signed).toHaveLength(1);
-    await poll(limitsWith({ maxFeePerGas: 113n }));
+    await poll(limitsWith({ gasPriceMax: 113n }));
     expect(signer.signed).toHaveLength(2);
   });
 
@@ -359,12 +358,12 @@ describe("a replacement", () => {
       sign: async (request: Parameters<typeof signer.sign>[0]) => {
         // Meanwhile the other process signs with another fee, and sends.
         await poll();
-        return signer.sign({ ...request, fees: { ...request.fees, maxFeePerGas: 999n } });
+        return signer.sign({ ...request, fees: { ...request.fees, gasPriceMax: 999n } });
       },
     };
     await poll({ signer: slow });
     expect(node.sent).toHaveLength(1);
-    expect((await attemptsOf("sweep:1:1")).map(({ maxFeePerGas }) => maxFeePerGas)).toEqual([100n]);
+    expect((await attemptsOf("sweep:1:1")).map(({ gasPriceMax }) => gasPriceMax)).toEqual([100n]);
   });
 });
 

@@ -69,13 +69,13 @@ describe("lane log", () => {
   test("logs a gas price above the cap [T66]", async () => {
     const { lines, submit, poll } = openLane();
     await submit("sweep:1:1");
-    await poll({ limits: { ...DEFAULT_LANE_LIMITS, maxFeePerGas: 99n } });
+    await poll({ limits: { ...DEFAULT_LANE_LIMITS, gasPriceMax: 99n } });
     expect(withoutContext(lines)).toEqual([
       {
         level: ERROR,
         msg: "gas price above cap, waiting",
         intent: "sweep:1:1",
-        maxFeePerGas: "100",
+        gasPriceMax: "100",
       },
     ]);
   });

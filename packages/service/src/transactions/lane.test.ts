@@ -116,14 +116,14 @@ describe("lane", () => {
     await poll();
     expect(signer.signed).toEqual(["0|0x01|100", "1|0x02|100", "0|0x01|113"]);
     const attempts = await listAttempts(database.db, (await stateOf("deploy:a:1")).id);
-    expect(attempts.map((attempt) => attempt.maxFeePerGas)).toEqual([113n, 100n]);
+    expect(attempts.map((attempt) => attempt.gasPriceMax)).toEqual([113n, 100n]);
     expect(node.sent.length).toBeGreaterThanOrEqual(3);
   });
 
   test("signs nothing while the gas price is above the cap [T66]", async () => {
     const { signer, deps, submit, poll } = openLane();
     await submit("deploy:a:1");
-    await pollLane({ ...deps, limits: { ...DEFAULT_LANE_LIMITS, maxFeePerGas: 99n } });
+    await pollLane({ ...deps, limits: { ...DEFAULT_LANE_LIMITS, gasPriceMax: 99n } });
     expect(signer.signed).toEqual([]);
     await poll();
     expect(signer.signed.length).toBe(1);
@@ -131,7 +131,7 @@ describe("lane", () => {
 
   test("signs no replacement above the gas price cap [T66]", async () => {
     const { signer, clock, deps, submit } = openLane();
-    const capped = { ...deps, limits: { ...DEFAULT_LANE_LIMITS, maxFeePerGas: 110n } };
+    const capped = { ...deps, limits: { ...DEFAULT_LANE_LIMITS, gasPriceMax: 110n } };
     await submit("deploy:a:1");
     await pollLane(capped);
     clock.advance(10 * DEFAULT_LANE_LIMITS.replaceAfterMs);

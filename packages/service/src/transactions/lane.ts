@@ -71,8 +71,8 @@ export interface LaneLimits {
   readonly resendAfterMs: number;
   /** Maximum gas cost of a batch, in wei; undefined for no limit. */
   readonly batchCostMax?: bigint | undefined;
-  /** Gas price cap, in wei per gas. Above it nothing is signed. */
-  readonly maxFeePerGas: bigint;
+  /** Gas price cap, in the unit of `Fees`. Above it nothing is signed. */
+  readonly gasPriceMax: bigint;
 }
 
 /** More than one batch takes, so that the longest batch is found among calls of several kinds. */
@@ -82,7 +82,7 @@ export const DEFAULT_LANE_LIMITS: LaneLimits = {
   openMax: 16,
   replaceAfterMs: 30_000,
   resendAfterMs: 10_000,
-  maxFeePerGas: 500_000_000_000n,
+  gasPriceMax: 500_000_000_000n,
 };
 
 /** For chains where a transaction expires with its blockhash, after about a minute: rebroadcasts sooner. */
@@ -215,7 +215,7 @@ async function signForBlockhash(
 ): Promise<boolean> {
   const { db, chain, clock, limits, log } = deps;
   const [lifetime, fees] = await Promise.all([sequencing.getLifetime(), chain.suggestFees()]);
-  if (fees.maxFeePerGas > limits.maxFeePerGas) {
+  if (fees.gasPriceMax > limits.gasPriceMax) {
     logGasAboveCap(deps, transaction, fees);
     return false;
   }
@@ -303,10 +303,10 @@ async function isAffordable(
       log.warn({ reason: simulation.reason, size }, "batch would revert, sending one by one");
       return false;
     }
-    const { maxFeePerGas } = await chain.suggestFees();
+    const { gasPriceMax } = await chain.suggestFees();
     const exceedsBudget =
       limits.batchCostMax !== undefined &&
-      chain.costOf(batch.gas, maxFeePerGas) > limits.batchCostMax;
+      chain.costOf(batch.gas, gasPriceMax) > limits.batchCostMax;
     if (exceedsBudget) log.warn({ size }, "batch cost above its budget, sending one by one");
     return !exceedsBudget;
   } catch (error) {
@@ -401,7 +401,7 @@ async function advance(
   if (!newest) {
     deps.crashPoint(`${kindOf(transaction.intent)}.assigned`);
     const fees = await chain.suggestFees();
-    if (fees.maxFeePerGas <= limits.maxFeePerGas) {
+    if (fees.gasPriceMax <= limits.gasPriceMax) {
       await signAndSend(deps, transaction, { number: 1, fees });
     } else {
       logGasAboveCap(deps, transaction, fees);
@@ -418,8 +418,8 @@ async function advance(
 }
 
 function logGasAboveCap({ log }: LaneDeps, { intent }: LaneTransaction, fees: Fees): void {
-  const maxFeePerGas = fees.maxFeePerGas.toString();
-  log.error({ intent, maxFeePerGas }, "gas price above cap, waiting");
+  const gasPriceMax = fees.gasPriceMax.toString();
+  log.error({ intent, gasPriceMax }, "gas price above cap, waiting");
 }
 
 /** Signs and sends a replacement. Returns false if the signer failed: the earlier attempt stays valid and is rebroadcast. */
@@ -490,9 +490,9 @@ async function send(deps: LaneDeps, transaction: LaneTransaction, attempt: Attem
 /** Returns the fees of a replacement: both raised by at least 12.5 % (nodes require 10 %). Returns null above the cap. */
 function raiseFees(newest: Attempt, market: Fees, limits: LaneLimits): Fees | null {
   const raise = (fee: bigint) => (fee * 1125n) / 1000n + 1n;
-  const maxFeePerGas = max(market.maxFeePerGas, raise(newest.maxFeePerGas));
-  const maxPriorityFeePerGas = max(market.maxPriorityFeePerGas, raise(newest.maxPriorityFeePerGas));
-  return maxFeePerGas > limits.maxFeePerGas ? null : { maxFeePerGas, maxPriorityFeePerGas };
+  const gasPriceMax = max(market.gasPriceMax, raise(newest.gasPriceMax));
+  const tipMax = max(market.tipMax, raise(newest.tipMax));
+  return gasPriceMax > limits.gasPriceMax ? null : { gasPriceMax, tipMax };
 }
 
 /** Follows mined transactions until final. A transaction in an orphaned block is open again, with its members. */

@@ -20,7 +20,7 @@ export interface ShownTransaction {
 
 export interface ShownAttempt {
   readonly hash: string;
-  readonly maxFeePerGas: bigint;
+  readonly gasPriceMax: bigint;
   readonly signedAt: string;
   readonly sentAt: string | null;
   /** Whether a node accepted it. */
@@ -63,7 +63,7 @@ async function listAttempts(db: Db, transactionId: string): Promise<ShownAttempt
     .execute();
   return rows.map((row) => ({
     hash: row.hash,
-    maxFeePerGas: BigInt(row.max_fee_per_gas),
+    gasPriceMax: BigInt(row.max_fee_per_gas),
     signedAt: row.created_at,
     sentAt: row.sent_at,
     accepted: row.accepted,

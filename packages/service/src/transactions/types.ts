@@ -58,8 +58,8 @@ export interface Attempt {
   readonly hash: TxHash;
   readonly number: number;
   readonly raw: Hex;
-  readonly maxFeePerGas: bigint;
-  readonly maxPriorityFeePerGas: bigint;
+  readonly gasPriceMax: bigint;
+  readonly tipMax: bigint;
   /** Null on chains that order transactions by nonce. */
   readonly lifetime: Lifetime | null;
   /** Milliseconds since the epoch. */

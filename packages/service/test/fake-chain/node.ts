@@ -173,8 +173,8 @@ export function createFakeNode(chain: FakeChain): FakeNode {
     findBalance: async (token, owner, at) => stateAt(at).balanceOf(token, owner),
     hasCode: async (address, at) => stateAt(at).code.has(address),
     suggestFees: async () => ({
-      maxFeePerGas: chain.baseFee * 2n + 1_000_000_000n,
-      maxPriorityFeePerGas: 1_000_000_000n,
+      gasPriceMax: chain.baseFee * 2n + 1_000_000_000n,
+      tipMax: 1_000_000_000n,
     }),
     async simulate(from, call) {
       const action = decode<Action>(call.data);

@@ -132,7 +132,7 @@ export function createFakeSlotNode(chain: FakeSlotChain, dailyCap: bigint): Fake
           outflow.token === token &&
           outflow.txHash === txHash,
       ),
-    suggestFees: async () => ({ maxFeePerGas: 1_000n, maxPriorityFeePerGas: 1_000n }),
+    suggestFees: async () => ({ gasPriceMax: 1_000n, tipMax: 1_000n }),
     async simulate(from, { data }) {
       const action = { kind: "order", order: decode<Order>(data) } as const;
       const env = {

@@ -3,6 +3,7 @@
  * judges orders like the real one, but does not remember how long its signatures are valid: here the lane alone must
  * prevent a second signature of an order.
  */
+import type { Fees } from "../../src/chains/port/index.ts";
 import type { LanePurpose, RouteConfig } from "../../src/config/index.ts";
 import {
   type Address,
@@ -19,6 +20,11 @@ import { hashOf, toRaw } from "../fake-chain/model.ts";
 import { lockIdOf } from "../fake-chain/slots.ts";
 import { SignerRefusal } from "../../src/signers/refusal.ts";
 
+/** Names fees as an Ethereum transaction does. */
+function formatFees({ gasPriceMax, tipMax }: Fees) {
+  return { maxFeePerGas: gasPriceMax, maxPriorityFeePerGas: tipMax };
+}
+
 export function createFakeLaneSigner(lane: {
   readonly chainId: number;
   readonly purpose: LanePurpose;
@@ -29,7 +35,7 @@ export function createFakeLaneSigner(lane: {
     retired: false,
     async sign({ call, nonce, gas, fees }) {
       const action = decode<Action>(call.data);
-      const raw = toRaw({ from: lane.address, nonce, action, gas, ...fees });
+      const raw = toRaw({ from: lane.address, nonce, action, gas, ...formatFees(fees) });
       return { raw, hash: hashOf(raw) };
     },
   };
@@ -186,7 +192,14 @@ export function createFakeCustody(options: {
           const order = decode<Order>(call.data);
           judge(order, lane.purpose);
           const action: Action = { kind: "order", order };
-          const raw = toRaw({ from: lane.address, nonce: 0, action, gas, ...fees, lifetime });
+          const raw = toRaw({
+            from: lane.address,
+            nonce: 0,
+            action,
+            gas,
+            ...formatFees(fees),
+            lifetime,
+          });
           return { raw, hash: hashOf(raw) };
         },
       };

@@ -170,7 +170,7 @@ export function createReadableSigner(chainId: number): LaneSigner & { readonly s
     retired: false,
     signed,
     async sign({ nonce, call, fees }) {
-      const text = `${nonce}|${call.data}|${fees.maxFeePerGas}`;
+      const text = `${nonce}|${call.data}|${fees.gasPriceMax}`;
       signed.push(text);
       const raw: Hex = `0x${Buffer.from(text).toString("hex")}`;
       return { raw, hash: hashOf(raw) };
@@ -266,7 +266,7 @@ export function createCapriciousNode() {
       simulate: async () => ({ ok: true, gas: 1n }),
       tookEffect: (receipt: Receipt, { data }: Call) => receipt.succeeded && tookEffect(data),
       getTransactionCount: async () => minedCount(),
-      suggestFees: async () => ({ maxFeePerGas: 100n, maxPriorityFeePerGas: 10n }),
+      suggestFees: async () => ({ gasPriceMax: 100n, tipMax: 10n }),
       getFinalNumber: async () => finalNumber,
       getHead: async () => {
         const number = blocks.length - 1;

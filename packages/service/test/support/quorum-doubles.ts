@@ -105,7 +105,7 @@ export function createHonestNode(view: View = { head: HEAD, final: FINAL }): Cha
     quoteSwap: async ({ amountIn, poolFee }, point) =>
       poolFee === POOL_FEE ? at(point) * amountIn : null,
     getTransactionCount: async (_sender, point) => Number(at(point)),
-    suggestFees: async () => ({ maxFeePerGas: 30n + view.head, maxPriorityFeePerGas: 2n }),
+    suggestFees: async () => ({ gasPriceMax: 30n + view.head, tipMax: 2n }),
     simulate: async () => ({ ok: true, gas: 100_000n }),
     send: async () => "accepted",
     getReceipt: async (txHash) =>

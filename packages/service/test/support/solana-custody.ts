@@ -206,7 +206,7 @@ export async function startCustody(change: Partial<CustodyOptions> = {}) {
         call: { to: accounts.escrow, data: encodeOrders(orders), value: 0n },
         nonce: 0,
         gas: 400_000n,
-        fees: { maxFeePerGas: 1_000n, maxPriorityFeePerGas: 1_000n },
+        fees: { gasPriceMax: 1_000n, tipMax: 1_000n },
         lifetime: {
           blockhash: toHex32(fromBase58(world.svm.latestBlockhash())),
           lastValidHeight: height + 150n,

@@ -156,7 +156,7 @@ export async function startSolanaWorld(): Promise<SolanaWorld> {
       feePayer: facts.feePayer,
       lifetime,
       unitLimit: gas,
-      unitPrice: fees.maxFeePerGas,
+      unitPrice: fees.gasPriceMax,
     });
     return { raw: await deployment.sign(message), lastValidHeight: lifetime.lastValidHeight };
   };

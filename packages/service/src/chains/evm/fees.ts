@@ -11,7 +11,7 @@ const TIP_WITHOUT_ADVICE = 1_000_000_000n;
 export async function suggestFees(rpc: Rpc): Promise<Fees> {
   const [block, tip] = await Promise.all([getTaggedBlock(rpc, "latest"), suggestTip(rpc)]);
   if (block.baseFeePerGas === undefined) throw rpc.unavailable("no base fee");
-  return { maxFeePerGas: block.baseFeePerGas * 2n + tip, maxPriorityFeePerGas: tip };
+  return { gasPriceMax: block.baseFeePerGas * 2n + tip, tipMax: tip };
 }
 
 async function suggestTip(rpc: Rpc): Promise<bigint> {

@@ -100,7 +100,7 @@ describe("facts from a node", () => {
     expect(head.number - final.number).toBe(2n);
     expect(await inspector.getBlockHash(final.number)).toBe(final.hash);
     expect(await inspector.getBlockHash(head.number + 1_000n)).toBeNull();
-    expect((await inspector.suggestFees()).maxFeePerGas).toBeGreaterThan(0n);
+    expect((await inspector.suggestFees()).gasPriceMax).toBeGreaterThan(0n);
   });
 
   test("include the factory's values for address derivation", async () => {

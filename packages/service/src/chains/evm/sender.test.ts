@@ -89,7 +89,7 @@ describe("fees", () => {
       eth_getBlockByNumber: { result: BLOCK },
       eth_maxPriorityFeePerGas: { result: "0x7" },
     });
-    expect(await chain.suggestFees()).toEqual({ maxFeePerGas: 207n, maxPriorityFeePerGas: 7n });
+    expect(await chain.suggestFees()).toEqual({ gasPriceMax: 207n, tipMax: 7n });
   });
 
   test.each([
@@ -101,7 +101,7 @@ describe("fees", () => {
       eth_getBlockByNumber: { result: BLOCK },
       eth_maxPriorityFeePerGas: { error: { code, message } },
     });
-    expect((await chain.suggestFees()).maxPriorityFeePerGas).toBe(1_000_000_000n);
+    expect((await chain.suggestFees()).tipMax).toBe(1_000_000_000n);
   });
 
   test("are not estimated when the node fails", async () => {

@@ -75,7 +75,7 @@ async function simulate(rpc: Rpc, from: EvmAddress, call: Call): Promise<Simulat
   const gas = withMargin(rpc.read("eth_estimateGas", estimated.result, parseQuantity));
 
   const [balance, fees] = await Promise.all([getNativeBalance(rpc, from), suggestFees(rpc)]);
-  if (balance < value + gas * fees.maxFeePerGas) throw lackOfGas(rpc);
+  if (balance < value + gas * fees.gasPriceMax) throw lackOfGas(rpc);
   return { ok: true, gas };
 }
 

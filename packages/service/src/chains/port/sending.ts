@@ -29,10 +29,12 @@ export type Simulation =
       /** Name of the contract's error, or "reverted". */ readonly reason: string;
     };
 
-/** Fees per gas in wei (EIP-1559). */
+/** Prices of one unit of gas: wei per gas on EVM chains, micro-lamports per compute unit on Solana. */
 export interface Fees {
-  readonly maxFeePerGas: bigint;
-  readonly maxPriorityFeePerGas: bigint;
+  /** Most that is paid for a unit, the tip included. */
+  readonly gasPriceMax: bigint;
+  /** Most of it that the block producer receives. */
+  readonly tipMax: bigint;
 }
 
 /** A node's answer to a signed transaction. `unknown` may have been accepted: only poll or rebroadcast, never replan. */

@@ -180,7 +180,7 @@ export function createSender(quorum: Quorum, options: SenderOptions): ChainSende
     isOrderOver,
     async suggestFees() {
       const price = await suggestPrice();
-      return { maxFeePerGas: price, maxPriorityFeePerGas: price };
+      return { gasPriceMax: price, tipMax: price };
     },
     simulate,
     send: async (raw: Hex) => {

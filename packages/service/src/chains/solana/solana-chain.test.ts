@@ -612,7 +612,7 @@ describe("a transaction", () => {
 
   test("has fees between the configured minimum and maximum", async () => {
     const fees = await world.here.suggestFees();
-    expect(fees).toEqual({ maxFeePerGas: 1_000n, maxPriorityFeePerGas: 1_000n });
+    expect(fees).toEqual({ gasPriceMax: 1_000n, tipMax: 1_000n });
   });
 });
 

@@ -64,7 +64,7 @@ describe("an EVM lane", () => {
     call: { to: address("aa"), data: "0x1234", value: 5n },
     nonce: 7,
     gas: 100_000n,
-    fees: { maxFeePerGas: 30n, maxPriorityFeePerGas: 2n },
+    fees: { gasPriceMax: 30n, tipMax: 2n },
   } as const;
 
   test("signs exactly the signing request for its EVM chain, as EIP-1559", async () => {
@@ -96,7 +96,7 @@ describe("an EVM lane", () => {
   });
 
   test("refuses a priority fee above the maximum fee", async () => {
-    const fees = { maxFeePerGas: 1n, maxPriorityFeePerGas: 2n };
+    const fees = { gasPriceMax: 1n, tipMax: 2n };
     await expect(lane.sign({ ...intent, fees })).rejects.toThrow("maxPriorityFeePerGas");
   });
 });

@@ -33,8 +33,8 @@ export function createEvmLaneSigner(options: {
         to: call.to,
         data: call.data,
         value: call.value,
-        maxFeePerGas: fees.maxFeePerGas,
-        maxPriorityFeePerGas: fees.maxPriorityFeePerGas,
+        maxFeePerGas: fees.gasPriceMax,
+        maxPriorityFeePerGas: fees.tipMax,
       } as const;
       const signature = await key.sign(keccak256(serializeTransaction(transaction)));
       const raw = serializeTransaction(transaction, signature);

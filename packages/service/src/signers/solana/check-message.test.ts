@@ -117,7 +117,7 @@ async function compile(
     feePayer: facts.feePayer,
     lifetime,
     unitLimit: gas,
-    unitPrice: fees.maxFeePerGas,
+    unitPrice: fees.gasPriceMax,
     ...fields,
   });
 }

@@ -49,7 +49,7 @@ export function checkMessage(
   const expected = createExpectation(facts);
   for (const order of orders) expected.expect(order);
   expected.once({ kind: "unit limit", limit: intent.gas });
-  expected.once({ kind: "unit price", price: intent.fees.maxFeePerGas });
+  expected.once({ kind: "unit price", price: intent.fees.gasPriceMax });
 
   if (blockhash !== intent.lifetime?.blockhash)
     throw new SignerRefusal("message has another blockhash than requested");
@@ -75,7 +75,7 @@ export function checkMessage(
     );
   }
   expected.end();
-  const priority = (intent.gas * intent.fees.maxFeePerGas + MICRO - 1n) / MICRO;
+  const priority = (intent.gas * intent.fees.gasPriceMax + MICRO - 1n) / MICRO;
   const fee = SIGNATURE_LAMPORTS * BigInt(signers.length) + priority;
   return { signers, lamports: fee + expected.rent() };
 }

@@ -128,7 +128,7 @@ export function openCustody(
     const signer = createSolanaLaneSigner({ seed, chainId, purpose, facts, checkOrder });
     return guard.guardOrders(signer, {
       gasMax: UNIT_LIMIT_MAX,
-      maxFeePerGas: UNIT_PRICE_MAX,
+      gasPriceMax: UNIT_PRICE_MAX,
       dailyBudget,
       dailyCapOf: (token) => tokens.get(token)?.dailyCap ?? 0n,
     });

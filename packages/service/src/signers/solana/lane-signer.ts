@@ -66,7 +66,7 @@ export function createSolanaLaneSigner(options: {
         feePayer: facts.feePayer,
         lifetime,
         unitLimit: gas,
-        unitPrice: fees.maxFeePerGas,
+        unitPrice: fees.gasPriceMax,
       });
       const { signers, lamports } = checkMessage(message, orders, { intent, facts });
       const digest = createHash("sha256").update(message).digest("hex");

@@ -255,7 +255,7 @@ describe("a lane on Solana", () => {
       "carries native coin",
     );
     await expect(lane.sign({ ...intent, gas: 1_400_001n })).rejects.toThrow("compute units");
-    const dear = { maxFeePerGas: 10_000_001n, maxPriorityFeePerGas: 1n };
+    const dear = { gasPriceMax: 10_000_001n, tipMax: 1n };
     await expect(lane.sign({ ...intent, fees: dear })).rejects.toThrow("micro-lamports");
     expect(await lane.sign(intent)).toBeDefined();
   });

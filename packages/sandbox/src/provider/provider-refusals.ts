@@ -1,0 +1,236 @@
+/**
+ * Refusals of hosted providers, quoted. `limit` is the provider's limit, `from` and `to` the range that it suggests in hex.
+ * The texts change without notice; an entry is a text that was seen, not a promise.
+ */
+import type { Refusal } from "./refusal.ts";
+
+const LASSO = "https://github.com/jaxernst/lasso-rpc/blob/main/lib/lasso/core/providers/adapters";
+const PONDER =
+  "https://github.com/ponder-sh/ponder/blob/main/packages/utils/src/getLogsRetryHelper.ts";
+
+export const PROVIDER_REFUSALS = [
+  {
+    id: "alchemy.range",
+    kind: "range",
+    status: 400,
+    code: -32600,
+    message:
+      "You can make eth_getLogs requests with up to a {limit} block range. Based on your parameters, this block range should work: [{from}, {to}]",
+    sample: { limit: 500, from: "0x1be4213", to: "0x1be4406" },
+    source: "https://github.com/risc0/risc0-ethereum/pull/656",
+  },
+  {
+    id: "alchemy.range-free",
+    kind: "range",
+    status: 400,
+    code: -32600,
+    message:
+      "Under the Free tier plan, you can make eth_getLogs requests with up to a {limit} block range. Based on your parameters, this block range should work: [{from}, {to}]. Upgrade to PAYG for expanded block range.",
+    sample: { limit: 10, from: "0x1180fca", to: "0x1180fd3" },
+    source: `${LASSO}/alchemy.ex`,
+  },
+  {
+    id: "alchemy.results",
+    kind: "results",
+    status: 200,
+    code: -32602,
+    message:
+      "Log response size exceeded. You can make eth_getLogs requests with up to a 2K block range and no limit on the response size, or you can request any block range with a cap of 10K logs in the response. Based on your parameters and the response size limit, this block range should work: [{from}, {to}]",
+    sample: { from: "0x0", to: "0xd043b8" },
+    source: "https://github.com/ethers-io/ethers.js/issues/4703",
+  },
+  {
+    id: "alchemy.size",
+    kind: "size",
+    status: 400,
+    code: -32600,
+    message: "Response size is larger than {megabytes}MB limit",
+    sample: { megabytes: 150 },
+    source: "https://github.com/ponder-sh/ponder/issues/407",
+  },
+  {
+    id: "alchemy.timeout",
+    kind: "timeout",
+    status: 200,
+    code: -32000,
+    message: "Query timeout exceeded. Consider reducing your block range.",
+    sample: {},
+    source: "https://github.com/worldcoin/signup-sequencer/issues/274",
+  },
+  {
+    id: "alchemy.rate",
+    kind: "rate",
+    status: 429,
+    code: 429,
+    message:
+      "Your app has exceeded its compute units per second capacity. If you have retries enabled, you can safely ignore this message. If not, check out https://docs.alchemyapi.io/guides/rate-limits",
+    sample: {},
+    source: "https://github.com/Synthetixio/kwenta/issues/40",
+  },
+  {
+    id: "alchemy.quota",
+    kind: "quota",
+    status: 403,
+    code: -32600,
+    message:
+      "Monthly capacity limit exceeded. Visit https://dashboard.alchemyapi.io/settings/billing to upgrade your scaling policy for continued service.",
+    sample: {},
+    source: "https://github.com/xmtp/xmtpd/issues/672",
+  },
+  {
+    id: "alchemy.method",
+    kind: "method",
+    status: 200,
+    code: -32600,
+    message:
+      "{method} is not available on the Free tier - upgrade to Pay As You Go, or Enterprise for access.",
+    sample: { method: "trace_filter" },
+    source: "https://github.com/Agoric/agoric-sdk/pull/12396",
+  },
+  {
+    id: "infura.range",
+    kind: "range",
+    status: 200,
+    code: -32602,
+    message: "range {range} exceeds limit of {limit}",
+    sample: { range: 1_000_000, limit: 10_000 },
+    source: "https://github.com/INFURA/infura/issues/237",
+  },
+  {
+    id: "infura.results",
+    kind: "results",
+    status: 200,
+    code: -32005,
+    message: "query returned more than {limit} results. Try with this block range [{from}, {to}].",
+    members: '{"data":{"from":"{from}","limit":{limit},"to":"{to}"}}',
+    sample: { limit: 10_000, from: "0xBDE5F8", to: "0x102DBCC" },
+    source: "https://github.com/ethers-io/ethers.js/issues/4703",
+  },
+  {
+    id: "infura.results-bare",
+    kind: "results",
+    status: 200,
+    code: -32005,
+    message: "query returned more than {limit} results",
+    sample: { limit: 10_000 },
+    source: "https://github.com/status-im/nimbus-eth2/issues/1823",
+  },
+  {
+    id: "infura.timeout",
+    kind: "timeout",
+    status: 200,
+    code: -32005,
+    message: "query timeout exceeded",
+    sample: {},
+    source: "https://docs.metamask.io/services/reference/linea/json-rpc-methods/eth_getlogs",
+  },
+  {
+    id: "infura.rate",
+    kind: "rate",
+    status: 429,
+    code: -32005,
+    message: "project ID request rate exceeded",
+    members:
+      '{"data":{"rate":{"allowed_rps":{rate},"backoff_seconds":{seconds},"current_rps":{current}},"see":"https://infura.io/docs/ethereum/json-rpc/ratelimits"}}',
+    sample: { rate: 50, seconds: 0, current: 52.3 },
+    source: "https://github.com/INFURA/infura/issues/201",
+  },
+  {
+    id: "infura.rate-credits",
+    kind: "rate",
+    status: 429,
+    code: 429,
+    message: "Too Many Requests",
+    members:
+      '{"event":-33200,"details":"You have surpassed your allowed throughput limit. Reduce the amount of requests per second or upgrade for more capacity."}',
+    sample: {},
+    source: "https://github.com/alloy-rs/alloy/blob/main/crates/transport/src/error.rs",
+  },
+  {
+    id: "infura.quota",
+    kind: "quota",
+    status: 402,
+    code: 402,
+    message: "Payment Required",
+    members:
+      '{"event":-33000,"details":"You have reached your daily credit limit. To continue making requests, upgrade your plan or purchase additional credits"}',
+    sample: {},
+    source: "https://docs.metamask.io/services/how-to/avoid-rate-limiting",
+  },
+  {
+    id: "infura.quota-requests",
+    kind: "quota",
+    status: 429,
+    code: -32005,
+    message: "daily request count exceeded, request rate limited",
+    sample: {},
+    source: "https://github.com/CirclesUBI/circles-myxogastria/issues/54",
+  },
+  {
+    id: "quicknode.range",
+    kind: "range",
+    status: 413,
+    code: -32614,
+    message: "eth_getLogs is limited to a {grouped} range",
+    sample: { grouped: "10,000" },
+    source: "https://github.com/OffchainLabs/arbitrum-sdk/issues/609",
+  },
+  {
+    id: "quicknode.rate",
+    kind: "rate",
+    status: 429,
+    code: -32007,
+    message:
+      "{rate}/second request limit reached - reduce calls per second or upgrade your account at quicknode.com",
+    sample: { rate: 100 },
+    source: "https://github.com/foundry-rs/foundry/issues/4894",
+  },
+  {
+    id: "quicknode.rate-credits",
+    kind: "rate",
+    status: 200,
+    code: -32012,
+    message: "credits limited to {rate}/sec",
+    sample: { rate: 6000 },
+    source: "https://github.com/foundry-rs/foundry/pull/6712#issuecomment-1951441240",
+  },
+  {
+    id: "ankr.range",
+    kind: "range",
+    status: 200,
+    code: -32600,
+    message: "block range is too wide",
+    sample: {},
+    source: PONDER,
+  },
+  {
+    id: "ankr.range-distance",
+    kind: "range",
+    status: 200,
+    code: -32000,
+    message: "maximum [from, to] blocks distance: {limit}",
+    sample: { limit: 10_000 },
+    source: "https://github.com/ponder-sh/ponder/issues/1940",
+  },
+  {
+    id: "ankr.rate",
+    kind: "rate",
+    status: 429,
+    code: -32090,
+    message: "Too many requests, reason: call rate limit exhausted, retry in {wait}",
+    members: '{"data":{"trace_id":"c589c8fec713e6153a6df5d44ff5ab42"}}',
+    sample: { wait: "10m0s" },
+    source:
+      "https://github.com/tradingstrategy-ai/web3-ethereum-defi/blob/master/eth_defi/safe/safe_compat.py",
+  },
+  {
+    id: "ankr.unavailable",
+    kind: "unavailable",
+    status: 503,
+    code: -32055,
+    message: "No nodes available",
+    members: '{"data":{"trace_id":"4b1f...e9c2"}}',
+    sample: {},
+    source: "https://www.ankr.com/docs/rpc-service/errors/overview/",
+  },
+] as const satisfies readonly Refusal[];

@@ -213,9 +213,9 @@ contract Delivery is IDelivery, Governed {
     /// @dev Requires the whole amount to arrive: a token that starts to take a fee is not delivered.
     function _pay(address token, address to, uint256 amount) private {
         if (token == address(0)) return _send(token, to, amount);
-        uint256 before = IERC20(token).balanceOf(to);
+        uint256 balanceBefore = IERC20(token).balanceOf(to);
         _send(token, to, amount);
-        uint256 received = IERC20(token).balanceOf(to) - before;
+        uint256 received = IERC20(token).balanceOf(to) - balanceBefore;
         if (received < amount) revert ReceivedLess(received, amount);
     }
 

@@ -22,7 +22,7 @@ import { WalletProxy } from "./types/WalletProxy.sol";
 /// - relayer: settle early, choose among the listed routes and inside their bounds, burn its own
 ///   gas;
 /// - attestor: nothing; with a relayer: return a deposit to its refund authority;
-/// - refund authority: take back what lies at its own addresses, at any time;
+/// - refund authority: take back the balance of its own addresses, at any time;
 /// - guardian: pause and remove; owner: the rules for future deposits, after the delay.
 ///
 /// No function takes a recipient.
@@ -47,7 +47,7 @@ contract DepositFactory is IDepositFactory, Governed, ReentrancyGuard {
     address private immutable IMPLEMENTATION;
     bytes32 private immutable INIT_CODE_HASH;
 
-    mapping(address who => bool) private _relayers;
+    mapping(address account => bool) private _relayers;
 
     modifier onlyRelayer() {
         if (!_relayers[msg.sender]) revert NotRelayer(msg.sender);
@@ -217,8 +217,8 @@ contract DepositFactory is IDepositFactory, Governed, ReentrancyGuard {
         return Create2.computeAddress(CommitmentLib.hash(c), INIT_CODE_HASH);
     }
 
-    function _checkMember(bytes32 role, address who) internal view override {
-        if (role == ROUTE && who.code.length == 0) revert NoCode(who);
+    function _checkMember(bytes32 role, address account) internal view override {
+        if (role == ROUTE && account.code.length == 0) revert NoCode(account);
     }
 
     function _isListRole(bytes32 role) internal pure override returns (bool) {
@@ -245,13 +245,13 @@ contract DepositFactory is IDepositFactory, Governed, ReentrancyGuard {
         address wallet = _deploy(job.c);
         amount = IDepositWallet(wallet).run(job.route, job.c, job.token, job.data);
         if (amount == 0) revert Nothing(wallet, job.token);
-        uint256 left =
+        uint256 remaining =
             job.token == address(0) ? wallet.balance : IERC20(job.token).balanceOf(wallet);
-        if (left != 0) revert Leftover(wallet, job.token, left);
+        if (remaining != 0) revert Leftover(wallet, job.token, remaining);
         emit Settled(wallet, job.token, job.route, amount);
     }
 
-    /// @dev Accepts a rest: a token that leaves one behind must stay refundable.
+    /// @dev Accepts a remaining balance: a token that always leaves some behind must stay refundable.
     function _refund(address wallet, address token, address to) private returns (uint256 amount) {
         amount = IDepositWallet(wallet).refund(token, to);
         if (amount == 0) revert Nothing(wallet, token);

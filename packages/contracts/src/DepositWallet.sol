@@ -23,7 +23,7 @@ import { Commitment } from "./types/Commitment.sol";
 /// - lose its commitment: without the eight fields nobody can act on it.
 ///
 /// Tokens that misbehave here: fee-on-transfer tokens (above the committed cap they cannot be
-/// settled); rebasing tokens (a rest may stay, and a settlement that leaves a rest reverts); tokens
+/// settled); rebasing tokens (some may remain, and a settlement that leaves any reverts); tokens
 /// that block addresses (a blocked wallet or recipient can only wait); and tokens that call other
 /// contracts on transfer (the factory's guard makes reentrant calls fail). All of them can be
 /// refunded as far as their own `transfer` allows.

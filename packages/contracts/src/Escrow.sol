@@ -15,7 +15,7 @@ import { Eip712 } from "./types/Eip712.sol";
 /// @title The escrow
 /// @notice Trust: a relayer and an attestor together can move an undelivered lock to the treasury;
 /// neither can alone. Everybody else can move a lock only to the deposit address or its refund
-/// authority, who needs nobody after 72 hours. Relayers, attestors and the pause are the factory's.
+/// authority, who can act alone after 72 hours. Relayers, attestors and the pause are the factory's.
 /// Assumes: only the factory makes a wallet act, and its guard lets no second wallet act meanwhile;
 /// hence the balance difference in `lock` cannot be disturbed by another lock.
 contract Escrow is IEscrow {
@@ -93,12 +93,12 @@ contract Escrow is IEscrow {
         bytes calldata signature
     ) external {
         bytes32 structHash = keccak256(abi.encode(CLAIM_TYPEHASH, deliveryId, paidAmount, deadline));
-        _checkAgreed(deadline, structHash, signature);
+        _checkAuthorized(deadline, structHash, signature);
         Lock storage held = _locked(deliveryId);
         if (paidAmount < held.minOut) revert PaidTooLittle(paidAmount, held.minOut);
 
         emit Claimed(deliveryId, paidAmount, held.amount);
-        _end(held, LockState.Claimed, TREASURY);
+        _release(held, LockState.Claimed, TREASURY);
     }
 
     /// @inheritdoc IEscrow
@@ -106,11 +106,11 @@ contract Escrow is IEscrow {
         external
     {
         bytes32 structHash = keccak256(abi.encode(RETURN_TYPEHASH, deliveryId, deadline));
-        _checkAgreed(deadline, structHash, signature);
+        _checkAuthorized(deadline, structHash, signature);
         Lock storage held = _locked(deliveryId);
 
         emit Returned(deliveryId, held.wallet, held.amount);
-        _end(held, LockState.Returned, held.wallet);
+        _release(held, LockState.Returned, held.wallet);
     }
 
     /// @inheritdoc IEscrow
@@ -124,7 +124,7 @@ contract Escrow is IEscrow {
         if (block.timestamp < earliest) revert TooEarly(earliest, block.timestamp);
 
         emit TakenBack(deliveryId, authority, held.amount);
-        _end(held, LockState.TakenBack, authority);
+        _release(held, LockState.TakenBack, authority);
     }
 
     /// @inheritdoc IEscrow
@@ -163,7 +163,7 @@ contract Escrow is IEscrow {
     }
 
     /// @dev Writes the state first, so that a reentrant recipient cannot end the lock twice.
-    function _end(Lock storage held, LockState state, address to) private {
+    function _release(Lock storage held, LockState state, address to) private {
         held.state = state;
         (address token, uint256 amount) = (held.token, held.amount);
         if (token == address(0)) payable(to).sendValue(amount);
@@ -176,7 +176,7 @@ contract Escrow is IEscrow {
     }
 
     /// @dev Requires a relayer and an attestor's signature, before the deadline.
-    function _checkAgreed(uint256 deadline, bytes32 structHash, bytes calldata signature)
+    function _checkAuthorized(uint256 deadline, bytes32 structHash, bytes calldata signature)
         private
         view
     {
@@ -201,17 +201,17 @@ contract Escrow is IEscrow {
         );
     }
 
-    /// @dev Returns the balance difference, not the requested amount. Less than requested is refused:
-    /// `minOut` was promised for the whole, and inventory must not pay for a token that starts to
-    /// take a fee.
+    /// @dev Returns the balance difference, not the requested amount. Reverts if less than requested
+    /// arrives: `minOut` was computed from the requested amount, and inventory must not pay for a token
+    /// that starts to take a fee.
     function _pull(address token, address from, uint256 amount) private returns (uint256 received) {
         uint256 value = token == address(0) ? amount : 0;
         if (msg.value != value) revert WrongValue(msg.value, value);
         if (amount == 0) revert ReceivedLess(0, 0);
         if (token == address(0)) return amount;
-        uint256 before = IERC20(token).balanceOf(address(this));
+        uint256 balanceBefore = IERC20(token).balanceOf(address(this));
         IERC20(token).safeTransferFrom(from, address(this), amount);
-        received = IERC20(token).balanceOf(address(this)) - before;
+        received = IERC20(token).balanceOf(address(this)) - balanceBefore;
         if (received < amount) revert ReceivedLess(received, amount);
     }
 }

@@ -18,8 +18,8 @@ abstract contract Governed is IGoverned {
     address private _guardian;
     bool private _sealed;
     bool private _paused;
-    mapping(bytes32 role => mapping(address who => bool)) private _members;
-    mapping(bytes32 role => mapping(address who => uint256)) private _etas;
+    mapping(bytes32 role => mapping(address account => bool)) private _members;
+    mapping(bytes32 role => mapping(address account => uint256)) private _etas;
 
     modifier onlyOwner() {
         if (msg.sender != _owner) revert NotOwner(msg.sender);
@@ -149,7 +149,7 @@ abstract contract Governed is IGoverned {
         return role == GUARDIAN ? who == _guardian : _members[role][who];
     }
 
-    /// @dev The only way around the delay: once, by the owner.
+    /// @dev Lets the owner grant roles without the delay, once.
     function _sealOnce() internal onlyOwner {
         if (_sealed) revert AlreadySealed();
         _sealed = true;
@@ -157,29 +157,29 @@ abstract contract Governed is IGoverned {
     }
 
     /// @dev Idempotent, so that a repeated entry in a seal is harmless.
-    function _grant(bytes32 role, address who) internal {
-        if (who == address(0)) revert ZeroAddress();
-        _checkMember(role, who);
-        delete _etas[role][who];
-        _members[role][who] = true;
-        emit RoleGranted(role, who);
+    function _grant(bytes32 role, address account) internal {
+        if (account == address(0)) revert ZeroAddress();
+        _checkMember(role, account);
+        delete _etas[role][account];
+        _members[role][account] = true;
+        emit RoleGranted(role, account);
     }
 
     /// @dev Checks the requirements of a role when a member is added.
-    function _checkMember(bytes32 role, address who) internal view virtual;
+    function _checkMember(bytes32 role, address account) internal view virtual;
 
     /// @dev Returns whether a role is a list whose additions wait out the delay.
     function _isListRole(bytes32 role) internal pure virtual returns (bool);
 
-    function _isMember(bytes32 role, address who) internal view returns (bool) {
-        return _members[role][who];
+    function _isMember(bytes32 role, address account) internal view returns (bool) {
+        return _members[role][account];
     }
 
-    function _replaceGuardian(address who) private {
-        delete _etas[GUARDIAN][who];
+    function _replaceGuardian(address account) private {
+        delete _etas[GUARDIAN][account];
         emit RoleRevoked(GUARDIAN, _guardian);
-        _guardian = who;
-        emit RoleGranted(GUARDIAN, who);
+        _guardian = account;
+        emit RoleGranted(GUARDIAN, account);
     }
 
     function _requireOwnerOrGuardian() private view {

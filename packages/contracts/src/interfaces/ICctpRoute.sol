@@ -6,7 +6,7 @@ import { IChargedRoute } from "./IChargedRoute.sol";
 
 /// @title USDC to USDC of another EVM chain, through Circle's CCTP v2
 /// @notice `data` is `abi.encode(RouteFee fee, uint256 maxFee, uint32 minFinalityThreshold)`: the
-/// relayer's fee, the most that the bridge may keep of the rest, and whether Circle attests when the
+/// relayer's fee, the most that the bridge may keep of the remainder, and whether Circle attests when the
 /// burn is confirmed (1000) or finalized (2000). `fee` plus `maxFee` stay within the committed cap.
 interface ICctpRoute is IChargedRoute, ICctpBurn {
     /// @param evmChainId `block.chainid` of the source.

@@ -52,7 +52,7 @@ interface IDelivery is IGoverned {
     error ZeroAmount();
     error AlreadyDelivered(bytes32 deliveryId);
 
-    /// @notice Above the rest of the token's daily cap.
+    /// @notice Above the unused part of the token's daily cap.
     error AboveDailyCap(address token, uint256 amount, uint256 left);
 
     /// @notice The recipient received less than the payout.
@@ -89,7 +89,7 @@ interface IDelivery is IGoverned {
     /// without a cap is not paid out.
     function capOf(address token) external view returns (uint256);
 
-    /// @notice Returns the rest of the daily cap of a token.
+    /// @notice Returns the unused part of the daily cap of a token.
     function capLeft(address token) external view returns (uint256);
 
     /// @notice Returns the pending raise of a cap; both zero without one.

@@ -8,8 +8,8 @@ import { IUniswapSwap } from "./IUniswapSwap.sol";
 /// @title Swaps a token into USDC in the wallet, then burns it for CCTP v2
 /// @notice `data` is `abi.encode(Price price, bytes signature, RouteFee fee, uint256 minOut, uint256
 /// deadline, uint256 maxFee, uint32 minFinalityThreshold)`, as defined in `ISwapRoute` and `ICctpRoute`;
-/// the price is that of a whole `tokenIn` in USDC. The fee is taken in `tokenIn`; the rest of the
-/// committed cap, at the price of the pool swap, bounds `maxFee`. Burns exactly the output of the
+/// the price is that of a whole `tokenIn` in USDC. The fee is taken in `tokenIn`; the unused part of
+/// the committed cap, at the price of the pool swap, bounds `maxFee`. Burns exactly the output of the
 /// pool swap: USDC that was in the wallet before stays there.
 interface ISwapCctpRoute is IUniswapSwap, IChargedRoute, ICctpBurn {
     /// @param evmChainId `block.chainid` of the source.

@@ -51,12 +51,12 @@ abstract contract CctpBurn is ICctpBurn {
         }
         // The destination is an EVM chain: a mint to another form of address is lost.
         Address32.toNonZeroAddress(c.destWallet);
-        uint256 before = IERC20(USDC).balanceOf(address(this));
+        uint256 balanceBefore = IERC20(USDC).balanceOf(address(this));
         Allowance.grant(USDC, MESSENGER, amount);
         ITokenMessengerV2(MESSENGER)
             .depositForBurn(amount, DEST_DOMAIN, c.destWallet, USDC, bytes32(0), maxFee, threshold);
         Allowance.end(USDC, MESSENGER);
-        uint256 burned = before - IERC20(USDC).balanceOf(address(this));
+        uint256 burned = balanceBefore - IERC20(USDC).balanceOf(address(this));
         if (burned != amount) revert BurnedOther(burned, amount);
         emit Burned(address(this), USDC, amount, fee, maxFee, DEST_DOMAIN, c.destWallet);
     }

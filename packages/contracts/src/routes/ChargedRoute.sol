@@ -60,7 +60,7 @@ abstract contract ChargedRoute is IChargedRoute {
         else IERC20(token).safeTransfer(to, amount);
     }
 
-    function _balanceOf(address token, address who) internal view returns (uint256) {
-        return token == address(0) ? who.balance : IERC20(token).balanceOf(who);
+    function _balanceOf(address token, address account) internal view returns (uint256) {
+        return token == address(0) ? account.balance : IERC20(token).balanceOf(account);
     }
 }

@@ -32,8 +32,8 @@ contract TransferRoute is ITransferRoute, ChargedRoute {
 
         uint256 fee = _charge(c, token, amount, abi.decode(data, (RouteFee)), 0);
         uint256 received = _pay(token, to, amount - fee);
-        uint256 least = amount - RouteFeeLib.cap(amount, c.maxFeeBps);
-        if (received < least) revert ReceivedLess(received, least);
+        uint256 amountMin = amount - RouteFeeLib.cap(amount, c.maxFeeBps);
+        if (received < amountMin) revert ReceivedLess(received, amountMin);
         emit Transferred(address(this), to, token, received, fee);
     }
 
@@ -47,8 +47,8 @@ contract TransferRoute is ITransferRoute, ChargedRoute {
     /// @dev Returns the amount that arrived. Native coin arrives or reverts; its recipient may pass
     /// it on.
     function _pay(address token, address to, uint256 amount) private returns (uint256) {
-        uint256 before = token == address(0) ? 0 : _balanceOf(token, to);
+        uint256 balanceBefore = token == address(0) ? 0 : _balanceOf(token, to);
         _send(token, to, amount);
-        return token == address(0) ? amount : _balanceOf(token, to) - before;
+        return token == address(0) ? amount : _balanceOf(token, to) - balanceBefore;
     }
 }

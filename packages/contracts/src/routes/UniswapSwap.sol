@@ -89,7 +89,7 @@ abstract contract UniswapSwap is IUniswapSwap, ChargedRoute, AttestedPrice {
         return Math.mulDiv(fair, BPS - maxSlippageBps, BPS);
     }
 
-    /// @dev Runs in the wallet: takes the fee, and swaps the rest to `to`.
+    /// @dev Runs in the wallet: takes the fee, and swaps the remainder to `to`.
     function _swap(Commitment calldata c, uint256 amount, Order memory order, address to)
         internal
         returns (Fill memory fill)
@@ -101,45 +101,45 @@ abstract contract UniswapSwap is IUniswapSwap, ChargedRoute, AttestedPrice {
         _checkPrice(TOKEN_IN, amount, order.price, order.signature);
         fill.charged = _charge(c, TOKEN_IN, amount, order.fee, 0);
         fill.amountIn = amount - fill.charged;
-        uint256 least = minOut(fill.amountIn, order.price.rate, c.maxSlippageBps);
+        uint256 amountOutMin = minOut(fill.amountIn, order.price.rate, c.maxSlippageBps);
         // Also refuses an amount of zero, which the router would take for its whole balance.
-        if (least == 0) revert NoMinimum(fill.amountIn, c.maxSlippageBps);
-        least = Math.max(least, order.minOut);
+        if (amountOutMin == 0) revert NoMinimum(fill.amountIn, c.maxSlippageBps);
+        amountOutMin = Math.max(amountOutMin, order.minOut);
 
-        uint256 before = _balanceOf(TOKEN_OUT, to);
-        _trade(fill.amountIn, least, to);
+        uint256 balanceBefore = _balanceOf(TOKEN_OUT, to);
+        _trade(fill.amountIn, amountOutMin, to);
         uint256 balance = _balanceOf(TOKEN_OUT, to);
         // A balance that did not rise has received nothing.
-        fill.amountOut = balance > before ? balance - before : 0;
-        if (fill.amountOut < least) revert ReceivedLess(fill.amountOut, least);
+        fill.amountOut = balance > balanceBefore ? balance - balanceBefore : 0;
+        if (fill.amountOut < amountOutMin) revert ReceivedLess(fill.amountOut, amountOutMin);
         emit Swapped(
             address(this), to, TOKEN_IN, TOKEN_OUT, fill.amountIn, fill.amountOut, fill.charged
         );
     }
 
     /// @dev The router wraps the value sent and, if the output is native coin, receives it to unwrap it.
-    function _trade(uint256 amountIn, uint256 least, address to) private {
+    function _trade(uint256 amountIn, uint256 amountOutMin, address to) private {
         ISwapRouter02.ExactInputSingleParams memory params = ISwapRouter02.ExactInputSingleParams({
             tokenIn: _wrapped(TOKEN_IN),
             tokenOut: _wrapped(TOKEN_OUT),
             fee: POOL_FEE,
             recipient: TOKEN_OUT == address(0) ? THE_ROUTER : to,
             amountIn: amountIn,
-            amountOutMinimum: least,
+            amountOutMinimum: amountOutMin,
             sqrtPriceLimitX96: 0
         });
         if (TOKEN_IN == address(0)) {
             // The router keeps coin that a pool does not take, for anybody to withdraw. It may
             // hold some already.
-            uint256 before = ROUTER.balance;
+            uint256 balanceBefore = ROUTER.balance;
             ISwapRouter02(ROUTER).exactInputSingle{ value: amountIn }(params);
-            if (ROUTER.balance > before) revert NotSpent(ROUTER.balance - before);
+            if (ROUTER.balance > balanceBefore) revert NotSpent(ROUTER.balance - balanceBefore);
         } else {
             Allowance.grant(TOKEN_IN, ROUTER, amountIn);
             ISwapRouter02(ROUTER).exactInputSingle(params);
             Allowance.end(TOKEN_IN, ROUTER);
         }
-        if (TOKEN_OUT == address(0)) ISwapRouter02(ROUTER).unwrapWETH9(least, to);
+        if (TOKEN_OUT == address(0)) ISwapRouter02(ROUTER).unwrapWETH9(amountOutMin, to);
     }
 
     function _wrapped(address token) private view returns (address) {

@@ -34,7 +34,7 @@ library RollingCap {
         return fits;
     }
 
-    /// @notice Returns the rest of the cap.
+    /// @notice Returns the unused part of the cap.
     function left(Window storage window) internal view returns (uint256) {
         uint256 spent = window.spent;
         uint256 hour = block.timestamp / 1 hours;

@@ -25,7 +25,7 @@ afterEach(async () => {
 const AMOUNT = 10n * USDC;
 
 /** Waits until the newest settlement of an address shows an error, and returns it. */
-async function troubled(address: Address, code: string): Promise<Swap> {
+async function failingWith(address: Address, code: string): Promise<Swap> {
   let found: Swap | undefined;
   await world.until(`${address} shows ${code}`, async () => {
     found = (await world.swapsOf(address)).at(-1);
@@ -137,7 +137,7 @@ test("a transfer fee above the cap pays nobody, and leaves the deposit to the re
   const deposits = [await odd.quote("ethereum"), await odd.quote("base")];
   for (const { address } of deposits) await odd.pay(address, AMOUNT);
   for (const { address, recipient, quote } of deposits) {
-    await troubled(address, "SIMULATION_REVERTED");
+    await failingWith(address, "SIMULATION_REVERTED");
     expect(await odd.balance("ethereum", address)).toBe(AMOUNT / 2n);
     expect(await odd.balance("ethereum", recipient)).toBe(0n);
     expect(await odd.balance("base", recipient)).toBe(0n);
@@ -171,7 +171,7 @@ test("a paused token waits and is delivered later; other tokens are delivered me
     for (const { address } of deposits) await world.deposits(address, 1);
     await odd.behave("ethereum", { paused: true });
   });
-  for (const { address } of deposits) await troubled(address, "SIMULATION_REVERTED");
+  for (const { address } of deposits) await failingWith(address, "SIMULATION_REVERTED");
   await othersGoOn();
   await odd.behave("ethereum", {});
   for (const { address } of deposits) await expectCompleted(address);
@@ -186,7 +186,7 @@ test.each(["wallet", "recipient"] as const)(
       await odd.pay(address, AMOUNT);
       await world.deposits(address, 1);
       await whileBlocked([blocked], async () => {
-        await troubled(address, "SIMULATION_REVERTED");
+        await failingWith(address, "SIMULATION_REVERTED");
         await othersGoOn();
       });
     });
@@ -208,7 +208,7 @@ test.each([
     await odd.behave("base", conduct);
     if (blocks) await block(true);
     await odd.pay(address, AMOUNT);
-    await troubled(address, "SIMULATION_REVERTED");
+    await failingWith(address, "SIMULATION_REVERTED");
     await othersGoOn();
     expect(await odd.balance("base", recipient)).toBe(0n);
     await odd.behave("base", {});
@@ -265,8 +265,8 @@ test("a token that reports a false balance settles nothing [T13]", async () => {
   const client = createSluiceClient({ ...world.serviceUrls(), apiKey: world.apiKeyOf(0) });
   const request = { walletAddress: address, tokenAddress: odd.tokens.ethereum, chain: 2 };
   expect(await client.requestIndex(request)).toMatchObject({ queued: true });
-  await troubled(address, "SIMULATION_REVERTED");
+  await failingWith(address, "SIMULATION_REVERTED");
   await odd.call("ethereum", { functionName: "lie", args: [{ ...lie, told: false }] });
-  await troubled(address, "INSUFFICIENT_BALANCE");
+  await failingWith(address, "INSUFFICIENT_BALANCE");
   expect(await odd.balance("ethereum", recipient)).toBe(0n);
 });

@@ -50,24 +50,27 @@ describe("a chain", () => {
       "that reports blocks as skipped",
       () => world.controls.failNext({ method: "getBlock", code: -32007, message: "skipped" }),
     ],
-  ])("%s during a settlement delivers once, in both directions [T39, T41]", async (_, trouble) => {
-    const there = await world.depositUsdc("solana", "base", AMOUNT);
-    const back = await world.depositUsdc("base", "solana", AMOUNT);
-    // A deposit that is orphaned before finality is not paid; here only our own transactions are orphaned.
-    await world.until("the deposit is final", async () => {
-      const [deposit] = await world.depositsOf(there.address);
-      return deposit !== undefined && deposit.blockNumber <= (await world.finalSlot());
-    });
-    for (let round = 0; round < 4; round += 1) {
-      await trouble();
-      await world.controls.tick(2);
-    }
-    for (const { address, paid } of [there, back]) {
-      expect(await world.settled(address)).toMatchObject({ status: "completed", error: null });
-      expect(await paid()).toBe(PAID);
-      expect(await world.swapsOf(address)).toHaveLength(1);
-    }
-  });
+  ])(
+    "%s during a settlement delivers once, in both directions [T39, T41]",
+    async (_, causeFault) => {
+      const there = await world.depositUsdc("solana", "base", AMOUNT);
+      const back = await world.depositUsdc("base", "solana", AMOUNT);
+      // A deposit that is orphaned before finality is not paid; here only our own transactions are orphaned.
+      await world.until("the deposit is final", async () => {
+        const [deposit] = await world.depositsOf(there.address);
+        return deposit !== undefined && deposit.blockNumber <= (await world.finalSlot());
+      });
+      for (let round = 0; round < 4; round += 1) {
+        await causeFault();
+        await world.controls.tick(2);
+      }
+      for (const { address, paid } of [there, back]) {
+        expect(await world.settled(address)).toMatchObject({ status: "completed", error: null });
+        expect(await paid()).toBe(PAID);
+        expect(await world.swapsOf(address)).toHaveLength(1);
+      }
+    },
+  );
 });
 
 test("finally the ledger matches the chains", async () => {

@@ -37,7 +37,7 @@ afterAll(async () => {
 const toUsdc = (recipient: Address) => quoteEtherToUsdc(world, recipient);
 
 /** Waits until the newest settlement of an address failed with a code, and returns its id. */
-async function troubled(address: Address, code: string): Promise<string> {
+async function failingWith(address: Address, code: string): Promise<string> {
   let id = "";
   await world.until(`it says ${code}`, async () => {
     const [swap] = await world.swapsOf(address);
@@ -62,7 +62,7 @@ test("a sweep waits while the pool is manipulated, until the price is back [T69]
       details: { reason: "pool_below_price" },
     });
     await world.payNative("ethereum", address, ETHER);
-    await troubled(address, "NO_ROUTE");
+    await failingWith(address, "NO_ROUTE");
     expect(await world.balance("ethereum", recipient)).toBe(0n);
     expect(await world.nativeBalance("ethereum", address)).toBe(ETHER);
   } finally {
@@ -87,7 +87,7 @@ test("a sale right before the sweep makes it revert, and gains nothing [T58, T69
   try {
     // The revert is not the settlement's fault: it counts as an expired price, and the pool is queried again.
     await world.until("the sale came first", async () => sold === 1);
-    id = await troubled(address, "NO_ROUTE");
+    id = await failingWith(address, "NO_ROUTE");
     expect(await world.balance("ethereum", recipient)).toBe(0n);
     expect(await world.nativeBalance("ethereum", address)).toBe(ETHER);
   } finally {
@@ -120,7 +120,7 @@ test.each([
       details: { reason },
     });
     await world.payNative("ethereum", address, ETHER);
-    await troubled(address, "NO_ROUTE");
+    await failingWith(address, "NO_ROUTE");
     expect(await world.nativeBalance("ethereum", address)).toBe(ETHER);
     node.tamperCall = null;
     expect((await world.settled(address)).status).toBe("completed");

@@ -171,9 +171,9 @@ describe("a socket that cannot join its room", () => {
         return typeof value === "function" ? value.bind(real) : value;
       },
     });
-    const troubled = await startStream({ db, limiter });
+    const failing = await startStream({ db, limiter });
     const tenant = await createTenant(database.db);
-    const socket = io(troubled.url, {
+    const socket = io(failing.url, {
       transports: ["websocket"],
       forceNew: true,
       auth: { apiKey: tenant.apiKey },
@@ -185,7 +185,7 @@ describe("a socket that cannot join its room", () => {
     expect(reason).toBe("transport close");
     expect(await greeting).toEqual({ integratorName: tenant.name });
     socket.disconnect();
-    await troubled.close();
+    await failing.close();
   });
 });
 

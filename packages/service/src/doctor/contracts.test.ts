@@ -267,8 +267,8 @@ describe("the contracts on public chains", () => {
 
   test("reports a factory at another address on one chain", async () => {
     const contracts = { ...THERE.contracts, factory: STRANGER };
-    const trouble = await findProblems({}, { chains: [HERE, { ...THERE, contracts }] });
-    expect(trouble[trouble.length - 1]).toMatchObject({
+    const problems = await findProblems({}, { chains: [HERE, { ...THERE, contracts }] });
+    expect(problems[problems.length - 1]).toMatchObject({
       id: "factory.address",
       status: "problem",
       found: `${HERE.contracts.factory}, ${STRANGER}`,

@@ -30,7 +30,7 @@ const evm = {
 const checks = listChecks(
   createDoctorDeps({
     vaultSources: [{ setting: "signers.vaults", vouches: async () => true }],
-    attestations: { getFees: () => Promise.reject(new Error("nothing is looked at")) },
+    attestations: { getFees: () => Promise.reject(new Error("nothing is queried")) },
     config: {
       chains: [evm, SOLANA_CHAIN],
       routes: [

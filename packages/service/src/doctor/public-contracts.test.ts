@@ -220,8 +220,8 @@ describe("a chain without a preset", () => {
   });
 
   test("warns of a feed that is not in US dollars", async () => {
-    const trouble = await findProblems(say({ description: "USDC / ETH" }), plain);
-    expect(trouble.filter(({ id }) => id === "price.feed")).toMatchObject([
+    const problems = await findProblems(say({ description: "USDC / ETH" }), plain);
+    expect(problems.filter(({ id }) => id === "price.feed")).toMatchObject([
       { item: "USDC", status: "warning", expected: "a pair in US dollars, above zero" },
     ]);
     const nothing = await findProblems(say({ usd: -1n }), plain);

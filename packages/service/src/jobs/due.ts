@@ -120,7 +120,7 @@ export async function workAndRecordError<
   readonly read: () => Promise<Row | null>;
   readonly work: () => Promise<void>;
   /** Stores the error, or null to clear it, unless the row changed since it was read. */
-  readonly writeError: (row: Row, trouble: ErrorObject | null) => Promise<void>;
+  readonly writeError: (row: Row, error: ErrorObject | null) => Promise<void>;
   /** Logs the thrown value and the operating error that it was converted to. */
   readonly report: (thrown: unknown, error: OperatingError) => void;
   /** Returns whether the row shows errors in its current state. */

@@ -27,17 +27,17 @@ export const PoolSettings = {
         description: "the fee of a pool in hundredths of a basis point, 1 to 999999",
       }),
     ),
-    "Of a route that swaps: the fee of the Uniswap pool.",
+    "For a pool swap: the fee of the Uniswap pool.",
     { defaultText: "required where the route swaps" },
   ),
   maxImpactBps: setting(
     Type.Optional(Bps),
-    "Of a route that swaps: how far the pool's quote may differ from the fair price.",
+    "For a pool swap: the largest difference between the pool's quote and the price of the sources.",
     { default: SWAP_IMPACT_MAX_BPS },
   ),
   slippageBps: setting(
     Type.Optional(Bps),
-    "Of a route that swaps: how far the pool may move after the quote. The cap of the address applies too.",
+    "For a pool swap: the largest movement of the pool's price after the quote. The slippage cap of the address applies too.",
     { default: SWAP_SLIPPAGE_BPS },
   ),
 };

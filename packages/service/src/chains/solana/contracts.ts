@@ -28,7 +28,7 @@ import { bytesOf, fromSignature, toBase58 } from "./base58.ts";
 import { markerAddressOf } from "./derived-accounts.ts";
 import { type Actors, listMemos, readEffects, returnedBy } from "./effects.ts";
 import { createHistorySearch } from "./history.ts";
-import { isMarked, type Looking, readDelivery, readLock, readRefund } from "./locks.ts";
+import { isMarked, type LockReadDeps, readDelivery, readLock, readRefund } from "./locks.ts";
 import { encodeOrders, parseOrders } from "./order-codec.ts";
 import type { Order } from "./orders.ts";
 import type { CommitmentLevel } from "./node.ts";
@@ -85,7 +85,7 @@ export function createContracts(
   const { binding, escrow, delivery } = accounts;
   const addresses = { walletRoot: binding, escrow, delivery };
   const { agreeFinal, nodes } = quorum;
-  const looking: Looking = { actors: accounts, searchHistory: createHistorySearch() };
+  const readDeps: LockReadDeps = { actors: accounts, searchHistory: createHistorySearch() };
 
   /** Selects transactions of a block that may be orders: only these are read in full. */
   const paysForOrders = new Set(accounts.feePayers.map((account) => String(toBase58(account))));
@@ -157,7 +157,7 @@ export function createContracts(
         ...howEnded(open, { token, amount }),
       }),
     buildRefund(commitment, token, held) {
-      assert(held, "a refund names what it takes");
+      assert(held, "a refund has an amount");
       const { amount, sources } = held;
       return callOf(addresses, {
         kind: "refund",
@@ -180,12 +180,14 @@ export function createContracts(
     listOutflows,
     findRefund: ({ wallet, token, fromBlock: fromSlot }) =>
       agreeFinal((node, minSlot) =>
-        readRefund(node, minSlot, { wallet, token, fromSlot, ...looking }),
+        readRefund(node, minSlot, { wallet, token, fromSlot, ...readDeps }),
       ),
     getLock: (deliveryId, _at, hints = []) =>
-      agreeFinal((node, minSlot) => readLock(node, minSlot, { deliveryId, hints, ...looking })),
+      agreeFinal((node, minSlot) => readLock(node, minSlot, { deliveryId, hints, ...readDeps })),
     findDelivery: (deliveryId, _at, hints = []) =>
-      agreeFinal((node, minSlot) => readDelivery(node, minSlot, { deliveryId, hints, ...looking })),
+      agreeFinal((node, minSlot) =>
+        readDelivery(node, minSlot, { deliveryId, hints, ...readDeps }),
+      ),
     isDelivered: (deliveryId) =>
       agreeFinal((node, minSlot) => isMarked(node, minSlot, markerAddressOf(delivery, deliveryId))),
     getDailyCapLeft: capLeftOf,

@@ -17,13 +17,13 @@ import type { ClaimMemo, LockMemo, Memo, ReturnMemo } from "./memos.ts";
 import type { SolanaNode } from "./node.ts";
 
 /** The dependencies of every read here. */
-export interface Looking {
+export interface LockReadDeps {
   readonly actors: Actors;
   readonly searchHistory: SearchHistory;
 }
 
 /** A search by delivery id. */
-interface ById extends Looking {
+interface ById extends LockReadDeps {
   readonly deliveryId: Hex32;
   /** Transactions to read first. They are verified like any other. */
   readonly hints: readonly TxHash[];
@@ -60,7 +60,7 @@ export async function readLock(
     const held = amounts[index] ?? null;
     if (life.lock === null) {
       if (held === null) continue;
-      throw unusable(node, "a lock without its transaction");
+      throw unusable(node, "no transaction found for a lock");
     }
     if (!isLife(life, held)) throw unusable(node, "a lock and its history differ");
     return toLock(life.lock, life.end, held);
@@ -131,7 +131,7 @@ function readFacts(
   { node, asked }: { readonly node: SolanaNode; readonly asked: ById },
 ): Omit<Lock, "state"> {
   const { time: lockedAt } = transaction;
-  if (lockedAt === null) throw unusable(node, "no time of a lock");
+  if (lockedAt === null) throw unusable(node, "a lock has no block time");
   const { vault: wallet, commitment, token, minOut, seq, destChain, delivery } = memo;
   const amount = lockedBy(memo, transaction, asked.actors.escrow);
   return { wallet, commitment, token, amount, minOut, seq, destChain, delivery, lockedAt };
@@ -201,7 +201,7 @@ export async function readRefund(
     fromSlot,
     actors,
     searchHistory,
-  }: Looking & {
+  }: LockReadDeps & {
     readonly wallet: Address;
     readonly token: Address;
     readonly fromSlot: bigint;

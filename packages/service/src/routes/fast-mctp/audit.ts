@@ -4,7 +4,7 @@ import type { Effect, FoundMint } from "../../chains/port/index.ts";
 import { toHex32, toTxHash } from "../../core/hex.ts";
 import type { Finding, RouteAudit, RouteAuditDeps } from "../../ledger/index.ts";
 
-interface Carried {
+interface FinalTransfer {
   readonly id: string;
   readonly settlement_id: string;
   readonly burn_tx_hash: string;
@@ -52,7 +52,7 @@ async function auditDelivered(
   { db, chain, chains, clock }: RouteAuditDeps,
   scope: "next" | "all",
 ): Promise<Finding[]> {
-  const { rows } = await sql<Carried>`
+  const { rows } = await sql<FinalTransfer>`
     select t.id, t.settlement_id, t.burn_tx_hash, t.wallet, t.token, t.sent_message, t.burned_amount::text as burned, t.nonce,
            t.fee::text, t.token_in, t.amount_in::text,
            t.delivered_amount::text as paid, t.bridge_fee::text, t.min_out::text, a.dest_chain, a.dest_wallet,
@@ -102,7 +102,7 @@ async function auditDelivered(
 }
 
 /** Returns whether an effect is the recorded pool swap, including the fee taken before it. */
-function isSwapOf(row: Carried, effect: Effect): boolean {
+function isSwapOf(row: FinalTransfer, effect: Effect): boolean {
   return (
     effect.kind === "swapped" &&
     effect.wallet === row.wallet &&

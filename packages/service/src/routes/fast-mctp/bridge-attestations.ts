@@ -73,7 +73,7 @@ const QUEUE_MAX_MS = 20_000;
 const BLOCKED_MS = 300_000;
 /** Consecutive failures that pause the client, and the length of the pause. */
 const FAILURES_MAX = 5;
-const LEFT_ALONE_MS = 30_000;
+const PAUSE_MS = 30_000;
 
 const USDC_DECIMALS = 6;
 
@@ -115,25 +115,25 @@ export function createBridgeAttestations(options: BridgeAttestationsOptions): Br
   /** Time at which the next request may be sent. */
   let nextAtMs = 0;
   /** End of the current pause, and its reason. */
-  let stillUntilMs = 0;
-  let stillBecause = "";
+  let pausedUntilMs = 0;
+  let pauseReason = "";
   let failures = 0;
 
   /** Waits for this request's turn. */
   async function takeTurn(): Promise<void> {
     const nowMs = clock.now();
-    if (nowMs < stillUntilMs) throw unavailable(stillBecause);
+    if (nowMs < pausedUntilMs) throw unavailable(pauseReason);
     const atMs = Math.max(nowMs, nextAtMs);
     if (atMs - nowMs > QUEUE_MAX_MS) throw unavailable("local request queue is full");
     nextAtMs = atMs + SPACING_MS;
     if (atMs > nowMs) await clock.sleep(atMs - nowMs);
     // A request ahead in the queue may have started a pause.
-    if (clock.now() < stillUntilMs) throw unavailable(stillBecause);
+    if (clock.now() < pausedUntilMs) throw unavailable(pauseReason);
   }
 
-  function standStill(ms: number, reason: string): void {
-    stillUntilMs = Math.max(stillUntilMs, clock.now() + ms);
-    stillBecause = reason;
+  function pause(ms: number, reason: string): void {
+    pausedUntilMs = Math.max(pausedUntilMs, clock.now() + ms);
+    pauseReason = reason;
     log.warn({ ms, reason }, "attestation service paused");
   }
 
@@ -141,7 +141,7 @@ export function createBridgeAttestations(options: BridgeAttestationsOptions): Br
     options.onFailure("no_answer");
     failures += 1;
     // After the pause one request probes the service: another failure pauses it again.
-    if (failures >= FAILURES_MAX) standStill(LEFT_ALONE_MS, `paused after: ${reason}`);
+    if (failures >= FAILURES_MAX) pause(PAUSE_MS, `paused after: ${reason}`);
     return unavailable(reason);
   }
 
@@ -163,7 +163,7 @@ export function createBridgeAttestations(options: BridgeAttestationsOptions): Br
     const { status, retryAfterMs, body } = answer;
     if (status === 429) {
       options.onFailure("rate_limited");
-      standStill(retryAfterMs ?? BLOCKED_MS, "rate limited");
+      pause(retryAfterMs ?? BLOCKED_MS, "rate limited");
       throw unavailable("rate limited");
     }
     if (status >= 500 || (status >= 300 && status < 400)) throw noteFailure(`http ${status}`);

@@ -148,11 +148,11 @@ export function createBurns(
     async checkMint(settlementId) {
       const transfer = await store.findOfSettlement(db, settlementId);
       assert(transfer !== null, "a recorded burn has a bridge transfer");
-      const { mint, state, trouble } = transfer;
+      const { mint, state, trouble: error } = transfer;
       if (mint && (state === "delivered" || state === "final")) {
         return { kind: "delivered", txHash: mint.txHash, amount: mint.amount };
       }
-      return trouble ? { kind: "failing", error: fromErrorObject(trouble) } : { kind: "waiting" };
+      return error ? { kind: "failing", error: fromErrorObject(error) } : { kind: "waiting" };
     },
   };
 }

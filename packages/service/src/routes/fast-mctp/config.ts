@@ -45,7 +45,7 @@ const Written = Type.Object(
     ...RouteBetween,
     bridgeToken: setting(
       Type.Optional(TokenName),
-      "Of one route: the USDC of the chain, if another token is deposited. A Uniswap pool swaps the deposit into it in the same transaction.",
+      "Only for one route: the USDC of the chain, if another token is deposited. A Uniswap pool swaps the deposit into it in the same transaction.",
       { defaultText: "the deposited token" },
     ),
     ...PoolSettings,

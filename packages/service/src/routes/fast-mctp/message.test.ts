@@ -6,7 +6,7 @@ import {
   type BurnMessage,
   encodeBurnMessage,
   FINALITY,
-  findUnlike,
+  findUnacceptable,
   listDifferences,
   parseBurnMessage,
   ZERO_WORD,
@@ -121,8 +121,8 @@ describe("published messages", () => {
   });
 
   test("both match the emitted message except for the fields that Circle fills in", () => {
-    expect(findUnlike(emitted(FAST.decoded), FAST.decoded)).toEqual([]);
-    expect(findUnlike(emitted(FELL_BACK.decoded), FELL_BACK.decoded)).toEqual([]);
+    expect(findUnacceptable(emitted(FAST.decoded), FAST.decoded)).toEqual([]);
+    expect(findUnacceptable(emitted(FELL_BACK.decoded), FELL_BACK.decoded)).toEqual([]);
   });
 });
 
@@ -186,18 +186,18 @@ describe("comparing", () => {
     ["finalityThresholdExecuted", { finalityThresholdExecuted: 999 }],
     ["feeExecuted", { feeExecuted: 501n }],
   ])("rejects an attested message with another %s than the burn", (field, change) => {
-    expect(findUnlike(sent, { ...FAST.decoded, ...change })).toEqual([field]);
+    expect(findUnacceptable(sent, { ...FAST.decoded, ...change })).toEqual([field]);
   });
 
   test("rejects a fee of the whole amount, even within the burn's maximum fee", () => {
     const generous = { ...sent, maxFee: sent.amount };
     const attested = { ...FAST.decoded, maxFee: sent.amount, feeExecuted: sent.amount };
-    expect(findUnlike(generous, attested)).toEqual(["feeExecuted"]);
+    expect(findUnacceptable(generous, attested)).toEqual(["feeExecuted"]);
   });
 
   test("accepts an attestation at a higher finality than requested", () => {
     const attested = { ...FAST.decoded, finalityThresholdExecuted: FINALITY.STANDARD };
-    expect(findUnlike(sent, attested)).toEqual([]);
+    expect(findUnacceptable(sent, attested)).toEqual([]);
   });
 
   test("compares only the expected fields", () => {

@@ -158,7 +158,7 @@ const FILLED_IN: readonly Field[] = [
  * Returns the fields that disqualify an attested message: emitted fields must be unchanged, and filled-in fields must be
  * within the bounds of the burn. Empty if the message may be relayed.
  */
-export function findUnlike(sent: BurnMessage, attested: BurnMessage): Field[] {
+export function findUnacceptable(sent: BurnMessage, attested: BurnMessage): Field[] {
   const unlike = listDifferences(attested, sent).filter((field) => !FILLED_IN.includes(field));
   if (attested.nonce === ZERO_WORD) unlike.push("nonce");
   if (attested.finalityThresholdExecuted < sent.minFinalityThreshold) {

@@ -32,7 +32,7 @@ import {
   submitIntent,
 } from "../../transactions/index.ts";
 import type { BridgeAttestations, AttestedMessage } from "./bridge-attestations.ts";
-import { type BurnMessage, findUnlike, parseBurnMessage } from "./message.ts";
+import { type BurnMessage, findUnacceptable, parseBurnMessage } from "./message.ts";
 import * as store from "./store.ts";
 import type { Attested, Transfer } from "./store.ts";
 
@@ -75,7 +75,7 @@ function lookSafely(deps: RelayDeps, id: string): Promise<void> {
   return workAndRecordError({
     read: () => store.getBridgeTransfer(db, id),
     work: () => advanceTransfer(deps, id),
-    writeError: (transfer, trouble) => writeError(deps, transfer, trouble),
+    writeError: (transfer, error) => writeError(deps, transfer, error),
     showsErrors: ({ state }) => state === "burned" || state === "attested",
     report: (thrown, { code }) =>
       log.warn({ err: thrown, transferId: id, code }, "bridge transfer failed, retrying"),
@@ -139,7 +139,7 @@ function findOurs(sent: BurnMessage, messages: readonly AttestedMessage[]): Atte
       continue;
     }
     const message = parseAttested(attested.message);
-    const differences = message ? findUnlike(sent, message) : ["all"];
+    const differences = message ? findUnacceptable(sent, message) : ["all"];
     if (message && differences.length === 0) return { ...attested, nonce: message.nonce };
     const isOfAnother = message !== null && message.messageSender !== sent.messageSender;
     if (!isOfAnother) for (const field of differences) unlike.add(field);
@@ -309,10 +309,10 @@ async function hasRunOut(
 async function writeError(
   deps: RelayDeps,
   transfer: Transfer,
-  trouble: ErrorObject | null,
+  error: ErrorObject | null,
 ): Promise<void> {
   await deps.db.transaction().execute(async (tx) => {
-    if (!(await store.updateTransfer(tx, transfer, { trouble }))) return;
+    if (!(await store.updateTransfer(tx, transfer, { trouble: error }))) return;
     await deps.onChanged(tx, transfer.burn.settlementId);
   });
 }

@@ -12,7 +12,7 @@ export interface ShownTransfer {
   /** Reason for a delayed attestation, as the service gives it. */
   readonly delayReason: string | null;
   readonly mintTxHash: string | null;
-  readonly trouble: string | null;
+  readonly error: string | null;
   readonly createdAt: string;
 }
 
@@ -32,7 +32,7 @@ export async function listTransfers(db: Db, id: string): Promise<ShownTransfer[]
     nonce: row.nonce,
     delayReason: row.delay_reason,
     mintTxHash: row.mint_tx_hash,
-    trouble: row.trouble?.message ?? null,
+    error: row.trouble?.message ?? null,
     createdAt: row.created_at,
   }));
 }

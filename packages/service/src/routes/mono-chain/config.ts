@@ -30,13 +30,13 @@ const Written = Type.Object(
     ...RouteSource,
     destToken: setting(
       Type.Optional(TokenName),
-      "Of one route: another token of the chain to deliver, through a Uniswap pool.",
+      "Only for one route: another token of the chain to deliver, through a Uniswap pool.",
       { defaultText: "the deposited token" },
     ),
     ...PoolSettings,
     tokens: setting(
       Type.Optional(TokenNames),
-      'Of a group: limits it to these tokens, by symbol or `"native"`.',
+      'Only in a group: limits it to these tokens, by symbol or `"native"`.',
       { defaultText: "every token of every chain" },
     ),
   },

@@ -30,12 +30,12 @@ const Written = Type.Object(
     ...RouteBetween,
     priced: setting(
       Type.Optional(Flag),
-      "Of one route: whether its two tokens are different assets, so that it needs their prices.",
+      "Only for one route: whether its two tokens are different assets, so that their prices are needed.",
       { default: false },
     ),
     tokens: setting(
       Type.Optional(TokenNames),
-      "Of a group: symbols, each exchanged **one for one** between all chains that list it. Name only symbols that are the same asset on every chain: USDC on BSC, for example, is not issued by Circle.",
+      "Only in a group: symbols, each exchanged **one for one** between all chains that list it. Name only symbols that are the same asset on every chain: USDC on BSC, for example, is not issued by Circle.",
       { defaultText: "required in a group" },
     ),
   },

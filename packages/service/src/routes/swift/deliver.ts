@@ -93,7 +93,7 @@ function lookSafely(deps: DeliveryDeps, id: Hex32): Promise<void> {
   return workAndRecordError({
     read: () => store.getDelivery(db, id),
     work: () => advanceDelivery(deps, id),
-    writeError: (delivery, trouble) => writeError(deps, delivery, trouble),
+    writeError: (delivery, error) => writeError(deps, delivery, error),
     showsErrors: ({ state }) => state === "locked" || state === "returning",
     report: (thrown, { code }) =>
       log.error({ err: thrown, deliveryId: id, code }, "delivery failed, retrying"),
@@ -508,10 +508,10 @@ async function move(
 async function writeError(
   deps: DeliveryDeps,
   delivery: Delivery,
-  trouble: ErrorObject | null,
+  error: ErrorObject | null,
 ): Promise<void> {
   await deps.db.transaction().execute(async (tx) => {
-    if (!(await store.updateDelivery(tx, delivery, { trouble }))) return;
+    if (!(await store.updateDelivery(tx, delivery, { trouble: error }))) return;
     await deps.onChanged(tx, delivery.settlementId);
   });
 }

@@ -245,9 +245,9 @@ export function createSwiftRoute(options: {
         };
       }
       if (delivery.state === "taken_back") return { kind: "taken_back" };
-      const trouble = delivery.trouble && fromErrorObject(delivery.trouble);
-      if (delivery.state === "returned") return { kind: "returned", error: trouble ?? tooLate() };
-      return trouble ? { kind: "failing", error: trouble } : { kind: "waiting" };
+      const error = delivery.trouble && fromErrorObject(delivery.trouble);
+      if (delivery.state === "returned") return { kind: "returned", error: error ?? tooLate() };
+      return error ? { kind: "failing", error } : { kind: "waiting" };
     },
   };
 }

@@ -9,7 +9,7 @@ export interface ShownDelivery {
   readonly payAmount: bigint;
   readonly deliveredTxHash: string | null;
   readonly claimedTxHash: string | null;
-  readonly trouble: string | null;
+  readonly error: string | null;
   readonly createdAt: string;
 }
 
@@ -28,7 +28,7 @@ export async function listDeliveries(db: Db, id: string): Promise<ShownDelivery[
     payAmount: BigInt(row.pay_amount),
     deliveredTxHash: row.delivered_tx_hash,
     claimedTxHash: row.claimed_tx_hash,
-    trouble: row.trouble?.message ?? null,
+    error: row.trouble?.message ?? null,
     createdAt: row.created_at,
   }));
 }

@@ -36,7 +36,7 @@ async function setPaused(paused: boolean): Promise<void> {
 /** Retries by hand until the settlement is dead: sweeps are paused, so every try fails. */
 async function awaitDeath({ address }: Deposit): Promise<string> {
   let id = "";
-  let hurriedAt = 0;
+  let retriedAt = 0;
   await world.until(
     "the settlement is dead",
     async () => {
@@ -44,8 +44,8 @@ async function awaitDeath({ address }: Deposit): Promise<string> {
       if (!swap) return false;
       id = swap.id;
       // Once for each try: the retry of a dead settlement would open another.
-      if (swap.category === "retrying" && swap.retryCount > hurriedAt) {
-        hurriedAt = swap.retryCount;
+      if (swap.category === "retrying" && swap.retryCount > retriedAt) {
+        retriedAt = swap.retryCount;
         await world.command("settlement", "retry", id, ...REASON, "--json");
       }
       return swap.status === "dead";
@@ -113,7 +113,7 @@ test("only the refund authority can take a refund, even while sweeps are paused"
   const authority = world.refundAuthority("acme");
   const refund = (to: Address) =>
     world.command("settlement", "refund", id, "--to", to, ...REASON, "--json");
-  await expect(refund(paid.recipient)).rejects.toThrow(/can go back to nobody else/);
+  await expect(refund(paid.recipient)).rejects.toThrow(/nobody else can get a refund/);
 
   const prepared = await refund(authority.address);
   expect(prepared).toMatchObject({

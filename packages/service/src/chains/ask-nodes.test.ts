@@ -143,7 +143,7 @@ test("a hung node has at most 256 open questions, and gets new ones once it answ
   const asked = nodes.collect(async (node) => (node === chains[1] ? 1 : 2));
   const error = (await asked).disagreement();
   expect(Object(error.cause).message).toBe(
-    "node 0: no answer (too many open questions); node 1: 1; node 2: 2",
+    "node 0: no answer (too many open requests); node 1: 1; node 2: 2",
   );
   for (const answer of answers) answer();
   await settle();

@@ -157,7 +157,7 @@ export function createNodes<N extends Askable>(
   /** Asks one node. Never rejects. */
   async function askOne<T>(node: Node<N>, read: Read<T, N>): Promise<Answer<T>> {
     if (node.pending >= PENDING_MAX) {
-      return { kind: "none", node, error: lacking({ reason: "too many open questions" }) };
+      return { kind: "none", node, error: lacking({ reason: "too many open requests" }) };
     }
     node.pending += 1;
     try {

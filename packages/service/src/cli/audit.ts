@@ -91,9 +91,9 @@ export function formatAudit(config: Config, report: AuditReport): string {
       ? ["", ...breaches, "Nothing is signed or sent on a chain with a breach."]
       : []),
     "",
-    unsettled.length > 0 ? "Not settled:" : "Everything that arrived is settled.",
+    unsettled.length > 0 ? "Not settled:" : "Every deposit is settled.",
     ...unsettled,
     "",
-    report.ok ? "The ledger is what the chains say." : "The ledger is NOT proved.",
+    report.ok ? "The ledger agrees with the chains." : "The ledger is NOT proved.",
   ].join("\n");
 }

@@ -198,7 +198,7 @@ test("a configuration without the socket gives no source of vaults", async () =>
 });
 
 test.each([
-  [{ vaults: "v.sock" }, "signers.vaults: expected signers.settler beside it"],
+  [{ vaults: "v.sock" }, "signers.vaults: expected signers.settler too"],
   [{ settler: "v.sock", vaults: "v.sock" }, "signers.vaults: expected a socket of its own"],
   [
     { settler: "s.sock", attestor: "v.sock", vaults: "v.sock" },

@@ -33,7 +33,7 @@ export const COMMANDS: readonly CommandRow[] = [
     summary: "run the service: all roles in this process, or the given ones",
     options: {
       roles: optional("names", `some of ${ROLE_NAMES.join(",")} (default: all)`, parseRoles),
-      standby: flag("wait for roles that another process holds, and take over from it"),
+      standby: flag("wait while another process has a role, and take over from it"),
     },
     load: () => import("./serve.ts"),
   }),
@@ -57,7 +57,7 @@ export const COMMANDS: readonly CommandRow[] = [
   }),
   command({
     name: "keys rotate",
-    summary: "create the successor of a key, and list the steps that put it to use",
+    summary: "create the successor of a key, and list the steps of the rotation",
     arguments: { setting: "of the key, such as chains[0].lanes.settle" },
     load: () => import("./keys/rotate.ts"),
   }),
@@ -101,7 +101,7 @@ export const COMMANDS: readonly CommandRow[] = [
   }),
   command({
     name: "integrator set",
-    summary: "change the settings that are not committed in its addresses",
+    summary: "change the settings of an integrator that its addresses do not commit to",
     arguments: { integrator: "name or id of the integrator" },
     options: {
       gas: optional("policy", `who pays for gas from now on: ${GAS_CHOICES}`, parseGas),
@@ -119,7 +119,7 @@ export const COMMANDS: readonly CommandRow[] = [
   }),
   command({
     name: "key create",
-    summary: "create an API key and print it, this once",
+    summary: "create an API key and print it; it is never shown again",
     options: {
       integrator: required("name", "name or id of the integrator"),
       depositAddresses: optional(
@@ -144,7 +144,7 @@ export const COMMANDS: readonly CommandRow[] = [
   }),
   command({
     name: "addresses refund",
-    summary: "on Solana, refund value in a deposit address that no settlement takes",
+    summary: "on Solana, refund deposits that have no settlement",
     arguments: {
       address: "the deposit address",
       token: "symbol or mint of a token of the configuration",
@@ -179,7 +179,7 @@ export const COMMANDS: readonly CommandRow[] = [
   }),
   command({
     name: "inventory",
-    summary: "show each inventory: balance, reserved, unclaimed, runway",
+    summary: "show each inventory: balance, reserved, unclaimed, and the hours that it lasts",
     load: () => import("./inventory.ts"),
   }),
   command({
@@ -190,7 +190,7 @@ export const COMMANDS: readonly CommandRow[] = [
   }),
   command({
     name: "audit end",
-    summary: "close a breach: writes off the missing amount and unblocks the chain",
+    summary: "end a breach: write off the missing amount and unblock the chain",
     arguments: { breach: "number of the breach, as `audit` prints it" },
     options: { reason: required("text", "why the chain may continue; kept permanently") },
     load: () => import("./audit-end.ts"),
@@ -198,20 +198,22 @@ export const COMMANDS: readonly CommandRow[] = [
   command({
     name: "settlement show",
     summary:
-      "show its statuses, deposits, transactions, the place of the value, and what it waits for",
+      "show the statuses, deposits and transactions of a settlement, the place of its value, and the awaited event",
     arguments: { id: SETTLEMENT_ID },
     load: () => import("./settlement/show.ts"),
   }),
   command({
     name: "settlement retry",
-    summary: "retry a failing one now, or settle the rest of a dead one as a new settlement",
+    summary:
+      "retry a failing settlement now, or settle the balance of a dead one as a new settlement",
     arguments: { id: SETTLEMENT_ID },
     options: { reason: REASON },
     load: () => import("./settlement/retry.ts"),
   }),
   command({
     name: "settlement refund",
-    summary: "end it for a refund: prints the call of the refund authority, or pays it on Solana",
+    summary:
+      "end a settlement for a refund: print the call of the refund authority, or on Solana pay it",
     arguments: { id: SETTLEMENT_ID },
     options: { to: REFUND_TO, reason: REASON },
     load: () => import("./settlement/refund.ts"),

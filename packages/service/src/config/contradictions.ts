@@ -80,7 +80,7 @@ function checkEvmChain(earlier: readonly EvmChain[], chain: EvmChain, setting: s
   const lanes = Object.values(chain.lanes).flat();
   for (const [position, key] of lanes.entries()) {
     if (lanes.slice(0, position).some((other) => isSameKey(other, key))) {
-      problems.push(`${key.setting}: expected a key of its own, another lane has it too`);
+      problems.push(`${key.setting}: expected a key that no other lane uses`);
     }
   }
   for (const [purpose, keys] of Object.entries(chain.lanes)) {
@@ -123,7 +123,9 @@ function checkSolana({ chains, attestor, routes }: Config, accountsLater: boolea
   );
   for (const [position, [name, address]] of accounts.entries()) {
     if (findWalletFault(address) !== undefined) {
-      problems.push(`${setting}.contracts.${name}: expected an account that a key stands behind`);
+      problems.push(
+        `${setting}.contracts.${name}: expected an account with a private key (on the ed25519 curve)`,
+      );
     }
     if (accounts.slice(0, position).some(([, other]) => other === address)) {
       problems.push(`${setting}.contracts.${name}: expected an account of its own`);
@@ -131,7 +133,7 @@ function checkSolana({ chains, attestor, routes }: Config, accountsLater: boolea
   }
   const keys = [attestor.key, ...listLaneKeys({ chains })];
   if (keys.some((key) => isSameKey(key, chain.seed))) {
-    problems.push(`${setting}.seed: expected a secret of its own, a key is it too`);
+    problems.push(`${setting}.seed: expected a secret that no key uses`);
   }
   for (const route of routes) {
     if (!route.fromInventory || route.destChain !== chain.chainId) continue;
@@ -148,7 +150,7 @@ function checkSolana({ chains, attestor, routes }: Config, accountsLater: boolea
 function checkSigners({ signers: { settler, attestor, vaults } }: Config): string[] {
   if (vaults === undefined) return [];
   if (settler === undefined) {
-    return ["signers.vaults: expected signers.settler beside it, whose signer listens there too"];
+    return ["signers.vaults: expected signers.settler too: the same signer listens on both"];
   }
   return vaults === settler || vaults === attestor
     ? ["signers.vaults: expected a socket of its own"]
@@ -170,7 +172,7 @@ function checkAttestor({ attestor, chains }: Config): string[] {
   }
   if (attestor.key.retired) problems.push("attestor.key.retired: expected nothing, a lane retires");
   if (listLaneKeys({ chains }).some((lane) => isSameKey(lane, attestor.key))) {
-    problems.push("attestor.key: expected a key that no lane has: it is the second of two keys");
+    problems.push("attestor.key: expected a key that no lane uses: it is the second of two keys");
   }
   return problems;
 }

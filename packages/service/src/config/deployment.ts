@@ -29,18 +29,18 @@ export const Deployment = Type.Object(
   {
     owner: setting(
       EvmAddressText,
-      "The owner given to the constructor, even if ownership has moved since.",
+      "The owner given to the constructor, even if ownership was transferred later.",
     ),
-    guardian: setting(EvmAddressText, "The guardian of the constructor."),
-    treasury: setting(EvmAddressText, "Receives claims and withdrawn inventory."),
-    feeRecipient: setting(Type.Optional(EvmAddressText), "Receives fees.", {
+    guardian: setting(EvmAddressText, "The guardian given to the constructor."),
+    treasury: setting(EvmAddressText, "The account that receives claims and withdrawn inventory."),
+    feeRecipient: setting(Type.Optional(EvmAddressText), "The account that receives fees.", {
       defaultText: "the treasury",
     }),
     delaySeconds: setting(
       Type.Optional(
         Type.Integer({ minimum: 0, maximum: 31_536_000, description: "seconds, 0 to 31536000" }),
       ),
-      "How long additions by the owner wait.",
+      "The delay of the owner's additions.",
       { default: DELAY_S },
     ),
   },

@@ -11,15 +11,15 @@ const POLL_INTERVAL_MS = 1_000;
 export const SharedSettings = {
   minDepositUsd: setting(
     Type.Optional(UsdText),
-    "The value that a deposit of a listed token must have, in US dollars; asked of tokens with a `price`. While there is no price to trust, deposits wait for one.",
-    { defaultText: "the preset's, else no floor" },
+    "The minimum value of a deposit in US dollars, for tokens with a `price`. Without a usable price, deposits wait for one.",
+    { defaultText: "the preset's, else no minimum" },
   ),
   ...NodeSettings,
   pollIntervalMs: setting(
     Type.Optional(
       Type.Integer({ minimum: 50, maximum: 60_000, description: "milliseconds, 50 to 60000" }),
     ),
-    "How often the scanner polls for a new block.",
+    "The interval at which the scanner polls for a new block.",
     { defaultText: `the preset's, else ${POLL_INTERVAL_MS}` },
   ),
 };

@@ -26,11 +26,11 @@ const EvmBridgeId = Type.Integer({
 const PRESET_NAMES = PRESETS.map(({ name }) => name);
 const PresetName = Type.Enum(PRESET_NAMES, { description: `one of ${PRESET_NAMES.join(", ")}` });
 
-const DERIVED = { defaultText: "the address that follows from `deployment`" };
+const DERIVED = { defaultText: "the address computed from `deployment`" };
 
 const Contracts = Type.Object(
   {
-    factory: setting(EvmAddressText, "The factory, which makes the wallets.", DERIVED),
+    factory: setting(EvmAddressText, "The factory, which deploys the wallets.", DERIVED),
     escrow: setting(EvmAddressText, "The escrow, which holds locks.", DERIVED),
     delivery: setting(EvmAddressText, "The contract that holds and pays the inventory.", DERIVED),
   },
@@ -67,16 +67,16 @@ const UniswapV3 = Type.Object(
   {
     router: setting(
       EvmAddressText,
-      "SwapRouter02: the one that the contracts of routes that swap were made with.",
+      "SwapRouter02, as given to the constructors of the pool swap routes.",
     ),
-    quoter: setting(Type.Optional(EvmAddressText), "QuoterV2.", {
-      defaultText: "none: required where a route swaps",
+    quoter: setting(Type.Optional(EvmAddressText), "QuoterV2, which quotes pool swaps.", {
+      defaultText: "none; required if a route of the chain swaps",
     }),
-    weth: setting(EvmAddressText, "The wrapped native coin."),
+    weth: setting(EvmAddressText, "The wrapped native coin of the router."),
   },
   {
     additionalProperties: false,
-    description: "the addresses router and weth, and quoter where something is swapped",
+    description: "the addresses router and weth, and quoter if a route swaps",
   },
 );
 
@@ -89,12 +89,16 @@ export const CompleteEvmChain = Type.Object(
   {
     preset: setting(
       Type.Optional(PresetName),
-      "[A preset](presets.md). Every setting of the chain that it has may be left out.",
+      "The name of a [preset](presets.md). Every setting that the preset has can be omitted.",
       { defaultText: "none" },
     ),
-    chainId: setting(EvmBridgeId, "The bridge chain id.", {
-      defaultText: "the preset's, else required",
-    }),
+    chainId: setting(
+      EvmBridgeId,
+      "The bridge chain id, which numbers the chains on the interface ([glossary.md](glossary.md)).",
+      {
+        defaultText: "the preset's, else required",
+      },
+    ),
     evmChainId: setting(
       Type.Integer({ minimum: 1, description: "an EIP-155 chain id" }),
       "The EIP-155 id that every node must report.",
@@ -103,7 +107,7 @@ export const CompleteEvmChain = Type.Object(
     ...SharedSettings,
     startBlock: setting(
       Type.Integer({ minimum: 0, description: "the first block to scan" }),
-      "The first block to scan: at the latest the one before which no address was issued, such as that of the factory's deployment. Earlier payments are not seen.",
+      "The first block to scan, not later than the first issued address; for example the block of the factory's deployment. Earlier payments are not detected.",
     ),
     balanceCheckIntervalMs: setting(
       Type.Optional(
@@ -113,56 +117,62 @@ export const CompleteEvmChain = Type.Object(
           description: "milliseconds, 50 to 3600000",
         }),
       ),
-      "How often native balances at a final block are compared with the database, where the native coin is listed.",
+      "Interval between comparisons of native balances at a final block with the database. Has no effect unless the native coin is listed.",
       { default: BALANCE_CHECK_INTERVAL_MS },
     ),
     traces: setting(
       Type.Optional(Flag),
-      "Whether the nodes may be asked for traces. With them native coin paid by contracts is found before it is final.",
+      "Whether to request traces from the nodes. With traces, native coin paid by contracts is found before it is final.",
       { default: true },
     ),
     deliveryConfirmations: setting(
       Type.Optional(
         Type.Integer({ minimum: 1, maximum: 1000, description: "a number of blocks, 1 to 1000" }),
       ),
-      "Blocks, its own included, under which a delivery counts as `completed`.",
+      "The number of blocks, including the block of the delivery, after which a settlement is `completed`.",
       { defaultText: "the preset's, else 1" },
     ),
     contracts: setting(
       Contracts,
-      "The contracts of this chain, which win over those of the file.",
-      { defaultText: "`contracts` of the file, else those of `deployment`, else required" },
+      "The contracts of this chain. They override `contracts` of the file.",
+      { defaultText: "`contracts` of the file, else computed from `deployment`, else required" },
     ),
-    cctp: setting(Type.Optional(Cctp), "Circle's CCTP, version 2.", {
+    cctp: setting(Type.Optional(Cctp), "Circle's CCTP, version 2, on this chain.", {
       defaultText: "the preset's, else none",
     }),
-    uniswapV3: setting(Type.Optional(UniswapV3), "Uniswap v3.", {
+    uniswapV3: setting(Type.Optional(UniswapV3), "Uniswap v3 on this chain.", {
       defaultText: "the preset's, else none",
     }),
     tokens: setting(
       Type.Array(Token, { description: "a list of tokens" }),
-      "The [tokens](#tokens).",
+      "The listed [tokens](#tokens), which are detected as deposits.",
       { defaultText: "the preset's, else required" },
     ),
     lanes: setting(
       Type.Object(
         {
-          deploy: setting(LaneKeys, "Keys of relayers, which deploy wallets."),
-          settle: setting(LaneKeys, "Keys of relayers, which sweep and claim."),
-          deliver: setting(LaneKeys, "Keys of settlers, which deliver."),
+          deploy: setting(LaneKeys, "Lanes that deploy wallets. Any account may."),
+          settle: setting(
+            LaneKeys,
+            "Lanes that sweep and claim. The factory must list their accounts as relayers.",
+          ),
+          deliver: setting(
+            LaneKeys,
+            "Lanes that pay deliveries. `Delivery` must list their accounts as settlers.",
+          ),
         },
         { additionalProperties: false, description: "the keys deploy, settle and deliver" },
       ),
-      "The keys of the senders: for each purpose one key, or a list of at most 16 that share the work.",
+      "The keys of the sending accounts: for each purpose one key, or a list of at most 16 that share the work.",
     ),
     dailyGasBudget: setting(
       Type.Optional(NativeCoinsText),
-      "Whole native coins that each lane may commit to gas in 24 hours. The signer refuses more.",
+      "The most, in whole native coins, that each lane may spend on gas in 24 hours. The signer refuses to sign above it.",
       { defaultText: "no limit" },
     ),
     transactionSurcharge: setting(
       Type.Optional(NativeCoinsText),
-      "Whole native coins that each transaction costs besides its gas, such as the fee of a rollup for the chain below. Counted where gas is charged.",
+      "The cost of each transaction in addition to its gas, in whole native coins, such as a rollup's fee for its layer 1. Included in charged gas.",
       { default: "0" },
     ),
   },

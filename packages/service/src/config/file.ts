@@ -43,12 +43,12 @@ function createListener(defaultPort?: number) {
     {
       host: setting(
         Type.Optional(Type.String({ minLength: 1, description: "an address to listen on" })),
-        "The address to listen on.",
+        "The address that the listener binds to.",
         { default: DEFAULTS.host },
       ),
       port: setting(
         Type.Integer({ minimum: 0, maximum: 65535, description: "a TCP port, 0 for any" }),
-        "The port to listen on.",
+        "The port of the listener.",
         defaultPort === undefined ? {} : { defaultText: `${defaultPort}, without the object` },
       ),
     },
@@ -105,11 +105,17 @@ export const SETTINGS = {
       { ...strict, description: "an object with a url" },
     ),
   ),
-  api: setting(Type.Optional(createListener(DEFAULTS.apiPort)), "REST and the stream."),
-  quote: setting(Type.Optional(createListener(DEFAULTS.quotePort)), "The quote service."),
+  api: setting(
+    Type.Optional(createListener(DEFAULTS.apiPort)),
+    "The listener of REST and the stream.",
+  ),
+  quote: setting(
+    Type.Optional(createListener(DEFAULTS.quotePort)),
+    "The listener of the quote service.",
+  ),
   telemetry: setting(
     Type.Optional(createListener()),
-    "Metrics and health ([operations.md](operations.md)). They have no key: keep them off the internet.",
+    "The listener of metrics and health ([operations.md](operations.md)). It requires no key: never expose it to the internet.",
     { defaultText: "not served" },
   ),
   trustedProxies: setting(
@@ -118,7 +124,7 @@ export const SETTINGS = {
         description: "a list of addresses or ranges, such as 10.0.0.0/8",
       }),
     ),
-    "Proxies in front of the service, whose `X-Forwarded-For` names the caller. Behind a proxy that is not listed all callers are one address, and the wrong keys of one lock out all.",
+    "Proxies in front of the service, whose `X-Forwarded-For` names the caller. Behind a proxy that is not listed, all callers share one address, so one caller with wrong keys blocks all of them.",
     { default: [] },
   ),
   corsOrigins: setting(
@@ -127,7 +133,7 @@ export const SETTINGS = {
         description: "a list of origins, such as https://pay.example",
       }),
     ),
-    "Origins whose pages may call REST and quotes from a browser. The stream needs none.",
+    "Origins whose pages may call REST and quotes from a browser. The stream accepts every origin.",
     { default: [] },
   ),
   rateLimits: setting(
@@ -141,7 +147,7 @@ export const SETTINGS = {
           ),
           wrongKeyPerAddress: createRateLimit(
             "wrongKeyPerAddress",
-            "Requests with a wrong key from one address. Beyond it no key from there is checked.",
+            "Requests with a wrong key from one address. Above the limit, no key from that address is checked.",
           ),
           requestIndexPerKey: createRateLimit(
             "requestIndexPerKey",
@@ -155,7 +161,7 @@ export const SETTINGS = {
         },
       ),
     ),
-    "Requests per minute. Each process counts for itself; an IPv6 network of 64 bits is one address.",
+    "Limits in requests per minute. Each process counts separately; an IPv6 /64 network counts as one address.",
   ),
   socketCaps: setting(
     Type.Optional(
@@ -167,7 +173,7 @@ export const SETTINGS = {
         { ...strict, description: "an object with perKey or perAddress" },
       ),
     ),
-    "Sockets of the stream that may be open at once. Each process counts for itself.",
+    "Limits on simultaneously open sockets of the stream. Each process counts separately.",
   ),
   apiKeyPepper: setting(
     SecretRef,
@@ -183,16 +189,20 @@ export const SETTINGS = {
       {
         settler: setting(
           SocketPath,
-          "The unix socket of the settler's signer, where that is a process of its own ([keys.md](keys.md)).",
+          "The unix socket of the settler's signer, if it runs as a separate process ([keys.md](keys.md)).",
           { defaultText: "the role opens its keys itself" },
         ),
-        attestor: setting(SocketPath, "The same of the attestor's signer.", {
-          defaultText: "the role opens its key itself",
-        }),
+        attestor: setting(
+          SocketPath,
+          "The unix socket of the attestor's signer, if it runs as a separate process.",
+          {
+            defaultText: "the role opens its key itself",
+          },
+        ),
         vaults: setting(
           SocketPath,
-          "The unix socket at which the settler's signer derives vaults of Solana and signs nothing, for a quoter that is a process without the settler. Needs `signers.settler`.",
-          { defaultText: "such a quoter issues no addresses on Solana" },
+          "A second unix socket of the settler's signer, for a quoter in a process without the settler. There it derives vaults on Solana and signs only their bindings. Requires `signers.settler`.",
+          { defaultText: "a quoter without the settler issues no addresses on Solana" },
         ),
       },
       { ...strict, description: "the sockets settler, attestor and vaults" },
@@ -200,28 +210,28 @@ export const SETTINGS = {
   ),
   feeBps: setting(
     Bps,
-    "The service's fee, taken out of the payout, never above the cap of an address.",
+    "The service's fee, deducted from the payout. It never exceeds the cap committed in the address.",
   ),
   gas: setting(
     Type.Optional(Type.Enum(GAS_POLICIES, { description: `one of ${GAS_POLICIES.join(", ")}` })),
-    "Who pays for the gas of settlements where an integrator has no policy of its own: the operator (`sponsored`), or the deposit under its cap (`charged`, [fees.md](fees.md)).",
+    "The payer of the gas of settlements, for integrators without a policy of their own: the operator (`sponsored`), or the deposit within its fee cap (`charged`). See [fees.md](fees.md).",
     { default: DEFAULTS.gas },
   ),
   maxFeeBps: setting(
     Type.Optional(Bps),
-    "The cap on fees in the addresses of an integrator that sets none of its own.",
+    "The fee cap committed in new addresses, for integrators without a cap of their own.",
     { default: DEFAULTS.maxFeeBps },
   ),
   maxSlippageBps: setting(
     Type.Optional(Bps),
-    "The cap on slippage in the addresses of an integrator that sets none of its own.",
+    "The slippage cap committed in new addresses, for integrators without a cap of their own.",
     { default: DEFAULTS.maxSlippageBps },
   ),
   payoutWindowSeconds: setting(
     Type.Optional(
       Type.Integer({ minimum: 10, maximum: 43_200, description: "seconds, 10 to 43200" }),
     ),
-    "How long after its lock a delivery may be paid. Then the lock goes back to its deposit address.",
+    "The payout window: the time after a lock in which its delivery may be paid. Afterwards an unpaid lock returns to its deposit address.",
     { default: DEFAULTS.payoutWindowSeconds },
   ),
   cctp: Type.Optional(
@@ -229,9 +239,9 @@ export const SETTINGS = {
       {
         apiUrl: setting(
           Url,
-          "Circle's attestation service, which attests burns (of test networks `https://iris-api-sandbox.circle.com`). It is asked at most ten times a second, and nothing that it says counts without the chains.",
+          "Circle's attestation service (for test networks `https://iris-api-sandbox.circle.com`). Each process sends at most ten requests a second. Its answers are verified against the chains.",
           {
-            defaultText: `\`${CIRCLE_API_URL}\` where every chain with \`cctp\` has that of its preset, else required with \`FAST_MCTP\``,
+            defaultText: `\`${CIRCLE_API_URL}\` if \`cctp\` of every chain comes from its preset; else required with \`FAST_MCTP\``,
           },
         ),
       },
@@ -240,30 +250,33 @@ export const SETTINGS = {
   ),
   attestor: Type.Object(
     {
-      key: setting(KeyRef, "Key: the second of the two keys."),
+      key: setting(
+        KeyRef,
+        "Key: the attestor's signing key, the second of the two keys. It must differ from every lane key.",
+      ),
       rpcUrls: setting(
         Type.Record(Type.String({ pattern: "^(\\d+|[a-z]+)$" }), AttestorNodes, {
           ...strict,
           description: "the attestor's own node per bridge chain id, or name of a chain",
         }),
-        'The attestor\'s own nodes, by bridge chain id or name of the chain (`"base"`): a URL, or a list of which more than half must agree.',
+        'The attestor\'s own nodes, by bridge chain id or name of the chain (`"base"`): a URL, or a list of URLs, more than half of which must agree.',
       ),
     },
     strict,
   ),
   deployment: setting(
     Type.Optional(Deployment),
-    "The accounts that the contracts were made for: the [addresses of contracts](#contracts) follow from them.",
+    "The constructor arguments of the contracts. The [addresses of the contracts](#contracts) are computed from them.",
     { defaultText: "none: `contracts` and `contract` name every address" },
   ),
   contracts: setting(
     Type.Optional(WrittenContracts),
-    "Those of the contracts `factory`, `escrow` and `delivery` that all chains share.",
-    { defaultText: "those that follow from `deployment`" },
+    "The addresses of those contracts `factory`, `escrow` and `delivery` that are the same on all chains.",
+    { defaultText: "the addresses computed from `deployment`" },
   ),
   httpPrices: setting(
     Type.Optional(Flag),
-    "Whether tokens of presets have [HTTP prices](presets.md) beside their feeds.",
+    "Whether tokens of presets have [HTTP prices](presets.md) in addition to their feeds.",
     { default: DEFAULTS.httpPrices },
   ),
   chains: setting(
@@ -283,12 +296,12 @@ export function createConfigFile(definitions: readonly RouteDefinition[]) {
       ...SETTINGS,
       routes: setting(
         Type.Optional(Type.Array(entry, { description: "a list of routes" })),
-        "The enabled [routes](#routes) in order of preference: the next is taken where one cannot.",
+        "The enabled [routes](#routes) in order of preference. If a route cannot take a deposit, the next one of its pair is tried.",
         { default: definitions.flatMap(({ kind, isDefault }) => (isDefault ? { kind } : [])) },
       ),
       logLevel: setting(
         Type.Optional(Type.Enum(LOG_LEVELS, { description: `one of ${LOG_LEVELS.join(", ")}` })),
-        "The least level that is logged.",
+        "The lowest level that is logged.",
         { default: DEFAULTS.logLevel },
       ),
     },

@@ -151,17 +151,17 @@ describe("the configuration refuses", () => {
     [
       "one key in two lanes",
       { lanes: { settle: { env: "DEPLOY" } } },
-      "chains[0].lanes.settle: expected a key of its own, another lane has it too",
+      "chains[0].lanes.settle: expected a key that no other lane uses",
     ],
     [
       "one keystore in two lanes",
       { lanes: { settle: [{ keystore: "a.json" }, { keystore: "./a.json" }] } },
-      "chains[0].lanes.settle[1]: expected a key of its own, another lane has it too",
+      "chains[0].lanes.settle[1]: expected a key that no other lane uses",
     ],
     [
       "a lane's key as the attestor's",
       { lanes: { settle: { kms: ARN } }, attestor: { kms: ARN } },
-      "attestor.key: expected a key that no lane has: it is the second of two keys",
+      "attestor.key: expected a key that no lane uses: it is the second of two keys",
     ],
     [
       "a purpose with only retired keys",

@@ -11,7 +11,9 @@ export const SIGNER_NAMES = ["settler", "attestor"] as const;
 export type SignerName = (typeof SIGNER_NAMES)[number];
 
 const retired = Type.Optional(
-  Type.Boolean({ description: "true for a lane that ends what it began, and begins nothing" }),
+  Type.Boolean({
+    description: "true for a lane that finishes its open transactions and takes no new ones",
+  }),
 );
 const Name = Type.String({ minLength: 1 });
 const strict = { additionalProperties: false };

@@ -187,7 +187,7 @@ describe("loadConfig", () => {
     [
       "attestor.key",
       { env: "SETTLE" },
-      "attestor.key: expected a key that no lane has: it is the second of two keys",
+      "attestor.key: expected a key that no lane uses: it is the second of two keys",
     ],
     ["attestor.rpcUrls.x", "http://a", "attestor.rpcUrls.x: expected a configured chain"],
     [
@@ -258,7 +258,7 @@ describe("loadConfig", () => {
     [
       "chains.1.lanes.settle",
       { env: "DEPLOY" },
-      "chains[1].lanes.settle: expected a key of its own, another lane has it too",
+      "chains[1].lanes.settle: expected a key that no other lane uses",
     ],
     ["chains.1.pollIntervalMs", 1, "chains[1].pollIntervalMs: expected milliseconds, 50 to 60000"],
     ["routes.0.kind", "OTHER", 'routes[0].kind: expected "MONO_CHAIN" or "SWIFT" or "FAST_MCTP"'],
@@ -560,7 +560,7 @@ describe("the price of a token", () => {
     }
   });
 
-  const HTTPS = "https: whoever is on the way of http can set the price";
+  const HTTPS = "https: over http, anybody between can change the price";
   test.each<[unknown, string]>([
     [{}, `${AT}: expected static, feeds or http`],
     [{ maxAgeSeconds: 60 }, `${AT}: expected static, feeds or http`],
@@ -584,7 +584,7 @@ describe("the price of a token", () => {
     [{ http: [{ ...API, url: "http://10.0.0.1" }] }, `${AT}.http[0].url: expected ${HTTPS}`],
     [
       { http: [{ ...API, url: "https://a:canary@b.example" }] },
-      `${AT}.http[0].url: expected no credentials: a secret belongs into headers`,
+      `${AT}.http[0].url: expected no credentials: put a secret into headers`,
     ],
     [
       { http: [{ ...API, url: "https://b.example/#canary" }] },

@@ -30,18 +30,18 @@ export const HttpPrice = Type.Object(
     url: setting(Url, "`https`; `http` on the loopback only. No credentials in it."),
     pointer: setting(
       JsonPointer,
-      "JSON pointer (RFC 6901) to the price in US dollars: a number, or a string that holds one, taken digit by digit.",
+      "JSON pointer (RFC 6901) to the price in US dollars: a number, or a string that contains one, read exactly.",
     ),
     timestampPointer: setting(
       Type.Optional(JsonPointer),
-      "JSON pointer to its time: Unix seconds, Unix milliseconds, or ISO 8601 with a zone.",
-      { defaultText: "none: a price is as old as its answer" },
+      "JSON pointer to the time of the price: Unix seconds, Unix milliseconds, or ISO 8601 with a zone.",
+      { defaultText: "none: the price has the time of its answer" },
     ),
     scale: setting(
       Type.Optional(
         Type.Integer({ minimum: 0, maximum: 36, description: "a number of decimals, 0 to 36" }),
       ),
-      "Decimals that the number is written without: 8 where `123456789` means 1.23456789.",
+      "The number in the answer is divided by 10 to this power: with 8, `123456789` means 1.23456789.",
       { default: 0 },
     ),
     headers: setting(
@@ -54,9 +54,13 @@ export const HttpPrice = Type.Object(
       'Headers of the request, such as `{ "x-cg-demo-api-key": { "env": "COINGECKO_KEY" } }`.',
       { default: {} },
     ),
-    maxAgeSeconds: setting(MaxAgeSeconds, `How old its price may be, at least ${HTTP_AGE_MIN_S}.`, {
-      defaultText: "that of `price`",
-    }),
+    maxAgeSeconds: setting(
+      MaxAgeSeconds,
+      `The maximum age of its price, at least ${HTTP_AGE_MIN_S}.`,
+      {
+        defaultText: "that of `price`",
+      },
+    ),
   },
   { additionalProperties: false, description: "an object with url and pointer" },
 );
@@ -66,7 +70,7 @@ export const Price = Type.Object(
   {
     static: setting(
       Type.Optional(UsdPerUnitText),
-      "US dollars as you write them down: for the sandbox, and to keep the other sources of a pegged asset near its peg.",
+      "A fixed price: for the sandbox, or to bound how far the other sources of a pegged asset may be from its peg.",
       { defaultText: "none" },
     ),
     feeds: setting(
@@ -82,24 +86,24 @@ export const Price = Type.Object(
           { minItems: 1, maxItems: 8, description: "1 to 8 price feeds on the chain" },
         ),
       ),
-      'Feeds of the AggregatorV3 form on the chain of the token: an address, or `{ "address": …, "maxAgeSeconds": … }`.',
+      'Feeds of type AggregatorV3 on the chain: an address, or `{ "address": …, "maxAgeSeconds": … }`.',
       { defaultText: "none" },
     ),
     http: setting(
       Type.Optional(
         Type.Array(HttpPrice, { minItems: 1, maxItems: 8, description: "1 to 8 HTTP APIs" }),
       ),
-      "HTTP APIs that answer JSON, each of a host of its own.",
+      "HTTP APIs that answer JSON, each on a different host.",
       { defaultText: "none" },
     ),
     maxAgeSeconds: setting(
       MaxAgeSeconds,
-      "How old a price may be where its source does not say otherwise.",
+      "The maximum age of a price, for sources without one of their own.",
       { default: AGE_MAX_S },
     ),
     maxDeviationBps: setting(
       Type.Optional(Bps),
-      "How far any two sources may lie apart, measured on the lower.",
+      "The largest difference between any two sources, relative to the lower one.",
       { default: DEVIATION_MAX_BPS },
     ),
   },
@@ -196,9 +200,9 @@ function wantedOf(text: string): string | null {
   const url = URL.parse(text);
   if (!url) return "an https URL";
   if (url.protocol !== "https:" && !isLoopback(url.hostname)) {
-    return "https: whoever is on the way of http can set the price";
+    return "https: over http, anybody between can change the price";
   }
-  if (url.username || url.password) return "no credentials: a secret belongs into headers";
+  if (url.username || url.password) return "no credentials: put a secret into headers";
   return url.hash ? "no fragment" : null;
 }
 

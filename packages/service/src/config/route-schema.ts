@@ -29,18 +29,22 @@ export const TokenNames = Type.Array(Type.String({ minLength: 1, maxLength: 16 }
 export const RouteSource = {
   chainId: setting(
     Type.Optional(ChainName),
-    'Of one route: the chain where it begins, by bridge chain id or name (`"base"`).',
+    'Only in an entry for one route: the source chain, by bridge chain id or name (`"base"`).',
     { defaultText: "none: the entry is a group" },
   ),
   token: setting(
     Type.Optional(TokenName),
-    'Of one route: the deposited token, by address, by the symbol of a token that the chain lists, or `"native"`.',
+    'Only for one route: the deposited token, by address, by the symbol of a listed token of the chain, or `"native"`.',
     { defaultText: "none: the entry is a group" },
   ),
-  contract: setting(Type.Optional(EvmAddressText), "Of one route: its contract.", {
-    defaultText: "the one that follows from `deployment`",
-  }),
-  chains: setting(Type.Optional(ChainNames), "Of a group: the chains that it is kept to.", {
+  contract: setting(
+    Type.Optional(EvmAddressText),
+    "Only for one route: the address of its contract.",
+    {
+      defaultText: "the address computed from `deployment`",
+    },
+  ),
+  chains: setting(Type.Optional(ChainNames), "Only in a group: limits it to these chains.", {
     defaultText: "all chains",
   }),
 };
@@ -48,10 +52,10 @@ export const RouteSource = {
 /** The settings of `RouteSource`, for a route to another chain. */
 export const RouteBetween = {
   ...RouteSource,
-  destChain: setting(Type.Optional(ChainName), "Of one route: the chain where it ends.", {
+  destChain: setting(Type.Optional(ChainName), "Only for one route: the destination chain.", {
     defaultText: "none: the entry is a group",
   }),
-  destToken: setting(Type.Optional(TokenName), "Of one route: the delivered token.", {
+  destToken: setting(Type.Optional(TokenName), "Only for one route: the delivered token.", {
     defaultText: "none: the entry is a group",
   }),
 };

@@ -42,17 +42,17 @@ export const SolanaToken = Type.Object(
     ),
     program: setting(
       Type.Optional(Type.Enum(["token", "token-2022"], { description: "token or token-2022" })),
-      "The program of the mint.",
+      "The token program of the mint.",
       { default: "token" },
     ),
     transferFee: setting(
       Type.Optional(
         Type.Boolean({
           description:
-            "true where Token-2022 may keep something of every transfer: then no route takes it",
+            "true if Token-2022 may keep a fee of every transfer; then no route takes the token",
         }),
       ),
-      "Whether the mint keeps a fee of transfers. Such a token is refunded only.",
+      "Whether the mint keeps a fee of transfers. Such a token can only be refunded.",
       { default: false },
     ),
   },
@@ -61,11 +61,11 @@ export const SolanaToken = Type.Object(
 
 const Accounts = Type.Object(
   {
-    binding: setting(Base58, "The account that vouches for vaults; follows from the seed."),
-    escrow: setting(Base58, "The account of locks; follows from the seed."),
-    delivery: setting(Base58, "The account of the inventory; follows from the seed."),
-    settle: setting(Base58, "Pays the fees of settlements; follows from the seed."),
-    deliver: setting(Base58, "Pays the fees of deliveries; follows from the seed."),
+    binding: setting(Base58, "The account that signs bindings of vaults; derived from the seed."),
+    escrow: setting(Base58, "The account that controls locks; derived from the seed."),
+    delivery: setting(Base58, "The account that owns the inventory; derived from the seed."),
+    settle: setting(Base58, "The fee payer of sweeps, claims and returns; derived from the seed."),
+    deliver: setting(Base58, "The fee payer of deliveries; derived from the seed."),
     treasury: setting(Base58, "Your own account, which receives claims and fees."),
   },
   {
@@ -80,7 +80,7 @@ export const CompleteSolanaChain = Type.Object(
     ...SharedSettings,
     preset: setting(
       Type.Optional(Type.Literal("solana", { description: "solana, as chainId is 1" })),
-      "[The preset](presets.md). Every setting of the chain that it has may be left out.",
+      "The [preset](presets.md) of Solana. Every setting that the preset has can be omitted.",
       { defaultText: "none" },
     ),
     chainId: setting(BridgeId, `The bridge chain id, ${SOLANA}.`, {
@@ -91,18 +91,18 @@ export const CompleteSolanaChain = Type.Object(
     }),
     startSlot: setting(
       Type.Integer({ minimum: 0, description: "the first slot to scan" }),
-      "The first slot to scan: at the latest the one before which no address was issued.",
+      "The first slot to scan, not later than the first issued address.",
     ),
     detectAt: setting(
       Type.Optional(
         Type.Enum(["confirmed", "finalized"], { description: "confirmed or finalized" }),
       ),
-      "`confirmed` shows a deposit after a second or two, `finalized` after some 13; it is settled [when it is final](solana.md#before-it-is-final).",
+      "The commitment level at which a deposit is reported: `confirmed` after one or two seconds, `finalized` after about 13. It is settled [when it is final](solana.md#before-it-is-final).",
       { default: "finalized" },
     ),
     contracts: setting(
       Accounts,
-      "The accounts that stand in the place of contracts; `sluice keys` shows those of a seed.",
+      "The accounts that replace the contracts; `sluice keys show` lists those of the seed.",
     ),
     tokens: setting(
       Type.Array(SolanaToken, { description: "a list of tokens" }),
@@ -111,7 +111,7 @@ export const CompleteSolanaChain = Type.Object(
     ),
     seed: setting(
       KeyRef,
-      "Key: the accounts of the signer follow from it, for the settler's signer alone; a keystore, `env` or `file`. There are no `lanes`: the signer derives them.",
+      "Key: the seed from which the signer derives its accounts, including the lanes, so there is no `lanes`. Only the settler's signer reads it. A keystore, `env` or `file`, not `kms`.",
     ),
     attestors: setting(
       Type.Array(EvmAddressText, {
@@ -128,7 +128,7 @@ export const CompleteSolanaChain = Type.Object(
           description: "whole units by the symbol of a token",
         }),
       ),
-      'Whole units that may be delivered from inventory in 24 hours, by symbol: `{ "USDC": "100000" }`. A token without one is not delivered.',
+      'The most that is delivered from inventory in 24 hours, in whole units by symbol: `{ "USDC": "100000" }`. A token without a cap is not delivered.',
       { default: {} },
     ),
     priorityFeeMax: setting(
@@ -139,7 +139,7 @@ export const CompleteSolanaChain = Type.Object(
           description: "micro-lamports per compute unit, at most 1000000000",
         }),
       ),
-      "The most that is offered per compute unit, in micro-lamports.",
+      "The highest price offered per compute unit, in micro-lamports.",
       { defaultText: `the preset's, else ${PRIORITY_FEE_MAX}` },
     ),
     dailyFeeBudget: setting(
@@ -149,7 +149,7 @@ export const CompleteSolanaChain = Type.Object(
           description: "SOL, a plain decimal",
         }),
       ),
-      "SOL that each lane may commit to fees and rent in 24 hours.",
+      "The most, in SOL, that each lane may spend on fees and rent in 24 hours.",
       { defaultText: "no limit" },
     ),
   },

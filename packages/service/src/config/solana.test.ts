@@ -202,8 +202,8 @@ describe("Solana in the file", () => {
   test.each<[object, string]>([
     [{ seed: undefined }, "chains[0].seed: expected"],
     [{ seed: { env: "NOWHERE" } }, "chains[0].seed: expected the environment variable NOWHERE"],
-    [{ seed: { env: "SETTLE" } }, "chains[0].seed: expected a secret of its own, a key is it too"],
-    [{ seed: { env: "ATTESTOR" } }, "chains[0].seed: expected a secret of its own"],
+    [{ seed: { env: "SETTLE" } }, "chains[0].seed: expected a secret that no key uses"],
+    [{ seed: { env: "ATTESTOR" } }, "chains[0].seed: expected a secret that no key uses"],
     [
       { seed: { kms: "arn:aws:kms:eu-west-1:123456789012:key/abc" } },
       "chains[0].seed: expected a keystore, env or file: keys are derived from it",
@@ -248,7 +248,7 @@ describe("Solana in the file", () => {
     ],
     [
       { contracts: { ...createSolana().contracts, treasury: show(NATIVE_SOL) } },
-      "chains[0].contracts.treasury: expected an account that a key stands behind",
+      "chains[0].contracts.treasury: expected an account with a private key (on the ed25519 curve)",
     ],
     [
       { contracts: { ...createSolana().contracts, treasury: evmAddress(1) } },

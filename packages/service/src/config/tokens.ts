@@ -15,22 +15,26 @@ export const Token = Type.Object(
   {
     symbol: setting(
       SymbolText,
-      "The symbol. That of the native coin is the name of the chain in upper case.",
+      "The symbol. The native coin has the name of the chain in upper case as its symbol.",
     ),
-    address: setting(EvmAddressText, "The contract; the zero address for the native coin.", {
-      defaultText: "the preset's, else required",
-    }),
+    address: setting(
+      EvmAddressText,
+      "The address of the contract; the zero address for the native coin.",
+      {
+        defaultText: "the preset's, else required",
+      },
+    ),
     decimals: setting(
       Type.Integer({ minimum: 0, maximum: 77, description: "a whole number, 0 to 77" }),
-      "Decimals of the token.",
+      "The token's decimals.",
       { defaultText: "the preset's, else required" },
     ),
-    minDeposit: setting(Minimum, "The least deposit that settles, in whole units.", {
+    minDeposit: setting(Minimum, "The smallest balance that is settled, in whole units.", {
       defaultText: "the preset's, else no minimum",
     }),
     inventoryMin: setting(
       Minimum,
-      "Inventory, in whole units, below which [an alert](runbook/inventory-low.md) goes out.",
+      "The inventory, in whole units, below which [an alert](runbook/inventory-low.md) fires.",
       { defaultText: "no alert" },
     ),
     price: setting(Type.Optional(Price), "The sources of its [price](#prices).", {

@@ -60,7 +60,7 @@ export const TABLE_OWNERS: Readonly<Record<keyof Database, TableOwner>> = {
   lanes: { owner: "transactions", readers: GAUGES, proofs: ["ledger"] },
   transactions: {
     owner: "transactions",
-    readers: { "settlements/operator": "a refund is listed with what became of it", ...GAUGES },
+    readers: { "settlements/operator": "a refund is listed with its outcome", ...GAUGES },
   },
   attempts: {
     owner: "transactions",

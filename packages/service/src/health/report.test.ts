@@ -295,7 +295,7 @@ describe("readiness", () => {
     clock.advance(MINUTE_MS);
     const { ok, roles } = await reportReadiness(deps);
     expect(ok).toBe(false);
-    expect(roles.settler?.reason).toBe('the loop "lane" has finished no look for 360 s');
+    expect(roles.settler?.reason).toBe('the loop "lane" has finished no poll for 360 s');
     expect(roles.api?.ok).toBe(true);
     finished();
     expect((await reportReadiness(deps)).ok).toBe(true);

@@ -106,7 +106,7 @@ function findFailure(vitals: Vitals, role: string): string | null {
   const [overdue] = vitals.listOverdue(role);
   if (overdue) {
     const seconds = Math.round(overdue.forMs / 1000);
-    return `the loop "${overdue.name}" has finished no look for ${seconds} s`;
+    return `the loop "${overdue.name}" has finished no poll for ${seconds} s`;
   }
   if (role !== "scanner") return null;
   for (const [chainId, scanner] of vitals.scanners) {

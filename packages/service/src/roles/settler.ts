@@ -61,7 +61,7 @@ export function startSettler(context: SettlerParts, signers: readonly LaneSigner
     },
   });
   const refillLoop = startRoleLoop(context, "settler", {
-    name: "refills of inventory",
+    name: "inventory refills",
     intervalMs: REFILL_POLL_MS,
     async poll() {
       await pollWaitingForInventory(settlements);
@@ -69,7 +69,7 @@ export function startSettler(context: SettlerParts, signers: readonly LaneSigner
     },
   });
   const gasLoop = startRoleLoop(context, "settler", {
-    name: "falls of gas",
+    name: "gas price falls",
     intervalMs: GAS_POLL_MS,
     async poll() {
       await pollWaitingForGas(settlements);

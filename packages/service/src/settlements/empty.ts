@@ -17,7 +17,7 @@ export async function recordEmpty(deps: SettlementDeps, settlement: Settlement):
   const { all, orphaned, highest } = await countOrphaned(deps.db, settlement.id);
   const gone = all > 0 && all === orphaned;
   const error = gone
-    ? new OperatingError("REORG", "The deposits of this settlement left the chain.")
+    ? new OperatingError("REORG", "A reorg orphaned the deposits of this settlement.")
     : new OperatingError("INSUFFICIENT_BALANCE", "The deposit address is empty.", {
         details: { reason: all > 0 ? "refunded" : "wallet_empty" },
       });

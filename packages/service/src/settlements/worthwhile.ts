@@ -19,9 +19,13 @@ export async function assertWorthwhile(
   }
   if (floor === undefined) return;
   if (floor === "unpriced") {
-    throw new OperatingError("PRICE_UNAVAILABLE", "There is no price to compare the floor with.", {
-      details: { chainId: settlement.chainId },
-    });
+    throw new OperatingError(
+      "PRICE_UNAVAILABLE",
+      "No price is available to compare the minimum with.",
+      {
+        details: { chainId: settlement.chainId },
+      },
+    );
   }
   // A balance that passed the gate may lose up to half its value to a price movement; less was never priced there.
   if (balance * 2n < floor) {

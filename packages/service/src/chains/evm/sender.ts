@@ -87,9 +87,13 @@ function readFailure(rpc: Rpc, method: string, error: NodeError): Simulation {
 }
 
 function lackOfGas(rpc: Rpc): OperatingError {
-  return new OperatingError("INSUFFICIENT_BALANCE", "The sender has too little for gas.", {
-    details: { reason: "gas", chainId: rpc.chainId },
-  });
+  return new OperatingError(
+    "INSUFFICIENT_BALANCE",
+    "The balance of the sender does not cover the gas.",
+    {
+      details: { reason: "gas", chainId: rpc.chainId },
+    },
+  );
 }
 
 /** Adds a quarter, because state may change before the transaction is mined. */

@@ -95,7 +95,7 @@ export function createBlocks(
   async function readParent({ parentSlot, parentHash }: BlockAnswer): Promise<BlockAnswer> {
     const known = kept.get(parentSlot);
     const parent = known?.hash === parentHash ? known : await readBlock(parentSlot);
-    if (parent.hash !== parentHash) throw unavailable("another parent");
+    if (parent.hash !== parentHash) throw unavailable("parent differs");
     return parent;
   }
 

@@ -39,7 +39,7 @@ function createNode() {
 
 const TOO_LONG = {
   code: "RPC_UNAVAILABLE",
-  details: { reason: "history too long, looked at in parts" },
+  details: { reason: "history too long, searched in parts" },
 };
 const isTooLong = (error: unknown) =>
   error instanceof OperatingError && error.details?.["reason"] === TOO_LONG.details.reason;

@@ -105,7 +105,7 @@ function createBudget() {
   return {
     isUsedUp: () => calls >= CALLS_MAX,
     async spend<T>(node: SolanaNode, call: () => Promise<T>): Promise<T> {
-      if (calls >= CALLS_MAX) throw unfinished(node, "history too long, looked at in parts");
+      if (calls >= CALLS_MAX) throw unfinished(node, "history too long, searched in parts");
       calls += 1;
       return call();
     },
@@ -127,12 +127,12 @@ async function close(
       .slice(0, at === -1 ? undefined : at)
       .flatMap((piece) => (piece.kind === "hit" ? [piece.transaction] : []));
     if (gap?.kind !== "gap" || search.isEnough(hits)) return hits;
-    await lookInto(node, gap, { search, progress, budget });
+    await searchPage(node, gap, { search, progress, budget });
   }
 }
 
 /** Searches one page of a gap. The progress is updated after each entry. */
-async function lookInto(
+async function searchPage(
   node: SolanaNode,
   gap: Gap,
   {

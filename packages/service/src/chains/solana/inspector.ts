@@ -60,7 +60,7 @@ export function createSolanaInspector(options: SolanaInspectorOptions): SolanaIn
       const commitment = COMMITMENTS[at];
       const slot = await node.getSlot(commitment);
       const { hash, parentHash, time } = await node.readHead(slot, commitment);
-      if (time === null) throw rpc.unavailable("no time of a block");
+      if (time === null) throw rpc.unavailable("block time missing");
       return { number: slot, hash, parentHash, timestamp: time };
     },
 

@@ -210,7 +210,7 @@ async function emptyLock(
   facts: OrderFacts,
 ): Promise<readonly Instruction[]> {
   const { token, amount, held = amount } = order;
-  assert(held >= amount, "a lock holds what was locked");
+  assert(held >= amount, "a lock account has at least the locked amount");
   const { escrow, feePayer } = facts;
   const mint = readMint(token, facts);
   const lock = lockAddressOf(escrow, deliveryId, mint.program);
@@ -286,7 +286,7 @@ async function buildDeliver({ order }: DeliverOrder, facts: OrderFacts): Promise
 
 async function buildTransfer(order: TransferOrder, facts: OrderFacts): Promise<BuiltOrder> {
   const { commitment, token, amount, fee, asOf } = order;
-  assert(fee < amount, "a fee is less than what it is taken of");
+  assert(fee < amount, "a fee is less than its amount");
   const vault = await facts.vaultOf(commitment);
   const to = unpadAddress(commitment.destWallet, "svm");
   const payments = [

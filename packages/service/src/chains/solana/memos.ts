@@ -38,7 +38,7 @@ export interface ClaimMemo {
   readonly paidAmount: bigint;
 }
 
-/** A lock went back to its vault. */
+/** A lock returned to its vault. */
 export interface ReturnMemo {
   readonly kind: "return";
   readonly deliveryId: Hex32;

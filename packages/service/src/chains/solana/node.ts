@@ -247,7 +247,7 @@ async function askLoudly<T>(
   const { chainId } = rpc;
   throw new OperatingError(
     "CONFIG_MISSING",
-    `chain ${chainId}: there are transactions of a version that this release cannot read; a newer release is needed.`,
+    `chain ${chainId}: found a transaction version that this release cannot read. Upgrade Sluice.`,
     { details: { chainId, reason: "transaction version" } },
   );
 }

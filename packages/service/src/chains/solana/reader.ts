@@ -50,7 +50,7 @@ export function createReader(
 
   async function getHead(): Promise<BlockRef> {
     const block = await walked.findBlock(await walked.getSlot());
-    if (block === null) throw unavailable("no newest block");
+    if (block === null) throw unavailable("newest block missing");
     return toRef(block);
   }
 
@@ -111,7 +111,7 @@ export function createReader(
         ? await findBlock(await getFinalSlot())
         : await quorum.blocks.finalized.readExactly(at);
     if (block === null) throw unavailable("no final block");
-    if (block.time === null) throw unavailable("no time of a block");
+    if (block.time === null) throw unavailable("block time missing");
     return block.time;
   }
 
@@ -257,6 +257,6 @@ function withAmount(
   unavailable: (reason: string) => OperatingError,
 ): Transfer {
   const { amount, ...rest } = transfer;
-  if (amount === null) throw unavailable("a balance that is not exact");
+  if (amount === null) throw unavailable("balance is not exact");
   return { ...rest, amount };
 }

@@ -102,7 +102,7 @@ export function createSender(quorum: Quorum, options: SenderOptions): ChainSende
     let block = final;
     for (;;) {
       if (final === null || block === null) throw unavailable("no final block");
-      if (block.time === null) throw unavailable("no time of a block");
+      if (block.time === null) throw unavailable("block time missing");
       if (block.time <= deadline + CLOCK_GRACE_S) return false;
       const missing = block.height + LIFETIME_BLOCKS - final.height;
       if (missing <= 0n) return true;
@@ -110,7 +110,7 @@ export function createSender(quorum: Quorum, options: SenderOptions): ChainSende
       const slot = block.parentSlot + 1n - missing;
       if (slot <= 0n) return false;
       const lower = await readBlockAfter(slot - 1n);
-      if (lower !== null && lower.slot >= block.slot) throw unavailable("another parent");
+      if (lower !== null && lower.slot >= block.slot) throw unavailable("parent differs");
       block = lower;
     }
   }
@@ -151,9 +151,13 @@ export function createSender(quorum: Quorum, options: SenderOptions): ChainSende
     // Anybody can send dust at any time, so it must not use up a try of the settlement.
     if (!simulation.ok && simulation.reason === MORE_ARRIVED) throw unavailable(MORE_ARRIVED);
     if (!simulation.ok && simulation.reason === "gas") {
-      throw new OperatingError("INSUFFICIENT_BALANCE", "The sender has too little for gas.", {
-        details: { reason: "gas", chainId },
-      });
+      throw new OperatingError(
+        "INSUFFICIENT_BALANCE",
+        "The balance of the sender does not cover the gas.",
+        {
+          details: { reason: "gas", chainId },
+        },
+      );
     }
     return simulation;
   }

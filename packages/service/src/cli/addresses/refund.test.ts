@@ -26,7 +26,7 @@ describe("sluice addresses refund", () => {
 
   test("refuses a configuration without Solana", async () => {
     const without = createDoctorDeps({}).config;
-    await expect(refundAddressCommand(without, ASKED)).rejects.toThrow("no chain of Solana");
+    await expect(refundAddressCommand(without, ASKED)).rejects.toThrow("Solana is not configured");
   });
 });
 
@@ -48,18 +48,18 @@ describe("a refund formatted for people", () => {
 
   test("names the transaction once it exists, the recipient and the amount", () => {
     expect(formatAddressRefund(shown)).toBe(
-      `0.5 USDC of ${ADDRESS} goes back to ${AUTHORITY}, and to nobody else.\n` +
+      `0.5 USDC of ${ADDRESS} will be refunded to ${AUTHORITY}, and to nobody else.\n` +
         "The settler has not signed refund:1:1 yet; does it run?\n" +
-        "The same command says more; until it is over it changes nothing.",
+        "Run the same command again to see its progress; it requests no second refund meanwhile.",
     );
     expect(formatAddressRefund({ ...shown, txHash: "5x" })).toContain(
       "It was sent as 5x, and is not final yet.",
     );
     expect(formatAddressRefund({ ...shown, txHash: "5x", outcome: "refunded" })).toBe(
-      `0.5 USDC of ${ADDRESS} went back to ${AUTHORITY} in 5x, which is final.`,
+      `0.5 USDC of ${ADDRESS} were refunded to ${AUTHORITY} in 5x, which is final.`,
     );
     expect(formatAddressRefund({ ...shown, changed: false, outcome: "failed" })).toBe(
-      `The refund of 0.5 USDC of ${ADDRESS} failed (it was asked for before): nothing was paid. Ask again once the cause is gone.`,
+      `The refund of 0.5 USDC of ${ADDRESS} failed (it was requested before): nothing was paid. Remove the cause, then run this command again.`,
     );
   });
 });

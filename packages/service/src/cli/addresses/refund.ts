@@ -95,7 +95,7 @@ function findSolana(config: Config): ChainConfig {
   const [chain] = listSolanaChains(config);
   if (chain) return chain;
   throw refusal(
-    "The configuration has no chain of Solana, and elsewhere the refund authority takes its deposits itself.",
+    "Solana is not configured; on EVM chains the refund authority takes its deposits itself.",
   );
 }
 
@@ -116,7 +116,7 @@ function findToken({ tokens }: ChainConfig, text: string): TokenConfig {
   if (found) return found;
   const symbols = tokens.map(({ symbol }) => symbol).join(", ");
   throw refusal(
-    `token: expected a token of the chain in the configuration (${symbols}), got "${text}". One that is listed there can be refunded without a route.`,
+    `token: expected a token of the chain in the configuration (${symbols}), got "${text}". A listed token can be refunded without a route.`,
   );
 }
 
@@ -148,20 +148,20 @@ function outcomeOf({ state, succeeded }: AddressRefund): ShownRefund["outcome"] 
 export function formatAddressRefund(refund: ShownRefund): string {
   const { outcome, address, amountUnits, symbol, refundTo, txHash, changed, intent } = refund;
   const what = `${amountUnits} ${symbol} of ${address}`;
-  const before = changed ? "" : " (it was asked for before)";
+  const before = changed ? "" : " (it was requested before)";
   const by = txHash === null ? "" : ` in ${txHash}`;
   switch (outcome) {
     case "refunded":
-      return `${what} went back to ${refundTo}${by}, which is final${before}.`;
+      return `${what} were refunded to ${refundTo}${by}, which is final${before}.`;
     case "failed":
-      return `The refund of ${what} failed${by}${before}: nothing was paid. Ask again once the cause is gone.`;
+      return `The refund of ${what} failed${by}${before}: nothing was paid. Remove the cause, then run this command again.`;
     case "pending":
       return [
-        `${what} goes back to ${refundTo}, and to nobody else${before}.`,
+        `${what} will be refunded to ${refundTo}, and to nobody else${before}.`,
         txHash === null
           ? `The settler has not signed ${intent} yet; does it run?`
           : `It was sent as ${txHash}, and is not final yet.`,
-        "The same command says more; until it is over it changes nothing.",
+        "Run the same command again to see its progress; it requests no second refund meanwhile.",
       ].join("\n");
   }
 }

@@ -79,8 +79,8 @@ function listSteps(
   return [
     authority,
     `Send native coin for gas to ${address}.`,
-    `In the list ${setting.replace(/\[\d+\]$/, "")} put { "keystore": "${successor}" }, and keep the old one beside it as { "keystore": "${path}", "retired": true }: it ends what it began.`,
+    `In the list ${setting.replace(/\[\d+\]$/, "")} put { "keystore": "${successor}" }, and keep the old one next to it as { "keystore": "${path}", "retired": true }: it finishes its open transactions.`,
     "Start the settler's signer and the settler again.",
-    "When it has nothing open any more, take it out of the setting, take its role away, and send what it has left to a treasury.",
+    "When it has no open transactions, remove it from the setting, revoke its role, and send its remaining coin to a treasury.",
   ];
 }

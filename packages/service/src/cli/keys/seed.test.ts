@@ -142,7 +142,7 @@ describe("a backup", () => {
     const other = await make();
     const after = readFileSync(keystore(), "utf8");
     await expect(restore()).rejects.toThrow(
-      `it has another seed, the one of the binding key ${other.binding}`,
+      `it has another seed, with the binding key ${other.binding}`,
     );
     expect(readFileSync(keystore(), "utf8")).toBe(after);
   });

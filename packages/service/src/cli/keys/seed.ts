@@ -25,6 +25,6 @@ export function refuseOther(path: string, found: KeptKey, wanted: KeptKey): void
   if (found.key.reveal() === wanted.key.reveal()) return;
   throw new OperatingError(
     "CONFIG_MISSING",
-    `${path}: it has another seed, the one of the binding key ${toBase58(found.address)}; it is left as it is`,
+    `${path}: it has another seed, with the binding key ${toBase58(found.address)}; nothing was changed`,
   );
 }

@@ -10,12 +10,12 @@ import type { ShownSettlement } from "./show.ts";
 
 const PLACES: Readonly<Record<ValuePlace, string>> = {
   deposit_address: "in the deposit address",
-  sweeping: "leaving the deposit address: its sweep is not final",
+  sweeping: "leaving the deposit address: the sweep is not final",
   escrow: "swept, not seen at the recipient yet",
   recipient: "with the recipient",
   refund_authority: "with the refund authority",
-  nowhere: "nowhere: its deposits left the chain",
-  elsewhere: "no deposit is its own: a later settlement took them, or none was seen",
+  nowhere: "nowhere: its deposits were orphaned by a reorg",
+  elsewhere: "without deposits: a later settlement took them, or none was detected",
 };
 
 /** Formats a settlement as lines of text. */
@@ -33,19 +33,19 @@ export function formatSettlement(config: Pick<Config, "chains">, shown: ShownSet
   const balance =
     value.walletBalance === null
       ? "unknown: the chain's node does not answer"
-      : source.format(value.walletBalance);
+      : `${source.format(value.walletBalance)} in the deposit address`;
   const next =
     shown.nextCheckAt === null || settlement.status === "dead"
       ? null
-      : `${shown.retryAt ?? shown.nextCheckAt}${shown.retryAt === null ? " (looked at)" : ""}`;
+      : `${shown.retryAt ?? shown.nextCheckAt}${shown.retryAt === null ? " (next check)" : ""}`;
   return [
     `settlement ${settlement.id}`,
     line("status", `${settlement.status}, step ${settlement.step}`),
     line("value", PLACES[value.place]),
-    line("balance", `${balance} in the deposit address`),
+    line("balance", balance),
     ...optional("waits for", shown.waitsFor),
-    ...optional("next attempt", next),
-    line("retries", `${settlement.retryCount}, attempts used ${settlement.triesUsed}`),
+    ...optional("next try", next),
+    line("retries", `${settlement.retryCount}, tries used ${settlement.triesUsed}`),
     ...optional("error", error && formatError(error)),
     line("integrator", `${shown.integrator}, user ${address.userId}`),
     line("from", `${source.describe} at ${show(settlement.wallet)}`),
@@ -78,7 +78,7 @@ export function formatSettlement(config: Pick<Config, "chains">, shown: ShownSet
       "deposits",
       shown.deposits.map(
         ({ amount, txHash, block, orphanedAt }) =>
-          `${source.format(amount)}  block ${block}  ${txHash === null ? "found by balance" : displayTxHash(txHash)}${orphanedAt === null ? "" : `  left the chain ${orphanedAt}`}`,
+          `${source.format(amount)}  block ${block}  ${txHash === null ? "found by balance" : displayTxHash(txHash)}${orphanedAt === null ? "" : `  orphaned ${orphanedAt}`}`,
       ),
     ),
     ...section(
@@ -88,7 +88,7 @@ export function formatSettlement(config: Pick<Config, "chains">, shown: ShownSet
           `${intent}  ${nameOf(id)}  ${state}${succeeded === false ? ", reverted" : ""}  lane ${show(toAddress(lane))}${nonce === null ? "" : ` nonce ${nonce}`}`,
           ...attempts.map(
             ({ hash, sentAt, signedAt, accepted }) =>
-              `  ${displayTxHash(hash)}  ${sentAt === null ? `signed ${signedAt}, not sent` : `sent ${sentAt}`}${accepted ? "" : ", not taken by a node"}`,
+              `  ${displayTxHash(hash)}  ${sentAt === null ? `signed ${signedAt}, not sent` : `sent ${sentAt}`}${accepted ? "" : ", not accepted by a node"}`,
           ),
         ],
       ),
@@ -96,24 +96,24 @@ export function formatSettlement(config: Pick<Config, "chains">, shown: ShownSet
     ...section(
       "locks",
       shown.deliveries.map(
-        ({ id, state, lockedAmount, payAmount, trouble }) =>
-          `${id}  ${state}  ${source.format(lockedAmount)} for ${destination.format(payAmount)}${trouble === null ? "" : `  ${trouble}`}`,
+        ({ id, state, lockedAmount, payAmount, error: lastError }) =>
+          `${id}  ${state}  ${source.format(lockedAmount)} for ${destination.format(payAmount)}${lastError === null ? "" : `  ${lastError}`}`,
       ),
     ),
     ...section(
-      "by the bridge",
+      "bridge transfers",
       shown.transfers.map(
-        ({ id, state, burnedAmount, burnTxHash, delayReason, mintTxHash, trouble }) =>
+        ({ id, state, burnedAmount, burnTxHash, delayReason, mintTxHash, error: lastError }) =>
           [
             `${id}  ${state}  ${source.format(burnedAmount)} burned in ${displayTxHash(burnTxHash)}`,
             mintTxHash === null ? "" : `  minted in ${displayTxHash(mintTxHash)}`,
             delayReason === null ? "" : `  ${delayReason}`,
-            trouble === null ? "" : `  ${trouble}`,
+            lastError === null ? "" : `  ${lastError}`,
           ].join(""),
       ),
     ),
     ...section(
-      "by hand",
+      "commands by operators",
       shown.actions.map(
         ({ at, operator, action, fromStatus, successorId, refundTo, reason }) =>
           `${at}  ${operator}  ${action} of ${fromStatus}${successorId === null ? "" : ` as ${successorId}`}${refundTo === null ? "" : ` to ${show(toAddress(refundTo))}`}: ${reason}`,

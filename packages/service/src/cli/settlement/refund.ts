@@ -40,9 +40,9 @@ export function formatRefund(config: Pick<Config, "chains">, refund: RefundResul
 
 function formatOrder({ settlementId, changed, authority, chainId, intent }: RefundByOrder): string {
   return [
-    `settlement ${settlementId} is dead and will not be swept${changed ? "" : " (its refund is on its way already)"}.`,
-    `The signer pays what its deposit address holds to ${addressFormat.display(authority)} on ${nameOf(chainId)}, and to nobody else; the refund authority has nothing to do.`,
-    `The settler sends it as ${intent}. Once it is final, \`sluice settlement show\` says so; if it fails, ask again.`,
+    `settlement ${settlementId} is dead and will not be swept${changed ? "" : " (its refund is already pending)"}.`,
+    `The signer pays the balance of its deposit address to ${addressFormat.display(authority)} on ${nameOf(chainId)}, and to nobody else. The refund authority need not act.`,
+    `The settler sends it as ${intent}. When it is final, \`sluice settlement show\` reports it. If it fails, run this command again.`,
   ].join("\n");
 }
 
@@ -50,14 +50,14 @@ function formatCall(config: Pick<Config, "chains">, refund: RefundByCall): strin
   const { chainId, call, obstacle, authority } = refund;
   const { evmChainId } = findEvmChain(config, chainId) ?? {};
   return [
-    `settlement ${refund.settlementId} is dead and will not be swept${refund.changed ? "" : " (it was prepared for a refund before)"}.`,
+    `settlement ${refund.settlementId} is dead and will not be swept${refund.changed ? "" : " (a refund was prepared before)"}.`,
     `Only ${addressFormat.display(authority)} can take its deposits, with this transaction:`,
     `  chain  ${evmChainId ?? "?"} (${nameOf(chainId)})`,
     `  from   ${addressFormat.display(authority)}`,
     `  to     ${addressFormat.display(call.to)}`,
     `  value  ${call.value}`,
     `  data   ${call.data}`,
-    ...(obstacle === null ? [] : [`At this moment it would fail: ${obstacle}.`]),
-    "Once it is final, `sluice settlement show` says so.",
+    ...(obstacle === null ? [] : [`The transaction would fail now: ${obstacle}.`]),
+    "When it is final, `sluice settlement show` reports it.",
   ].join("\n");
 }

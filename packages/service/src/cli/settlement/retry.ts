@@ -20,10 +20,10 @@ export async function run(
 
 /** Formats the result of a retry for people. */
 export function formatRetry({ kind, settlementId, changed }: RetryResult): string {
-  if (kind === "hurried") {
-    return `settlement ${settlementId} is ${changed ? "tried again now" : "due already"}`;
+  if (kind === "rescheduled") {
+    return `settlement ${settlementId} is ${changed ? "due now" : "already due"}`;
   }
   return changed
-    ? `it is dead; settlement ${settlementId} now settles what the deposit address holds`
-    : `settlement ${settlementId} settles what the deposit address holds already`;
+    ? `it is dead; settlement ${settlementId} now settles the balance of the deposit address`
+    : `settlement ${settlementId} already settles the balance of the deposit address`;
 }

@@ -39,27 +39,27 @@ test("formats every record of a settlement that failed, was retried and then end
   expect(failing).toMatch(/^settlement [0-9a-f-]{36}\n {2}status +failed_swap, step sweep\n/);
   expect(failing).toMatch(/balance +unknown: the chain's node does not answer/);
   expect(failing).toMatch(/waits for +SIMULATION_REVERTED: /);
-  expect(failing).toMatch(/next attempt +20\d\d-/);
-  expect(failing).toMatch(/retries +1, attempts used 1/);
+  expect(failing).toMatch(/next try +20\d\d-/);
+  expect(failing).toMatch(/retries +1, tries used 1/);
   expect(failing).toMatch(/deposits\n {2}1000 base units {2}block 90 {2}0x/);
-  expect(failing).not.toContain("by hand");
+  expect(failing).not.toContain("commands by operators");
 
   const retried = await retrySettlement(desk.deps, by);
-  expect(formatRetry(retried)).toBe(`settlement ${id} is tried again now`);
-  expect(formatRetry(await retrySettlement(desk.deps, by))).toBe(`settlement ${id} is due already`);
+  expect(formatRetry(retried)).toBe(`settlement ${id} is due now`);
+  expect(formatRetry(await retrySettlement(desk.deps, by))).toBe(`settlement ${id} is already due`);
 
   const refund = await refundSettlement(desk.deps, { ...by, to: RECIPIENT });
   const authority = toChecksumAddress(RECIPIENT);
   const words = formatRefund(NO_CONFIG, refund);
   expect(words).toContain(`Only ${authority} can take its deposits`);
   expect(words).toContain(`  data   0x2e${USDC.slice(2)}\n`);
-  expect(words).toContain("At this moment it would fail: it would revert now: Paused.");
+  expect(words).toContain("The transaction would fail now: it reverts with Paused.");
 
   const dead = await show();
   expect(dead).toMatch(/status +dead, step done\n {2}value +in the deposit address/);
   expect(dead).not.toContain("waits for");
-  expect(dead).not.toContain("next attempt");
-  expect(dead).toMatch(/by hand\n.* ada@desk {2}retry of failed_swap: ticket 7\n/);
+  expect(dead).not.toContain("next try");
+  expect(dead).toMatch(/commands by operators\n.* ada@desk {2}retry of failed_swap: ticket 7\n/);
   expect(dead).toContain(`ada@desk  refund of failed_swap to ${authority}: ticket 7`);
 });
 
@@ -98,6 +98,6 @@ test("tells the refund authority that a refund by the signer needs no action", (
   expect(words).toContain("to US517G5965aydkZ46HS38QLi7UQiSojurfbQfKCELFx on solana");
   expect(words).toContain(`The settler sends it as ${refund.intent}.`);
   expect(words).not.toMatch(/0x|data|value/);
-  expect(formatRefund(NO_CONFIG, { ...refund, changed: false })).toContain("on its way already");
+  expect(formatRefund(NO_CONFIG, { ...refund, changed: false })).toContain("already pending");
   expect(JSON.parse(toJson(refund))).toMatchObject({ kind: "order", balance: "1000" });
 });

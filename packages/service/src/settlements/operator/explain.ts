@@ -42,31 +42,31 @@ export function explainWait(file: SettlementFile): string | null {
     return describeOpen(open);
   const lock = deliveries.findLast(({ state }) => state !== "returned" && state !== "taken_back");
   if (settlement.step === "deliver" && lock) {
-    const cause = error ?? lock.trouble;
+    const cause = error ?? lock.error;
     const why = cause === null ? "" : `: ${typeof cause === "string" ? cause : cause.message}`;
     return `the delivery of lock ${lock.id} (${lock.state})${why}`;
   }
   const transfer = transfers.findLast(({ state }) => state !== "superseded");
   if (settlement.step === "deliver" && transfer) {
-    const why = error?.message ?? transfer.trouble ?? transfer.delayReason;
+    const why = error?.message ?? transfer.error ?? transfer.delayReason;
     return `the bridge (${transfer.state})${why === null ? "" : `: ${why}`}`;
   }
-  if (settlement.step === "deliver") return "its payment to be seen under enough blocks";
-  if (openRefund !== null) return `${openRefund} to be over: then what is left is swept`;
+  if (settlement.step === "deliver") return "enough confirmations of its payment";
+  if (openRefund !== null) return `${openRefund} to end; the remaining balance is swept afterwards`;
   if (error) return `${error.code}: ${error.message}${retryAt === null ? " It is due now." : ""}`;
   if (open) return describeOpen(open);
-  return "a worker to look at it; does a settler run?";
+  return "a worker to process it; does a settler run?";
 }
 
 function describeOpen({ intent, state, attempts }: ShownTransaction): string {
   switch (state) {
     case "queued":
-      return `${intent} to get a place in its lane`;
+      return `${intent} to get a nonce in its lane`;
     case "mined":
       return `${intent} to be final`;
     default:
       return attempts.some(({ accepted }) => accepted)
         ? `${intent} to be mined, ${attempts.length} attempt(s) sent`
-        : `${intent} to be taken by a node, ${attempts.length} attempt(s) signed`;
+        : `${intent} to be accepted by a node, ${attempts.length} attempt(s) signed`;
   }
 }

@@ -95,8 +95,8 @@ describe("a retry", () => {
     await advance(desk.deps, id);
     expect(await statusOf()).toBe("failed_swap");
 
-    expect(await retry()).toEqual({ kind: "hurried", settlementId: id, changed: true });
-    expect(await retry()).toEqual({ kind: "hurried", settlementId: id, changed: false });
+    expect(await retry()).toEqual({ kind: "rescheduled", settlementId: id, changed: true });
+    expect(await retry()).toEqual({ kind: "rescheduled", settlementId: id, changed: false });
     await advance(desk.deps, id);
     expect(await statusOf()).toBe("swapping");
     expect(await actions()).toEqual([
@@ -115,7 +115,7 @@ describe("a retry", () => {
   test("that fails uses up a try", async () => {
     const { desk, id, retry, actions } = await openFailing();
     for (let i = 0; i < 6; i++) {
-      expect(await retry()).toMatchObject({ kind: "hurried", changed: true });
+      expect(await retry()).toMatchObject({ kind: "rescheduled", changed: true });
       await advance(desk.deps, id);
     }
     expect((await desk.swaps())[0]).toMatchObject({ status: "dead", retryCount: 7 });
@@ -237,7 +237,7 @@ describe("a refund", () => {
     const { refund, actions, statusOf } = await openFailing();
     const thief = toEvmAddress(`0x${"66".repeat(20)}`);
     await expect(refund(thief)).rejects.toThrow(
-      `made with the refund authority ${AUTHORITY}: its deposits can go back to nobody else`,
+      `committed to the refund authority ${AUTHORITY}: nobody else can get a refund`,
     );
     expect(await actions()).toEqual([]);
     expect(await statusOf()).toBe("failed_swap");
@@ -261,15 +261,15 @@ describe("a refund", () => {
   test("is refused while another settlement of the holding is active", async () => {
     const { desk, retry, refund } = await openDead();
     const { settlementId } = await retry();
-    await expect(refund()).rejects.toThrow(`Settlement ${settlementId} is under way`);
+    await expect(refund()).rejects.toThrow(`Settlement ${settlementId} is settling`);
     await desk.poll();
-    await expect(refund()).rejects.toThrow(`Settlement ${settlementId} is under way`);
+    await expect(refund()).rejects.toThrow(`Settlement ${settlementId} is settling`);
   });
 
   test("returns the revert reason of its simulation", async () => {
     const { desk, refund } = await openDead();
     desk.state.simulation = { ok: false, reason: "TokenPaused" };
-    expect(await refund()).toMatchObject({ obstacle: "it would revert now: TokenPaused" });
+    expect(await refund()).toMatchObject({ obstacle: "it reverts with TokenPaused" });
   });
 
   test("concurrent with a worker's sweep plan: exactly one of the two takes effect", async () => {
@@ -431,7 +431,7 @@ describe("a refund from a vault", () => {
       { action: "refund", fromStatus: "failed_swap", refundTo: AUTHORITY },
     ]);
     const file = await readSettlementFile(desk.db, id);
-    expect(file && explainWait(file)).toBe(`refund:${id}:1 to get a place in its lane`);
+    expect(file && explainWait(file)).toBe(`refund:${id}:1 to get a nonce in its lane`);
   });
 
   test("leaves the account's minimum balance behind when dust keeps arriving", async () => {
@@ -510,14 +510,14 @@ describe("a refund from a vault", () => {
   test("to a stranger is refused and plans no order", async () => {
     const { refund, refunds, statusOf } = await openVault();
     const thief = toEvmAddress(`0x${"66".repeat(20)}`);
-    await expect(refund(thief)).rejects.toThrow("can go back to nobody else");
+    await expect(refund(thief)).rejects.toThrow("nobody else can get a refund");
     expect([await statusOf(), await refunds()]).toEqual(["failed_swap", []]);
   });
 
   test("blocks a retry of the same settlement until the refund has failed", async () => {
     const { id, refund, retry, abandon } = await openVault();
     await refund();
-    await expect(retry()).rejects.toThrow(`The refund refund:${id}:1 is on its way`);
+    await expect(retry()).rejects.toThrow(`The refund refund:${id}:1 is pending`);
     await abandon(`refund:${id}:1`);
     expect(await retry()).toMatchObject({ kind: "reopened", changed: true });
   });
@@ -566,8 +566,13 @@ describe("the report of a settlement", () => {
   test.each([
     ["pending", openDeposit, "deposit_address", "does a settler run?"],
     ["failing", openFailing, "deposit_address", "SIMULATION_REVERTED"],
-    ["sweeping", openSwapping, "sweeping", "to get a place in its lane"],
-    ["delivering with an error", openWithDeliveryError, "escrow", "its payment to be seen"],
+    ["sweeping", openSwapping, "sweeping", "to get a nonce in its lane"],
+    [
+      "delivering with an error",
+      openWithDeliveryError,
+      "escrow",
+      "enough confirmations of its payment",
+    ],
     ["completed", openCompleted, "recipient", null],
     ["dead", openDead, "deposit_address", null],
   ])("shows the value's location and the awaited event: %s", async (...args) => {

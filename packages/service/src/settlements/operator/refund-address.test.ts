@@ -164,7 +164,7 @@ describe("a refund by address", () => {
 
   test.each([
     ["of an empty balance", "holds nothing of the token"],
-    ["to a stranger", "can go back to nobody else"],
+    ["to a stranger", "nobody else can get a refund"],
     ["of an unknown address", `There is no deposit address ${STRANGER}`],
     ["where the authority can take it directly", "Only on Solana"],
   ])("%s is refused", async (what, message) => {
@@ -188,7 +188,7 @@ describe("a refund and a settlement of one holding", () => {
     const { desk, ask, deposit, sent } = await openDust();
     await deposit(MINIMUM, 91n);
     const [swap] = await desk.swaps();
-    await expect(ask()).rejects.toThrow(`Settlement ${swap?.id} is under way`);
+    await expect(ask()).rejects.toThrow(`Settlement ${swap?.id} is settling`);
     await desk.poll();
     expect((await sent()).map(({ intent }) => intent)).toEqual([`sweep:${swap?.id}:1`]);
     await expect(ask()).rejects.toThrow("(settling)");
@@ -212,7 +212,7 @@ describe("a refund and a settlement of one holding", () => {
     });
     const file = swap && (await readSettlementFile(desk.db, swap.id));
     expect(file && explainWait(file)).toBe(
-      `${refund.intent} to be over: then what is left is swept`,
+      `${refund.intent} to end; the remaining balance is swept afterwards`,
     );
     await land(refund.intent, 1_000n);
     await desk.poll();
@@ -255,8 +255,8 @@ describe("a refund and a settlement of one holding", () => {
     const byId = () => refundSettlement(desk.deps, { ...BY, id: swap.id, to: AUTHORITY });
     const retry = () => retrySettlement(desk.deps, { ...BY, id: swap.id });
     const { refund } = await ask();
-    await expect(byId()).rejects.toThrow(`The refund ${refund.intent} takes what`);
-    await expect(retry()).rejects.toThrow(`The refund ${refund.intent} is on its way`);
+    await expect(byId()).rejects.toThrow(`The refund ${refund.intent} takes the balance`);
+    await expect(retry()).rejects.toThrow(`The refund ${refund.intent} is pending`);
     await land(refund.intent, 1_000n);
 
     expect(await byId()).toMatchObject({ intent: `refund:${swap.id}:1`, changed: true });

@@ -120,7 +120,7 @@ async function readOpen(
 ): Promise<RefundedAddress | "again"> {
   const refund = await findLastRefund(db, holding);
   if (refund?.intent === open) return { refund, changed: false };
-  throw refusal(`The refund ${open} of a settlement is on its way: what it takes is its own.`);
+  throw refusal(`The refund ${open} of a settlement is pending and takes this balance.`);
 }
 
 async function readLast({ db }: SettlementDeps, holding: Holding): Promise<RefundedAddress> {
@@ -133,7 +133,7 @@ async function refuseActive(db: Parameters<typeof getActive>[0], holding: Holdin
   const active = await getActive(db, holding);
   if (!active) return;
   throw refusal(
-    `Settlement ${active.id} is under way with what the deposit address holds (${active.status}): if it fails, \`sluice settlement refund\` ends it and gives the deposits back.`,
+    `Settlement ${active.id} is settling the balance of the deposit address (${active.status}). If it fails, run \`sluice settlement refund\`: it ends the settlement and refunds the deposits.`,
   );
 }
 

@@ -134,7 +134,7 @@ async function refundByOrder(
     const refunds = await readRefunds(tx, settlementId);
     if (refunds.open) return { intent: refunds.open, changed: false };
     const rival = await findOpenRefund(tx, locked);
-    if (rival) throw refusal(`The refund ${rival} takes what the deposit address holds.`);
+    if (rival) throw refusal(`The refund ${rival} takes the balance of the deposit address.`);
     await endForRefund(tx, deps, locked, request);
     await submitIntent(tx, deps.random, { chainId, settlementId, intent: refunds.next, ...order });
     return { intent: refunds.next, changed: true };
@@ -165,7 +165,7 @@ async function lockRefundable(tx: Tx, settlement: Settlement): Promise<Settlemen
   assertRefundable(locked);
   const active = await getActive(tx, locked);
   if (active && active.id !== locked.id) {
-    throw refusal(`Settlement ${active.id} is under way with what the deposit address holds.`);
+    throw refusal(`Settlement ${active.id} is settling the balance of the deposit address.`);
   }
   return locked;
 }
@@ -192,7 +192,7 @@ async function endForRefund(
 async function findObstacle(chain: Chain, from: Address, call: Call): Promise<string | null> {
   try {
     const simulation = await chain.simulate(from, call);
-    return simulation.ok ? null : `it would revert now: ${simulation.reason}`;
+    return simulation.ok ? null : `it reverts with ${simulation.reason}`;
   } catch (error) {
     const lacksGas = error instanceof OperatingError && error.code === "INSUFFICIENT_BALANCE";
     if (lacksGas) return "the refund authority has no coin for gas on this chain";

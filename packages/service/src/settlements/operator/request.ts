@@ -23,7 +23,7 @@ export function assertFailing(settlement: Settlement, what: "retry" | "refund"):
   }
   if (hasValueInFlight(settlement)) {
     throw refusal(
-      `The settlement is ${status} and its value is in flight (sweep ${settlement.swapTxHash ?? "sent"}): it goes on by itself until it is delivered or given back.`,
+      `The settlement is ${status} and its value is in flight (sweep ${settlement.swapTxHash ?? "sent"}): it continues by itself until the value is delivered or returned.`,
     );
   }
   if (categoryOf(status) !== "retrying") {
@@ -49,7 +49,7 @@ export function assertAuthority(
   const authority = unpadAddress(commitment.refundAuthority, family);
   if (to === authority) return authority;
   throw refusal(
-    `The address was made with the refund authority ${displayAddress(authority)}: its deposits can go back to nobody else.`,
+    `The address is committed to the refund authority ${displayAddress(authority)}: nobody else can get a refund.`,
   );
 }
 

@@ -15,8 +15,8 @@ import { findOpenRefund } from "./refunds.ts";
 import { assertFailing, getExisting, type OperatorRequest, refusal } from "./request.ts";
 
 export interface RetryResult {
-  /** `hurried`: due at once. `reopened`: it was dead, and another settlement takes the wallet's balance. */
-  readonly kind: "hurried" | "reopened";
+  /** `rescheduled`: due at once. `reopened`: it was dead, and another settlement takes the wallet's balance. */
+  readonly kind: "rescheduled" | "reopened";
   /** The settlement to watch from now on. */
   readonly settlementId: string;
   /** False when this was so already; nothing was changed or recorded then. */
@@ -37,7 +37,7 @@ export async function retrySettlement(
     const locked = await lockSettlement(tx, settlement.id);
     if (locked.status === "dead") return null;
     assertFailing(locked, "retry");
-    const result = { kind: "hurried", settlementId: locked.id } as const;
+    const result = { kind: "rescheduled", settlementId: locked.id } as const;
     // Without a retry time the settlement is due already, or leased by a worker.
     if (locked.retryAtMs === null) return { ...result, changed: false };
     await retryNow(tx, locked.id, deps.clock.now());
@@ -62,7 +62,8 @@ async function reopen(
     async (tx, successorId) => {
       const dead = await lockSettlement(tx, settlement.id);
       const open = await findOpenRefund(tx, settlement);
-      if (open) throw refusal(`The refund ${open} is on its way: what it takes is not settled.`);
+      if (open)
+        throw refusal(`The refund ${open} is pending: the balance that it takes is not settled.`);
       await recordAction(tx, dead, { ...request, action: "retry", successorId });
     },
   );

@@ -257,14 +257,14 @@ async function explainRevert(
 ): Promise<OperatingError> {
   const receipt = txHash && (await chainOf(deps, settlement).getReceipt(txHash));
   if (receipt?.metMore) {
-    return new OperatingError("RPC_UNAVAILABLE", "More arrived while the wallet was swept.", {
+    return new OperatingError("RPC_UNAVAILABLE", "The wallet received more while it was swept.", {
       details: { chainId: settlement.chainId, reason: MORE_ARRIVED, txHash: receipt.txHash },
     });
   }
-  const details = txHash === null ? { reason: "refused by the signer" } : { txHash };
+  const details = txHash === null ? { reason: "signer refused" } : { txHash };
   // An expired price is not the settlement's fault, up to a limit.
   return route.isPriced && settlement.sweepsSent <= PRICED_REVERTS_MAX
-    ? new OperatingError("PRICE_UNAVAILABLE", "The sweep came too late for its price.", { details })
+    ? new OperatingError("PRICE_UNAVAILABLE", "The price of the sweep expired.", { details })
     : new OperatingError("TX_REVERTED", "The sweep transaction reverted.", { details });
 }
 

@@ -43,7 +43,7 @@ test("allows prices for pool swaps and priced pairs, and deliveries for pairs pa
 
   const isPair = (destChain: number, destToken = NATIVE_TOKEN) => {
     const commitment = { destToken: padAddress(destToken) };
-    // CAST: what else is in an order is not looked at here.
+    // CAST: the policy reads only these fields of an order here.
     const order = { srcChain: 2, srcToken: USDC, commitment } as Payout;
     return policy.isPair(destChain, order);
   };

@@ -153,7 +153,7 @@ describe("an order with the attestor's signature", () => {
   test("is refused when it ends a lock that holds less than was locked", async () => {
     expect.hasAssertions();
     const claim = await custody.claim(custody.lock(7));
-    await refuse({ ...claim, held: claim.amount - 1n }, "holds less");
+    await refuse({ ...claim, held: claim.amount - 1n }, "below the locked amount");
   });
 
   test("is refused when it hands over a lock of native coin", async () => {

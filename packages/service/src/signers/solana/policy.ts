@@ -176,7 +176,7 @@ export function createOrderPolicy(
       throw new SignerRefusal("the account of a native lock cannot change its owner");
     }
     if (order.held !== undefined && order.held < order.amount) {
-      throw new SignerRefusal("lock holds less than was locked");
+      throw new SignerRefusal("lock balance below the locked amount");
     }
     checkDeadline(deadline, nowS);
     if (order.kind === "claim") {

@@ -252,7 +252,7 @@ describe("tables", () => {
 
 describe("ports", () => {
   const atTheBorder =
-    /\/(roles\/system-ports|main|signers\/keystore)\.ts$|\/(chains|signers)\/(evm|solana)\/|\/db\//;
+    /\/(roles\/system-ports|main|signers\/keystore|chains\/rpc\/post)\.ts$|\/(chains|signers)\/(evm|solana)\/|\/db\//;
   const inside = service.filter((path) => !atTheBorder.test(path));
 
   test("time comes through its port", () => {

@@ -1,10 +1,10 @@
-/** Searches one event backwards through blocks, on nodes with unknown limits on block ranges. */
+/** Searches one event backwards through blocks. */
 import type { EvmAddress, Hex } from "../../core/hex.ts";
-import { type LogAnswer, parseLogs } from "./answers.ts";
-import { toQuantity } from "./calls.ts";
+import type { LogAnswer } from "./answers.ts";
+import { listLogsInRange } from "./log-range.ts";
 import type { Rpc } from "./rpc.ts";
 
-/** Blocks of the first search. Most events are recent. */
+/** Blocks of the first piece. Most events are recent. */
 const FIRST_SPAN = 2_000n;
 const REQUESTS_MAX = 64;
 
@@ -18,47 +18,43 @@ export interface LogSearch<Found> {
   readonly read: (log: LogAnswer) => Found | null;
 }
 
-/** Returns the newest matching event, null if there is none, or "unfinished" if the search was cut short. */
+/**
+ * Returns the newest matching event, null if there is none, or "unfinished" if the search was cut short. Throws
+ * RPC_UNAVAILABLE without a usable answer.
+ */
 export async function searchBackwards<Found>(
   rpc: Rpc,
-  search: LogSearch<Found>,
+  { address, topics, newest, oldest, read }: LogSearch<Found>,
 ): Promise<Found | null | "unfinished"> {
-  const { newest, oldest } = search;
-  let end = newest;
   let span = FIRST_SPAN;
-  for (let requests = 0; requests < REQUESTS_MAX && end >= oldest; requests++) {
-    const start = end - span + 1n > oldest ? end - span + 1n : oldest;
-    const found = await searchBlocks(rpc, search, { start, end });
-    if (found === "refused") {
-      if (span === 1n) break;
-      span /= 2n;
-    } else if (found) {
-      return found;
-    } else {
-      end = start - 1n;
-      span *= 2n;
+  let end = newest;
+  let requests = 0;
+  while (end >= oldest) {
+    const blocks = span < rpc.searchRange.now() ? span : rpc.searchRange.now();
+    const start = end - blocks + 1n > oldest ? end - blocks + 1n : oldest;
+    let found: Found | null = null;
+    // The node may give a piece in parts; the newest match is in the last part that has one.
+    for (let from = start; from <= end; requests++) {
+      if (requests >= REQUESTS_MAX) return "unfinished";
+      const query = { from, to: end, address, topics };
+      const { logs, through } = await listLogsInRange(rpc, query, rpc.searchRange);
+      found = findNewest(logs, read) ?? found;
+      from = through + 1n;
     }
+    if (found) return found;
+    end = start - 1n;
+    span *= 2n;
   }
-  return end < oldest ? null : "unfinished";
+  return null;
 }
 
-/**
- * Returns the newest match in a block range, or null; "refused" if the node returns an error, as it may accept a smaller
- * range.
- */
-async function searchBlocks<Found>(
-  rpc: Rpc,
-  { address, topics, read }: LogSearch<Found>,
-  { start, end }: { readonly start: bigint; readonly end: bigint },
-): Promise<Found | null | "refused"> {
-  const range = { fromBlock: toQuantity(start), toBlock: toQuantity(end) };
-  const answer = await rpc.call("eth_getLogs", [{ ...range, address, topics }]);
-  if (!answer.ok) return "refused";
-  return rpc.read("eth_getLogs", answer.result, (result) => {
-    for (const log of parseLogs(result).toReversed()) {
-      const found = log.removed || log.address !== address ? null : read(log);
-      if (found) return found;
-    }
-    return null;
-  });
+function findNewest<Found>(
+  logs: readonly LogAnswer[],
+  read: (log: LogAnswer) => Found | null,
+): Found | null {
+  for (const log of logs.toReversed()) {
+    const found = read(log);
+    if (found) return found;
+  }
+  return null;
 }

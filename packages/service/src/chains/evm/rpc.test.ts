@@ -96,7 +96,7 @@ describe.each(READS)("%s", (_name, read) => {
 
   test.each([
     ["502", "http 502"],
-    ["429", "http 429"],
+    ["429", "rate limited"],
   ])("rejects HTTP status %s", async (status, reason) => {
     node.answer(() => (response) => {
       response.statusCode = Number(status);

@@ -6,7 +6,7 @@ import { concat, type Hex } from "viem";
 import type { Hex32 } from "../../core/hex.ts";
 import type { TokenHolding } from "../port/index.ts";
 import { parseBalances } from "./answers.ts";
-import { isStateMissing } from "./errors.ts";
+import { isStateMissing } from "./limits.ts";
 import type { Rpc } from "./rpc.ts";
 
 /** This many times the gas limit stays below the limit of nodes. */

@@ -3,7 +3,7 @@ import { AccountState, getTokenDecoder } from "@solana-program/token";
 import { SYSTEM_PROGRAM_ADDRESS } from "@solana-program/system";
 import { OperatingError } from "../../core/errors.ts";
 import { type Address, type Hex32, toHex32 } from "../../core/hex.ts";
-import { createRpc, type Rpc } from "../evm/rpc.ts";
+import { createRpc, type Rpc } from "../rpc/rpc.ts";
 import type { SeenMemos, SolanaInspector } from "../inspector.ts";
 import type { ReadAt } from "../port/index.ts";
 import { parseWhole } from "./answers.ts";

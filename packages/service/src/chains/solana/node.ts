@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { OperatingError } from "../../core/errors.ts";
 import type { Address, Hex, Hex32 } from "../../core/hex.ts";
 import type { SendOutcome } from "../port/index.ts";
-import { createRpc, type NodeAnswer, type Rpc } from "../evm/rpc.ts";
+import { createRpc, type NodeAnswer, type Rpc } from "../rpc/rpc.ts";
 import {
   type AccountAnswer,
   type BlockAnswer,

@@ -1,5 +1,4 @@
 /** Turns node failures into operating errors: a short reason in our own words, never the node's text. */
-import { HttpRequestError, ResponseBodyTooLargeError, TimeoutError, UnknownRpcError } from "viem";
 import { OperatingError } from "../../core/errors.ts";
 
 /** Returns the retriable error for a node without a usable answer. It says nothing about the chain. */
@@ -10,38 +9,11 @@ export function rpcUnavailable(chainId: number, reason: string, cause?: unknown)
   });
 }
 
-/** Returns a short reason for a failed request. */
-export function reasonOf(error: unknown, timedOut: boolean): string {
-  if (timedOut || error instanceof TimeoutError) return "timeout";
-  if (error instanceof ResponseBodyTooLargeError) return "answer too large";
-  if (error instanceof HttpRequestError) {
-    if (error.status !== undefined) return `http ${error.status}`;
-    if (error.cause instanceof SyntaxError) return "malformed answer";
-  }
-  // The transport destructures the answer unchecked; a null answer fails there.
-  if (error instanceof UnknownRpcError && error.cause instanceof TypeError) {
-    return "malformed answer";
-  }
+/** Returns a short reason for a connection that failed, with the system's error code if there is one. */
+export function reasonOfFailure(error: unknown): string {
   const code = codeOf(error);
   return code === undefined ? "unreachable" : `unreachable (${code})`;
 }
-
-/** Returns whether a node reports that it has pruned a block's state. Retrying the same node never succeeds. */
-export function isStateMissing({ message }: { readonly message: string }): boolean {
-  return STATE_MISSING.test(message);
-}
-
-const STATE_MISSING = new RegExp(
-  [
-    "missing trie node", // geth and its forks
-    "historical state .*(un|not )available", // geth, reth
-    "state .*is pruned", // reth
-    "old data not available due to pruning", // erigon
-    "no state available for block", // nethermind
-    "world state .*unavailable", // besu
-  ].join("|"),
-  "i",
-);
 
 /**
  * Removes the secrets of a URL from an error text for the log. Library messages quote the URL, which may carry keys in path,
@@ -57,10 +29,9 @@ export function redactUrl(text: string, url: string): string {
 function secretsOf(url: string): string[] {
   if (!URL.canParse(url)) return [url];
   const { username, password, pathname, searchParams } = new URL(url);
-  // Basic credentials as sent, in case the node echoes them.
-  const basic = Buffer.from(`${decodeSafely(username)}:${decodeSafely(password)}`);
   return [
-    basic.toString("base64"),
+    // Basic credentials as sent, in case the node echoes them.
+    encodeBasic(username, password),
     username,
     password,
     ...pathname.split("/"),
@@ -68,6 +39,11 @@ function secretsOf(url: string): string[] {
   ]
     .flatMap((part) => [part, decodeSafely(part)])
     .filter((part) => part.length >= 6);
+}
+
+/** Returns the basic credentials of a URL as they are sent in a header. */
+export function encodeBasic(username: string, password: string): string {
+  return Buffer.from(`${decodeSafely(username)}:${decodeSafely(password)}`).toString("base64");
 }
 
 function decodeSafely(part: string): string {

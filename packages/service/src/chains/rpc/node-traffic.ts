@@ -1,0 +1,103 @@
+/**
+ * The limits of one node, shared by all clients of the process: back-off, requests at once, requests per second and per day.
+ * Requests wait in the order in which they came, each until its deadline.
+ */
+import type { Clock, Random } from "../../core/ports.ts";
+import { createBackOff } from "./back-off.ts";
+import type { DayBudget } from "./day-budget.ts";
+import { createRequestWindow } from "./request-window.ts";
+import { type Exchange, type NodeTraffic, type Turn, Withheld } from "./traffic.ts";
+
+export interface NodeTrafficOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly observe: (exchange: Exchange) => void;
+  /** Undefined: no limit. */
+  readonly requestsPerSecond?: number | undefined;
+  /** Undefined: no limit. */
+  readonly dayBudget?: DayBudget | undefined;
+}
+
+interface Waiting {
+  readonly count: number;
+  readonly deadlineMs: number;
+  start(turn: Turn): void;
+  refuse(error: Withheld): void;
+}
+
+export function createNodeTraffic(options: NodeTrafficOptions): NodeTraffic {
+  const { clock, observe, requestsPerSecond, dayBudget } = options;
+  const backOff = createBackOff(options);
+  const window = requestsPerSecond === undefined ? null : createRequestWindow(requestsPerSecond);
+  /** In order of arrival. */
+  let queue: Waiting[] = [];
+  let open = 0;
+  /** Ends the sleep of the pump, because a request ended. */
+  let wake = new AbortController();
+  let isPumping = false;
+
+  function startOne({ count, start }: Waiting): void {
+    const sentMs = clock.now();
+    window?.take(count, sentMs);
+    open += 1;
+    start({
+      end(limited) {
+        open -= 1;
+        if (limited) {
+          backOff.refused(limited.retryAfter, sentMs);
+          refuseLate();
+        } else backOff.answered(sentMs);
+        wake.abort();
+      },
+    });
+  }
+
+  /** Refuses everything that cannot start before its deadline because of the back-off. */
+  function refuseLate(): void {
+    const late = queue.filter(({ deadlineMs }) => deadlineMs < backOff.untilMs);
+    queue = queue.filter((waiting) => !late.includes(waiting));
+    for (const { refuse } of late) refuse(new Withheld("rate limited"));
+  }
+
+  /** Starts waiting requests in order until none is left. */
+  async function pump(): Promise<void> {
+    if (isPumping) return;
+    isPumping = true;
+    for (let first = queue[0]; first; first = queue[0]) {
+      const nowMs = clock.now();
+      const freeMs = Math.max(backOff.untilMs, window?.freeAt(first.count, nowMs) ?? nowMs);
+      const isFull = open >= backOff.atOnce;
+      if (freeMs > first.deadlineMs || (isFull && nowMs >= first.deadlineMs)) {
+        queue.shift();
+        const isLimited = backOff.untilMs > first.deadlineMs;
+        first.refuse(new Withheld(isLimited ? "rate limited" : "too many requests waiting"));
+      } else if (freeMs > nowMs || isFull) {
+        await clock.sleep((isFull ? first.deadlineMs : freeMs) - nowMs, wake.signal);
+        if (wake.signal.aborted) wake = new AbortController();
+      } else {
+        queue.shift();
+        startOne(first);
+      }
+    }
+    isPumping = false;
+  }
+
+  return {
+    now: () => clock.now(),
+    batchMax: requestsPerSecond ?? Infinity,
+    observe,
+    async enter(count, deadlineMs) {
+      if (backOff.untilMs > deadlineMs) throw new Withheld("rate limited");
+      if (dayBudget && !(await dayBudget.take(count))) throw new Withheld("daily budget used up");
+      try {
+        return await new Promise<Turn>((start, refuse) => {
+          queue.push({ count, deadlineMs, start, refuse });
+          void pump();
+        });
+      } catch (error) {
+        dayBudget?.giveBack(count);
+        throw error;
+      }
+    },
+  };
+}

@@ -1,0 +1,73 @@
+/**
+ * Posts JSON to one node. Connections are kept alive and answers may be compressed. The timeout covers the whole body, and
+ * the size of a body is bounded after decompression.
+ */
+import { encodeBasic, reasonOfFailure } from "./errors.ts";
+
+/** Anybody can create a block with tens of thousands of zero-value transfers. */
+const BODY_BYTES_MAX = 64 * 1024 * 1024;
+
+/** The answer of a server, of any status; or a short reason without one. */
+export type Posted =
+  | {
+      readonly kind: "answered";
+      readonly status: number;
+      /** The `retry-after` header. */
+      readonly retryAfter: string | null;
+      readonly text: string;
+      readonly bytes: number;
+    }
+  | { readonly kind: "failed"; readonly reason: string; readonly cause: unknown };
+
+/** Posts a JSON text. Sends it once: the caller decides about retries. */
+export type Post = (body: string) => Promise<Posted>;
+
+/** Returns the function that posts to a URL. Credentials of the URL become a header, as `fetch` refuses them. */
+export function createPost(rpcUrl: string, timeoutMs: number): Post {
+  const { url, headers } = splitCredentials(rpcUrl);
+  return async (body) => {
+    const signal = AbortSignal.timeout(timeoutMs);
+    try {
+      const response = await fetch(url, {
+        method: "POST",
+        headers,
+        body,
+        // A redirect could send keys to another host; its status is the answer.
+        redirect: "manual",
+        signal,
+      });
+      const read = await readBody(response);
+      if (read === null) return { kind: "failed", reason: "answer too large", cause: undefined };
+      const retryAfter = response.headers.get("retry-after");
+      return { kind: "answered", status: response.status, retryAfter, ...read };
+    } catch (cause) {
+      const reason = signal.aborted ? "timeout" : reasonOfFailure(cause);
+      return { kind: "failed", reason, cause };
+    }
+  };
+}
+
+function splitCredentials(rpcUrl: string) {
+  const headers = { "content-type": "application/json", "user-agent": "sluice" };
+  const url = URL.parse(rpcUrl);
+  if (!url || (url.username === "" && url.password === "")) return { url: rpcUrl, headers };
+  const authorization = `Basic ${encodeBasic(url.username, url.password)}`;
+  url.username = "";
+  url.password = "";
+  return { url: url.href, headers: { ...headers, authorization } };
+}
+
+/** Reads the body; null as soon as it exceeds the limit. */
+async function readBody(
+  response: Response,
+): Promise<{ readonly text: string; readonly bytes: number } | null> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.byteLength;
+    // Leaving the loop cancels the rest of the body.
+    if (bytes > BODY_BYTES_MAX) return null;
+    chunks.push(chunk);
+  }
+  return { text: Buffer.concat(chunks).toString("utf8"), bytes };
+}

@@ -1,0 +1,94 @@
+/** Judges an HTTP answer: answers of the node, a refusal of a batch, or none, with a short reason of ours. */
+import { type NodeAnswer, parseAnswers } from "./json-rpc.ts";
+import type { Posted } from "./post.ts";
+import { isRateError } from "./rate-errors.ts";
+import type { Outcome, RateLimited } from "./traffic.ts";
+
+export type Received =
+  | {
+      readonly kind: "answers";
+      /** In the order of the requests; undefined without an answer. */
+      readonly answers: readonly (NodeAnswer | undefined)[];
+      /** Set if some of the requests were refused because they were too many. */
+      readonly limited: RateLimited | null;
+    }
+  /** The node takes no batches, or none of this size. */
+  | { readonly kind: "batch_refused"; readonly limited: null }
+  | {
+      readonly kind: "none";
+      readonly outcome: Outcome;
+      readonly reason: string;
+      readonly cause: unknown;
+      readonly limited: RateLimited | null;
+    };
+
+/** HTTP statuses of servers that do not take a batch. Others say nothing about its size. */
+const BATCH_REFUSALS: ReadonlySet<number> = new Set([400, 404, 405, 413, 414, 415, 422, 501]);
+const TOO_MANY_REQUESTS = 429;
+const UNAVAILABLE = 503;
+
+/** Judges the outcome of an HTTP request with `count` requests, of which the first has the id `firstId`. */
+export function readPosted(
+  posted: Posted,
+  sent: { readonly count: number; readonly firstId: number },
+): Received {
+  if (posted.kind === "failed") return none(outcomeOfFailure(posted.reason), posted);
+  const { status, retryAfter, text } = posted;
+  if (status === TOO_MANY_REQUESTS) return rateLimited(retryAfter);
+  const isBatch = sent.count > 1;
+  const parsed = parseAnswers(text, sent);
+  // An error of the node counts under any status: many servers send it with 400 or 500.
+  if (parsed.kind === "answers") return judgeAnswers(parsed.answers, { isBatch, retryAfter });
+  if (parsed.kind === "refused") {
+    return isRateError(parsed.error) ? rateLimited(retryAfter) : BATCH_REFUSED;
+  }
+  const isOk = status >= 200 && status < 300;
+  if (isBatch && (isOk || BATCH_REFUSALS.has(status))) return BATCH_REFUSED;
+  if (isOk) return none("malformed", { reason: "malformed answer" });
+  const limited = status === UNAVAILABLE && retryAfter !== null ? { retryAfter } : null;
+  return { ...none("http_error", { reason: `http ${status}` }), limited };
+}
+
+function judgeAnswers(
+  given: readonly (NodeAnswer | undefined)[],
+  { isBatch, retryAfter }: { readonly isBatch: boolean; readonly retryAfter: string | null },
+): Received {
+  const isOfRate = (answer: NodeAnswer | undefined) =>
+    answer !== undefined && !answer.ok && isRateError(answer);
+  const isOfBatch = (answer: NodeAnswer | undefined) =>
+    answer !== undefined && !answer.ok && /\bbatch/i.test(answer.message);
+  if (given.every(isOfRate)) return rateLimited(retryAfter);
+  if (isBatch && given.every(isOfBatch)) return BATCH_REFUSED;
+  return {
+    kind: "answers",
+    answers: given.map((answer) => (isOfRate(answer) ? undefined : answer)),
+    limited: given.some(isOfRate) ? { retryAfter } : null,
+  };
+}
+
+/** Returns the outcome of one of the requests. */
+export function outcomeOf(received: Received, index: number): Outcome {
+  if (received.kind === "none") return received.outcome;
+  if (received.kind === "batch_refused") return "node_error";
+  const answer = received.answers[index];
+  if (answer === undefined) return received.limited ? "rate_limited" : "malformed";
+  return answer.ok ? "ok" : "node_error";
+}
+
+const BATCH_REFUSED: Received = { kind: "batch_refused", limited: null };
+
+function rateLimited(retryAfter: string | null): Received {
+  return { ...none("rate_limited", { reason: "rate limited" }), limited: { retryAfter } };
+}
+
+function none(
+  outcome: Outcome,
+  { reason, cause }: { readonly reason: string; readonly cause?: unknown },
+) {
+  return { kind: "none", outcome, reason, cause, limited: null } as const;
+}
+
+function outcomeOfFailure(reason: string): Outcome {
+  if (reason === "timeout") return "timeout";
+  return reason === "answer too large" ? "too_large" : "unreachable";
+}

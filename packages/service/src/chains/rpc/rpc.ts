@@ -1,0 +1,169 @@
+/** One JSON-RPC node over HTTP. Every answer is checked before use. */
+import { assert } from "../../core/assert.ts";
+import type { OperatingError } from "../../core/errors.ts";
+import { createBatchSize } from "./batch-size.ts";
+import { redactUrl, rpcUnavailable } from "./errors.ts";
+import { encodeRequests, type NodeAnswer, type NodeError, type RpcRequest } from "./json-rpc.ts";
+import { createPost } from "./post.ts";
+import { outcomeOf, readPosted, type Received } from "./received.ts";
+import { type NodeTraffic, UNLIMITED, Withheld } from "./traffic.ts";
+
+export type { NodeAnswer, NodeError, RpcRequest } from "./json-rpc.ts";
+
+export interface Rpc {
+  /** Bridge chain id. */
+  readonly chainId: number;
+  /** Sends one request. Throws RPC_UNAVAILABLE without an answer; an error from the node is a value. */
+  call(method: string, params: readonly unknown[]): Promise<NodeAnswer>;
+  /**
+   * Sends several requests, in as few HTTP requests as the node accepts, and returns their answers in order. Throws
+   * RPC_UNAVAILABLE if one of them has no answer.
+   */
+  batch(requests: readonly RpcRequest[]): Promise<NodeAnswer[]>;
+  /** Sends one request and parses its result. Also throws RPC_UNAVAILABLE if the node returns an error or `parse` throws. */
+  ask<T>(method: string, params: readonly unknown[], parse: (result: unknown) => T): Promise<T>;
+  /** Parses a result. Throws RPC_UNAVAILABLE if `parse` throws, because a malformed answer is no answer. */
+  read<T>(method: string, result: unknown, parse: (result: unknown) => T): T;
+  /** Returns RPC_UNAVAILABLE of this node with a short reason of ours. The cause is for the log, with the URL redacted. */
+  unavailable(reason: string, cause?: unknown): OperatingError;
+}
+
+export interface RpcOptions {
+  /** Bridge chain id. */
+  readonly chainId: number;
+  /** May carry credentials; never displayed. */
+  readonly rpcUrl: string;
+  /** Per HTTP request, including the body. */
+  readonly timeoutMs: number;
+  /** The limits of the node, shared by all its clients in the process; without them, none. */
+  readonly traffic?: NodeTraffic | undefined;
+  /** Returns a short reason for a known error of the node. */
+  readonly explain?: (error: NodeError) => string | undefined;
+}
+
+/** The longest that a request waits for its turn. */
+const WAIT_MAX_MS = 5_000;
+/** Requests at once where the node takes no batches. */
+const SINGLES_AT_ONCE = 16;
+
+/**
+ * Returns a client of one node. A request is sent again only after the node refused it for the rate of requests; every other
+ * retry is the caller's.
+ */
+export function createRpc(options: RpcOptions): Rpc {
+  const { chainId, rpcUrl, traffic = UNLIMITED, explain = () => undefined } = options;
+  const post = createPost(rpcUrl, options.timeoutMs);
+  const batchSize = createBatchSize();
+  let nextId = 1;
+
+  function unavailable(reason: string, cause?: unknown): OperatingError {
+    // Never the library's error: its text quotes the URL, and so would every log line.
+    const said = cause === undefined ? undefined : new Error(redactUrl(String(cause), rpcUrl));
+    return rpcUnavailable(chainId, reason, said);
+  }
+
+  /** Sends one HTTP request, again after each refusal for the rate of requests as long as there is time. */
+  async function send(requests: readonly RpcRequest[]): Promise<Received> {
+    const deadlineMs = traffic.now() + WAIT_MAX_MS;
+    for (;;) {
+      const received = await sendOnce(requests, deadlineMs);
+      const isLimited = received.kind === "none" && received.outcome === "rate_limited";
+      // Without limits nothing waits, so that there is no next time.
+      if (!isLimited || traffic === UNLIMITED) return received;
+    }
+  }
+
+  async function sendOnce(requests: readonly RpcRequest[], deadlineMs: number): Promise<Received> {
+    const turn = await traffic.enter(requests.length, deadlineMs).catch((error: unknown) => {
+      if (!(error instanceof Withheld)) throw error;
+      const withheld = requests.map(({ method }) => ({ method, outcome: "withheld" as const }));
+      traffic.observe({ requests: withheld, durationMs: 0, bytesSent: 0, bytesReceived: 0 });
+      throw unavailable(error.reason);
+    });
+    const startMs = traffic.now();
+    const firstId = nextId;
+    nextId += requests.length;
+    const body = encodeRequests(requests, firstId);
+    // Neither of these throws: a failure is a value.
+    const posted = await post(body);
+    const received = readPosted(posted, { count: requests.length, firstId });
+    turn.end(received.limited);
+    traffic.observe({
+      requests: requests.map(({ method }, index) => ({
+        method,
+        outcome: outcomeOf(received, index),
+      })),
+      durationMs: traffic.now() - startMs,
+      bytesSent: Buffer.byteLength(body),
+      bytesReceived: posted.kind === "answered" ? posted.bytes : 0,
+    });
+    return received;
+  }
+
+  function answersOf(received: Received): readonly (NodeAnswer | undefined)[] {
+    if (received.kind === "answers") return received.answers;
+    assert(received.kind === "none", "only a batch is refused as one");
+    throw unavailable(received.reason, received.cause);
+  }
+
+  async function call(method: string, params: readonly unknown[]): Promise<NodeAnswer> {
+    const received = await send([{ method, params }]);
+    const [answer] = answersOf(received);
+    assert(answer, "one request has one answer");
+    return answer;
+  }
+
+  async function batch(requests: readonly RpcRequest[]): Promise<NodeAnswer[]> {
+    const answers: NodeAnswer[] = [];
+    while (answers.length < requests.length) {
+      const size = Math.min(batchSize.now(), traffic.batchMax);
+      if (size === 1) {
+        const some = requests.slice(answers.length, answers.length + SINGLES_AT_ONCE);
+        answers.push(...(await complete(some, [])));
+        continue;
+      }
+      const some = requests.slice(answers.length, answers.length + size);
+      const received = await send(some);
+      if (received.kind === "batch_refused") {
+        batchSize.refused(some.length);
+        continue;
+      }
+      answers.push(...(await complete(some, answersOf(received))));
+      batchSize.accepted(some.length);
+    }
+    return answers;
+  }
+
+  /** Asks for the missing answers one by one. */
+  function complete(
+    requests: readonly RpcRequest[],
+    answers: readonly (NodeAnswer | undefined)[],
+  ): Promise<NodeAnswer[]> {
+    return Promise.all(
+      requests.map(
+        async ({ method, params }, index) => answers[index] ?? (await call(method, params)),
+      ),
+    );
+  }
+
+  function read<T>(method: string, result: unknown, parse: (result: unknown) => T): T {
+    try {
+      return parse(result);
+    } catch (error) {
+      throw unavailable("malformed answer", `${method}: ${String(error)}`);
+    }
+  }
+
+  async function ask<T>(
+    method: string,
+    params: readonly unknown[],
+    parse: (result: unknown) => T,
+  ): Promise<T> {
+    const answer = await call(method, params);
+    if (answer.ok) return read(method, answer.result, parse);
+    const reason = explain(answer) ?? `node error ${answer.code}`;
+    throw unavailable(reason, `${method}: ${answer.message}`);
+  }
+
+  return { chainId, call, batch, ask, read, unavailable };
+}

@@ -76,9 +76,10 @@ ${table(
   ["Exit code", "Meaning"],
   [
     [`${EXIT.ok}`, "the command did its work"],
+    [`${EXIT.failed}`, "it failed, or a check found a problem"],
     [
-      `${EXIT.failed}`,
-      "it failed, or its arguments or the configuration cannot be used, or a check found a problem",
+      `${EXIT.unusable}`,
+      "its arguments (`USAGE_ERROR`) or the configuration (`CONFIG_INVALID`) cannot be used; it did nothing",
     ],
   ],
 )}

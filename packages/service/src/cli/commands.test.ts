@@ -91,11 +91,11 @@ describe("the command line", () => {
     expect([retried.code, retried.stderr]).toEqual([1, `There is no settlement ${id}.\n`]);
     const silent = await run(["settlement", "retry", id, "--reason", " ", "--config", config]);
     expect([silent.code, silent.stderr]).toEqual([
-      1,
+      2,
       "--reason: expected a text of 1 to 500 characters.\n",
     ]);
     const bare = await run(["settlement", "refund", id, "--reason", "x", "--config", config]);
-    expect([bare.code, bare.stderr]).toEqual([1, expect.stringContaining("--to <address>")]);
+    expect([bare.code, bare.stderr]).toEqual([2, expect.stringContaining("--to <address>")]);
     const badTo = ["--to", `0x${"Ab".repeat(20)}`];
     const bad = await run([
       "settlement",
@@ -108,7 +108,7 @@ describe("the command line", () => {
       config,
     ]);
     expect([bad.code, bad.stderr]).toEqual([
-      1,
+      2,
       expect.stringContaining("--to: expected an address"),
     ]);
   });
@@ -187,7 +187,7 @@ describe("the command line", () => {
       stderr: "integrator: expected the name or id of an integrator.\n",
     });
     expect(await run(["integrator", "set", "paid", "--gas", "free"], env)).toMatchObject({
-      code: 1,
+      code: 2,
       stderr: expect.stringContaining("expected sponsored, charged or default"),
     });
   });
@@ -211,7 +211,7 @@ describe("the command line", () => {
       stderr: "refundSolana: expected a Solana address (32 bytes in base58).\n",
     });
     expect(await set()).toMatchObject({
-      code: 1,
+      code: 2,
       stderr: "Expected --gas or --refund-solana.\n",
     });
     const { stdout } = await run(["integrator", "list", "--json"], env);
@@ -265,7 +265,7 @@ describe("the command line", () => {
   test("suggests the closest command or option for an unknown one, or lists all", async () => {
     const complaintOf = async (line: string) => {
       const { code, stdout, stderr } = await run(line.split(" "));
-      expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+      expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
       return stderr;
     };
     expect(await complaintOf("servee")).toBe("unknown command 'servee'; did you mean serve?\n");
@@ -293,7 +293,7 @@ describe("the command line", () => {
 
   test("prints help for every command, and lists the commands when none is given", async () => {
     const { code, stderr, stdout } = await run([]);
-    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     for (const name of new Set(COMMANDS.map((row) => row.name.split(" ")[0]))) {
       expect(stderr).toMatch(new RegExp(`^  ${name} `, "m"));
     }
@@ -327,7 +327,7 @@ describe("the command line", () => {
   test("reports each problem of the configuration on a line, without secrets", async () => {
     const env = { ATTESTOR: "canary", SLUICE_API_PORT: "x", SLUICE_CONFIG: config };
     expect(await run(["serve"], env)).toEqual({
-      code: 1,
+      code: 2,
       stdout: "",
       stderr:
         "SLUICE_API_PORT: expected a TCP port, 0 for any\n" +
@@ -346,7 +346,7 @@ describe("the command line", () => {
 
   test("fails where there is no configuration", async () => {
     const { code, stderr } = await run(["migrate"]);
-    expect(code).toBe(1);
+    expect(code).toBe(2);
     expect(stderr).toContain(`at ${join(folder, "sluice.json")}`);
     expect(stderr).toContain(`at ${join(folder, ".sluice/service.json")}`);
     const asJson = await run(["migrate", "--json"]);
@@ -367,7 +367,7 @@ describe("the command line", () => {
     expect(await run(["contracts"])).toMatchObject({ code: 0, stderr: "" });
     writeFileSync(own, "{}");
     const taken = await run(["contracts"]);
-    expect(taken.code).toBe(1);
+    expect(taken.code).toBe(2);
     expect(taken.stderr).toContain("chains: expected a list of at least one chain");
     expect(await run(["contracts"], { SLUICE_CONFIG: config })).toMatchObject({ code: 0 });
   });

@@ -2,8 +2,8 @@
 import { ConfigError } from "../config/index.ts";
 import { OperatingError, toErrorObject } from "../core/errors.ts";
 
-/** Exit codes of the program. */
-export const EXIT = { ok: 0, failed: 1 } as const;
+/** Exit codes of the program. With `unusable`, the same command fails until its arguments or the configuration change. */
+export const EXIT = { ok: 0, failed: 1, unusable: 2 } as const;
 
 /** An invalid command line: unknown command or option, missing or invalid value. */
 export class UsageError extends Error {
@@ -25,6 +25,12 @@ export interface ShownError {
 export function formatFailure(error: unknown): string {
   if (isExpected(error)) return error.message;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+/** Returns the exit code of a command that ended with an error. */
+export function exitCodeOf(error: unknown): number {
+  const isUnusable = error instanceof UsageError || error instanceof ConfigError;
+  return isUnusable ? EXIT.unusable : EXIT.failed;
 }
 
 /** Returns an error as `--json` prints it. */

@@ -1,17 +1,14 @@
 /** The operator of a command that is recorded, and the reason. */
 import { hostname, userInfo } from "node:os";
-import { OperatingError } from "../core/errors.ts";
+import { UsageError } from "./failure.ts";
 
 const REASON_LENGTH_MAX = 500;
 
-/** Returns the trimmed reason of a manual action. Throws VALIDATION_ERROR for an empty or too long one. */
+/** Returns the trimmed reason of a manual action. Throws `UsageError` for an empty or too long one. */
 export function parseReason(reason: string): string {
   const text = reason.trim();
   if (text !== "" && text.length <= REASON_LENGTH_MAX) return text;
-  throw new OperatingError(
-    "VALIDATION_ERROR",
-    `--reason: expected a text of 1 to ${REASON_LENGTH_MAX} characters.`,
-  );
+  throw new UsageError(`--reason: expected a text of 1 to ${REASON_LENGTH_MAX} characters.`);
 }
 
 /** Returns the account of the operating system and the machine, as `user@host`. */

@@ -69,7 +69,7 @@ describe("the program under another Node", () => {
     const { stdout } = await run(node, [...options, PROGRAM, "version", "--json"]);
     expect(JSON.parse(stdout)).toMatchObject({ node: process.versions.node });
     await expect(run(node, [...options, PROGRAM, "no-such-command"])).rejects.toMatchObject({
-      code: 1,
+      code: 2,
       stdout: "",
       stderr: expect.stringMatching(/^unknown command 'no-such-command'; expected serve, .*\n$/),
     });

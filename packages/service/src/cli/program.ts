@@ -5,7 +5,7 @@ import { findConfigPath, processEnvironment } from "../config/index.ts";
 import { loadConfig } from "../roles/config.ts";
 import { askPassphrase } from "./ask-passphrase.ts";
 import type { Call, CommandRow, Option, Result } from "./command.ts";
-import { describeFailure, EXIT, formatFailure, UsageError } from "./failure.ts";
+import { describeFailure, EXIT, exitCodeOf, formatFailure, UsageError } from "./failure.ts";
 import { COMMANDS, GROUPS } from "./table.ts";
 import { toJson } from "./to-json.ts";
 
@@ -31,7 +31,7 @@ export async function runProgram(args: readonly string[]): Promise<void> {
   } catch (error) {
     // Help was printed: requested, or because no command was given.
     if (error instanceof CommanderError && error.code.startsWith("commander.help")) {
-      process.exitCode = error.exitCode;
+      process.exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.unusable;
       return;
     }
     fail(error instanceof CommanderError ? toUsageError(error, args) : error, args);
@@ -135,7 +135,7 @@ function fail(error: unknown, args: readonly string[] = process.argv): never {
     ? toJson({ error: describeFailure(error) })
     : formatFailure(error);
   process.stderr.write(`${shown}\n`);
-  process.exit(EXIT.failed);
+  process.exit(exitCodeOf(error));
 }
 
 /** Returns the parser's message on one line, with the closest name, or with all valid names if none is close. */

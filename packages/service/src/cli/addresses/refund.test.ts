@@ -19,7 +19,7 @@ describe("sluice addresses refund", () => {
     [{ reason: "  " }, "--reason: expected a text of 1 to 500 characters"],
   ])("refuses %j: %s", async (change, message) => {
     await expect(refundAddressCommand(config, { ...ASKED, ...change })).rejects.toMatchObject({
-      code: "VALIDATION_ERROR",
+      name: "UsageError",
       message: expect.stringContaining(message),
     });
   });

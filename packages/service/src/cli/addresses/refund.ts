@@ -7,12 +7,12 @@ import {
 } from "../../config/index.ts";
 import { formatUnits } from "../../core/amounts.ts";
 import { displayTxHash, parseSolanaAddress } from "../../core/base58.ts";
-import { OperatingError } from "../../core/errors.ts";
 import type { Address } from "../../core/hex.ts";
 import { isNativeName, NATIVE_SOL } from "../../core/hex.ts";
 import { type AddressRefund, findLastRefund, refundAddress } from "../../settlements/index.ts";
 import { addressFormat } from "../../roles/address-format.ts";
 import type { Call, Result } from "../command.ts";
+import { UsageError } from "../failure.ts";
 import { nameOperator, parseReason } from "../operator.ts";
 import { withSettlements } from "../with-settlements.ts";
 
@@ -63,7 +63,7 @@ interface Asked {
 
 /**
  * Queues the refund, or finds the open one, and waits until it is final or failed.
- * @throws OperatingError VALIDATION_ERROR with the reason if nothing can be refunded, and as `refundAddress`.
+ * @throws UsageError for an argument that the configuration does not know, and as `refundAddress`.
  */
 export async function refundAddressCommand(config: Config, asked: Asked): Promise<ShownRefund> {
   const chain = findSolana(config);
@@ -94,7 +94,7 @@ export async function refundAddressCommand(config: Config, asked: Asked): Promis
 function findSolana(config: Config): ChainConfig {
   const [chain] = listSolanaChains(config);
   if (chain) return chain;
-  throw refusal(
+  throw new UsageError(
     "Solana is not configured; on EVM chains the refund authority takes its deposits itself.",
   );
 }
@@ -106,7 +106,7 @@ function parseAddress(what: string, text: string): Address {
     what === "address" && text.startsWith("0x")
       ? "; on EVM chains the refund authority takes its deposits itself"
       : "";
-  throw refusal(`${what}: expected ${parsed.expected}${elsewhere}, got "${text}".`);
+  throw new UsageError(`${what}: expected ${parsed.expected}${elsewhere}, got "${text}".`);
 }
 
 /** Finds the token in the configuration: the signer moves only configured tokens, with or without a route. */
@@ -115,7 +115,7 @@ function findToken({ tokens }: ChainConfig, text: string): TokenConfig {
   const found = tokens.find((token) => token.symbol === text || token.address === address);
   if (found) return found;
   const symbols = tokens.map(({ symbol }) => symbol).join(", ");
-  throw refusal(
+  throw new UsageError(
     `token: expected a token of the chain in the configuration (${symbols}), got "${text}". A listed token can be refunded without a route.`,
   );
 }
@@ -164,8 +164,4 @@ export function formatAddressRefund(refund: ShownRefund): string {
         "Run the same command again to see its progress; it requests no second refund meanwhile.",
       ].join("\n");
   }
-}
-
-function refusal(message: string): OperatingError {
-  return new OperatingError("VALIDATION_ERROR", message);
 }

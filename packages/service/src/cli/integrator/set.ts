@@ -1,6 +1,6 @@
-import { OperatingError } from "../../core/errors.ts";
 import { setGasPolicy, setRefundSolana } from "../../integrators/index.ts";
 import type { Call, Result } from "../command.ts";
+import { UsageError } from "../failure.ts";
 import type { GasChoice } from "../values.ts";
 import { withDatabase } from "../with-database.ts";
 
@@ -15,7 +15,7 @@ export async function run(
 ): Promise<Result> {
   const { integrator, gas: choice, refundSolana } = input;
   if (choice === undefined && refundSolana === undefined) {
-    throw new OperatingError("VALIDATION_ERROR", "Expected --gas or --refund-solana.");
+    throw new UsageError("Expected --gas or --refund-solana.");
   }
   const gas = choice === "default" ? null : choice;
   await withDatabase(call.readConfig(), async ({ db }) => {

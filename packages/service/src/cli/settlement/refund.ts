@@ -1,5 +1,4 @@
 import { type Config, findEvmChain } from "../../config/index.ts";
-import { OperatingError } from "../../core/errors.ts";
 import { addressFormat } from "../../roles/address-format.ts";
 import {
   refundSettlement,
@@ -8,6 +7,7 @@ import {
   type RefundResult,
 } from "../../settlements/index.ts";
 import type { Call, Result } from "../command.ts";
+import { UsageError } from "../failure.ts";
 import { nameOperator, parseReason } from "../operator.ts";
 import { withSettlements } from "../with-settlements.ts";
 import { nameOf } from "./assets.ts";
@@ -21,7 +21,7 @@ export async function run(
   // The family of the settlement's chain is compared with the commitment later.
   const parsed = addressFormat.parse(to, to.startsWith("0x") ? "evm" : "svm");
   if (parsed.kind === "invalid") {
-    throw new OperatingError("VALIDATION_ERROR", `--to: expected an address, got "${to}".`);
+    throw new UsageError(`--to: expected an address, got "${to}".`);
   }
   const request = {
     id,

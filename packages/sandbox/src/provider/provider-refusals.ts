@@ -182,6 +182,7 @@ export const PROVIDER_REFUSALS = [
     code: -32007,
     message:
       "{rate}/second request limit reached - reduce calls per second or upgrade your account at quicknode.com",
+    bare: true,
     sample: { rate: 100 },
     source: "https://github.com/foundry-rs/foundry/issues/4894",
   },

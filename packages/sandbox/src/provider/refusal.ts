@@ -36,6 +36,8 @@ export interface Refusal {
   readonly message: string;
   /** Further members of the error object as JSON text with placeholders, for example `data`. */
   readonly members?: string;
+  /** Whether the body is the bare error object, without `jsonrpc` and `id`. */
+  readonly bare?: true;
   /** Values with which the message is the text of the source, to the letter. */
   readonly sample: RefusalValues;
   readonly source: string;

@@ -1,0 +1,30 @@
+/** What a provider does with one call: refuse it, answer it itself, or ask the node. */
+import type { Call } from "./json-rpc.ts";
+import { refusalOf } from "./profiles.ts";
+import type { Refusal, RefusalValues } from "./refusal.ts";
+
+/** An answer that does not come from the node. */
+export type Verdict =
+  | { readonly kind: "refuse"; readonly refusal: Refusal; readonly values: RefusalValues }
+  | { readonly kind: "answer"; readonly result: unknown };
+
+export type Plan =
+  | Verdict
+  | {
+      readonly kind: "forward";
+      /** The call for the node; the client's own unless a replica has to be imitated. */
+      readonly call: Call;
+      /** Replaces the node's answer, or keeps it with undefined. */
+      readonly check?: (body: Buffer) => Verdict | undefined;
+    };
+
+/** Knows how a chain's calls look to a client of a lagging or limited replica. */
+export interface Planner {
+  /** Plans a call for a replica that is `lag` blocks behind. */
+  plan(call: Call, lag: number): Promise<Plan>;
+}
+
+/** Returns a refusal with its values. */
+export function refuse(id: Parameters<typeof refusalOf>[0], values: RefusalValues): Verdict {
+  return { kind: "refuse", refusal: refusalOf(id), values };
+}

@@ -1,0 +1,371 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { afterEach, describe, expect, test } from "vitest";
+import { type Provider, type ProviderOptions, startProvider } from "./provider.ts";
+
+const closing: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).toReversed()) await close();
+});
+
+const hex = (value: number) => `0x${value.toString(16)}`;
+const hashOf = (number: number) => `0x${number.toString(16).padStart(64, "a")}`;
+
+interface Call {
+  readonly id?: number;
+  readonly method: string;
+  readonly params?: readonly unknown[];
+}
+
+/** A node with 100 blocks; a range has one log per block. */
+async function startNode() {
+  const node = { head: 100, final: 90, seen: [] as Call[] };
+  const blockOf = (number: number) => ({
+    number: hex(number),
+    hash: hashOf(number),
+    parentHash: hashOf(number - 1),
+    timestamp: hex(number),
+    transactions: [],
+  });
+  const numberOf = (tag: unknown) =>
+    tag === "latest" ? node.head : tag === "finalized" ? node.final : Number(tag);
+  const answer = ({ method, params = [] }: Call): unknown => {
+    const [first] = params;
+    if (method === "eth_blockNumber") return hex(node.head);
+    if (method === "eth_getBlockByNumber") {
+      const number = numberOf(first);
+      return number > node.head ? null : blockOf(number);
+    }
+    if (method === "eth_getBlockByHash") {
+      const number = Number.parseInt(String(first).replace(/^0xa+/, ""), 16);
+      return hashOf(number) === first && number <= node.head ? blockOf(number) : null;
+    }
+    if (method === "eth_getLogs") {
+      // CAST: the tests ask with a filter.
+      const { fromBlock, toBlock, blockHash } = first as Record<string, string>;
+      if (blockHash !== undefined) return [{ logIndex: "0x0", blockHash }];
+      const from = numberOf(fromBlock);
+      return Array.from({ length: numberOf(toBlock) - from + 1 }, (_, index) => ({
+        logIndex: "0x0",
+        blockNumber: hex(from + index),
+      }));
+    }
+    return { method, params };
+  };
+  const server = createServer((request, response) => {
+    let body = "";
+    request.on("data", (chunk) => (body += String(chunk)));
+    request.on("end", () => {
+      const call: Call & { id: number } = JSON.parse(body);
+      node.seen.push(call);
+      response.end(JSON.stringify({ jsonrpc: "2.0", id: call.id, result: answer(call) }));
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  closing.push(async () => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const address = server.address();
+  const port = typeof address === "object" ? address?.port : undefined;
+  return { ...node, node, url: `http://127.0.0.1:${port}` };
+}
+
+async function start(options: Omit<ProviderOptions, "upstream"> = {}) {
+  const { url, node } = await startNode();
+  const provider = await startProvider({ upstream: url, ...options });
+  closing.push(provider.close);
+  return { provider, node };
+}
+
+async function post(provider: Provider, body: unknown, headers: Record<string, string> = {}) {
+  const response = await fetch(provider.url, {
+    method: "POST",
+    headers,
+    body: JSON.stringify(body),
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, text };
+}
+
+async function ask(provider: Provider, method: string, params: readonly unknown[] = []) {
+  const { status, text } = await post(provider, { jsonrpc: "2.0", id: 7, method, params });
+  const { result, error } = JSON.parse(text);
+  return { status, result, error };
+}
+
+describe("limits", () => {
+  test("a range above the limit is refused in the provider's words, one at the limit is not", async () => {
+    const { provider, node } = await start({ profile: "alchemy-like", rangeBlocks: 10 });
+    const logs = (fromBlock: number, toBlock: number) =>
+      ask(provider, "eth_getLogs", [{ fromBlock: hex(fromBlock), toBlock: hex(toBlock) }]);
+    expect((await logs(1, 10)).result).toHaveLength(10);
+    node.seen.length = 0;
+    expect(await logs(1, 11)).toEqual({
+      status: 400,
+      result: undefined,
+      error: {
+        code: -32600,
+        message:
+          "You can make eth_getLogs requests with up to a 10 block range. Based on your parameters, this block range should work: [0x1, 0xa]",
+      },
+    });
+    expect(node.seen).toEqual([]);
+    expect(provider.stats().refusals).toEqual({ "alchemy.range": 1 });
+  });
+
+  test("too many results are refused with the range that fits", async () => {
+    const { provider } = await start({ profile: "infura-like", results: 5 });
+    const refused = await ask(provider, "eth_getLogs", [{ fromBlock: "0x1", toBlock: "0x9" }]);
+    expect(refused.error).toEqual({
+      code: -32005,
+      message: "query returned more than 5 results. Try with this block range [0x1, 0x5].",
+      data: { from: "0x1", limit: 5, to: "0x5" },
+    });
+    const fits = await ask(provider, "eth_getLogs", [{ fromBlock: "0x1", toBlock: "0x5" }]);
+    expect(fits.result).toHaveLength(5);
+  });
+
+  test("a large answer is refused", async () => {
+    const { provider } = await start({ bodyBytes: 500 });
+    const logs = (to: number) => [{ fromBlock: "0x1", toBlock: hex(to) }];
+    expect((await ask(provider, "eth_getLogs", logs(2))).result).toHaveLength(2);
+    expect((await ask(provider, "eth_getLogs", logs(90))).error.code).toBe(-32003);
+  });
+
+  test("requests above the rate get 429 with Retry-After, and each item of a batch counts", async () => {
+    const { provider } = await start({ profile: "infura-like", ratePerSecond: 4 });
+    const call = { jsonrpc: "2.0", id: 1, method: "eth_blockNumber", params: [] };
+    expect((await post(provider, [call, call, call])).status).toBe(200);
+    const refused = await post(provider, [call, call, call]);
+    expect(refused.status).toBe(429);
+    expect(refused.headers.get("retry-after")).toBe("1");
+    expect(JSON.parse(refused.text).error.message).toBe("project ID request rate exceeded");
+    const { byMethod, requests, messages } = provider.stats();
+    expect({ byMethod, requests, messages }).toEqual({
+      byMethod: { eth_blockNumber: 6 },
+      requests: 6,
+      messages: 2,
+    });
+  });
+
+  test("the rate refusal of quicknode-like has no envelope", async () => {
+    const { provider } = await start({ profile: "quicknode-like", ratePerSecond: 1 });
+    await ask(provider, "eth_blockNumber");
+    const refused = await post(provider, { id: 1, method: "eth_blockNumber" });
+    expect(JSON.parse(refused.text)).toEqual({
+      code: -32007,
+      message:
+        "1/second request limit reached - reduce calls per second or upgrade your account at quicknode.com",
+    });
+  });
+
+  test("a batch above the limit is refused whole", async () => {
+    const { provider, node } = await start({ profile: "drpc-like" });
+    const call = (id: number) => ({ jsonrpc: "2.0", id, method: "eth_blockNumber", params: [] });
+    expect(JSON.parse((await post(provider, [call(1), call(2), call(3)])).text)).toHaveLength(3);
+    node.seen.length = 0;
+    const refused = await post(provider, [call(1), call(2), call(3), call(4)]);
+    expect(refused.status).toBe(500);
+    expect(
+      JSON.parse(refused.text).map(({ error }: { error: { code: number } }) => error.code),
+    ).toEqual([31, 31, 31, 31]);
+    expect(node.seen).toEqual([]);
+  });
+
+  test("missing methods, logs without an address and pruned state are refused", async () => {
+    const { provider } = await start({ profile: "publicnode-like", stateBlocks: 20 });
+    const codes = [
+      await ask(provider, "debug_traceBlockByHash", [hashOf(1)]),
+      await ask(provider, "eth_getLogs", [{ fromBlock: "0x1", toBlock: "0x2" }]),
+      await ask(provider, "eth_getBalance", [hashOf(1).slice(0, 42), hex(80)]),
+    ].map(({ error }) => error.code);
+    expect(codes).toEqual([-32601, -32701, -32602]);
+    expect((await ask(provider, "eth_getBalance", ["0x", hex(81)])).error).toBeUndefined();
+  });
+});
+
+describe("lagging replicas", () => {
+  /** One replica, two blocks behind. */
+  const behind = { replicas: 1, lagBlocks: 2 } as const;
+
+  test("know no block above their head, by number, by hash or by tag", async () => {
+    const { provider } = await start(behind);
+    expect((await ask(provider, "eth_blockNumber")).result).toBe(hex(98));
+    expect((await ask(provider, "eth_getBlockByNumber", ["latest", false])).result.number).toBe(
+      hex(98),
+    );
+    expect((await ask(provider, "eth_getBlockByNumber", ["finalized", false])).result.number).toBe(
+      hex(88),
+    );
+    expect((await ask(provider, "eth_getBlockByNumber", [hex(99), false])).result).toBeNull();
+    expect((await ask(provider, "eth_getBlockByHash", [hashOf(99), false])).result).toBeNull();
+    expect((await ask(provider, "eth_getBlockByHash", [hashOf(98), false])).result.number).toBe(
+      hex(98),
+    );
+  });
+
+  test("answer logs of an unknown block with an error or with an empty list, as the provider does", async () => {
+    const { provider } = await start(behind);
+    const logs = () => ask(provider, "eth_getLogs", [{ blockHash: hashOf(99) }]);
+    expect((await logs()).error).toEqual({ code: -32000, message: "unknown block" });
+    provider.set({ emptyForUnknownBlock: true });
+    expect((await logs()).result).toEqual([]);
+    const known = await ask(provider, "eth_getLogs", [{ blockHash: hashOf(98) }]);
+    expect(known.result).toHaveLength(1);
+  });
+
+  test("cut a range at their head silently where the provider does", async () => {
+    const { provider } = await start({ ...behind, profile: "ankr-like" });
+    const logs = [{ fromBlock: hex(97), toBlock: hex(100) }];
+    expect((await ask(provider, "eth_getLogs", logs)).result).toHaveLength(2);
+    provider.set({ profile: "geth-like" });
+    expect((await ask(provider, "eth_getLogs", logs)).error.code).toBe(-32602);
+  });
+
+  test("differ between requests", async () => {
+    const { provider } = await start({ replicas: 3, lagBlocks: 2, seed: 5 });
+    const heads = new Set<string>();
+    for (let index = 0; index < 30; index += 1) {
+      heads.add((await ask(provider, "eth_blockNumber")).result);
+    }
+    expect(heads).toEqual(new Set([hex(100), hex(99), hex(98)]));
+  });
+});
+
+describe("faults", () => {
+  test("latency delays each answer, and requests wait side by side", async () => {
+    const { provider } = await start({ latencyMs: 60 });
+    const started = performance.now();
+    await Promise.all(Array.from({ length: 20 }, () => ask(provider, "eth_blockNumber")));
+    const elapsed = performance.now() - started;
+    expect(elapsed).toBeGreaterThanOrEqual(58);
+    expect(elapsed).toBeLessThan(1000);
+    expect(provider.stats().concurrentMax).toBeGreaterThan(10);
+  });
+
+  test("connections are dropped and errors are HTML with their probabilities, the same for a seed", async () => {
+    const play = async () => {
+      const { provider } = await start({ drop: 0.3, htmlErrors: 0.3, seed: 9 });
+      const outcomes: string[] = [];
+      for (let index = 0; index < 30; index += 1) {
+        const outcome = await post(provider, { id: 1, method: "eth_blockNumber" }).then(
+          ({ status, text }) => `${status} ${text.slice(0, 6)}`,
+          () => "dropped",
+        );
+        outcomes.push(outcome);
+      }
+      return outcomes;
+    };
+    const first = await play();
+    expect(new Set(first)).toEqual(new Set(["dropped", "502 <html>", '200 {"json']));
+    expect(await play()).toEqual(first);
+  });
+
+  test("a reorganisation changes the hashes of blocks that are not final, as a chain, and ends", async () => {
+    const { provider, node } = await start({ reorg: 1, reorgDepth: 3, seed: 3 });
+    const chain = async () => {
+      const numbers = [97, 98, 99, 100];
+      const call = (id: number) => ({
+        id,
+        method: "eth_getBlockByNumber",
+        params: [hex(id), false],
+      });
+      const blocks: { result: { hash: string; parentHash: string } }[] = JSON.parse(
+        (await post(provider, numbers.map(call))).text,
+      );
+      return blocks.map(({ result }) => result);
+    };
+    const forked = await chain();
+    expect(forked.map(({ hash }) => hash)).not.toEqual([97, 98, 99, 100].map(hashOf));
+    expect(forked.slice(1).map(({ parentHash }) => parentHash)).toEqual(
+      forked.slice(0, -1).map(({ hash }) => hash),
+    );
+    const tip = forked[3]?.hash;
+    const byHash = await ask(provider, "eth_getBlockByHash", [tip, false]);
+    expect(byHash.result.hash).toBe(tip);
+    expect((await ask(provider, "eth_getBlockByHash", [hashOf(100), false])).result).toBeNull();
+    provider.set({ reorg: 0 });
+    node.final = 100;
+    expect((await chain()).map(({ hash }) => hash)).toEqual([97, 98, 99, 100].map(hashOf));
+    expect(provider.stats().reorgs).toBe(2);
+  });
+
+  test("answers are compressed if the client accepts it", async () => {
+    const { provider } = await start({ gzip: true });
+    const answer = await post(provider, { id: 1, method: "eth_blockNumber" });
+    expect(answer.headers.get("content-encoding")).toBe("gzip");
+    expect(JSON.parse(answer.text).result).toBe(hex(100));
+  });
+});
+
+describe("WebSocket", () => {
+  async function open(provider: Provider) {
+    const socket = new WebSocket(provider.wsUrl);
+    const messages: { id?: number; result?: unknown; params?: { result: { number: string } } }[] =
+      [];
+    let wake = () => {};
+    socket.addEventListener("message", ({ data }) => {
+      messages.push(JSON.parse(String(data)));
+      wake();
+    });
+    await once(socket, "open");
+    closing.push(async () => socket.close());
+    const until = async (count: number) => {
+      while (messages.length < count) {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+      return messages;
+    };
+    return { socket, messages, until };
+  }
+
+  test("newHeads are announced, each once, and calls are answered", async () => {
+    const { provider, node } = await start();
+    const { socket, until } = await open(provider);
+    socket.send(JSON.stringify({ id: 1, method: "eth_subscribe", params: ["newHeads"] }));
+    await until(2);
+    node.head = 103;
+    const messages = await until(5);
+    expect(messages.slice(1).map(({ params }) => params?.result.number)).toEqual(
+      [100, 101, 102, 103].map(hex),
+    );
+    socket.send(JSON.stringify({ id: 2, method: "eth_blockNumber", params: [] }));
+    expect((await until(6))[5]).toMatchObject({ id: 2, result: hex(103) });
+    expect(provider.stats().notifications).toBe(4);
+  });
+
+  test("a silent socket accepts the subscription and notifies nothing", async () => {
+    const { provider, node } = await start({ wsSilent: true });
+    const { socket, until } = await open(provider);
+    socket.send(JSON.stringify({ id: 1, method: "eth_subscribe", params: ["newHeads"] }));
+    await until(1);
+    node.head = 105;
+    socket.send(JSON.stringify({ id: 2, method: "eth_blockNumber", params: [] }));
+    expect((await until(2)).map(({ id }) => id)).toEqual([1, 2]);
+  });
+});
+
+test("settings of a running provider change over HTTP, and an invalid one is refused by name", async () => {
+  const { provider } = await start();
+  const change = async (settings: object) => {
+    const response = await fetch(`${provider.url}/settings`, {
+      method: "POST",
+      body: JSON.stringify(settings),
+    });
+    const body: unknown = await response.json();
+    return { status: response.status, body };
+  };
+  expect(await change({ rangeBlocks: 3 })).toMatchObject({ status: 200, body: { rangeBlocks: 3 } });
+  const logs = await ask(provider, "eth_getLogs", [{ fromBlock: "0x1", toBlock: "0x4" }]);
+  expect(logs.error.code).toBe(-32602);
+  expect(await change({ rangeBlock: 3 })).toEqual({
+    status: 400,
+    body: { error: "rangeBlock 3: expected a setting of the provider" },
+  });
+  const stats: unknown = await (await fetch(`${provider.url}/stats`)).json();
+  expect(stats).toMatchObject({ byMethod: { eth_getLogs: 1 } });
+});

@@ -1,0 +1,261 @@
+/** Answers messages as a provider: faults first, then limits, then the node's answer as a replica would give it. */
+import { setTimeout as delay } from "node:timers/promises";
+import type { Forks, ForkView } from "./forks.ts";
+import {
+  type Call,
+  joinBatch,
+  type Message,
+  parseMessage,
+  writeCall,
+  writeError,
+  writeResult,
+} from "./json-rpc.ts";
+import { type Plan, type Planner, refuse, type Verdict } from "./plan.ts";
+import { profileOf } from "./profiles.ts";
+import type { Random } from "./random.ts";
+import type { RateLimit } from "./rate-limit.ts";
+import { renderError, renderMessage } from "./refusal.ts";
+import { isMissing, lagOfReplica, type ProviderSettings } from "./settings.ts";
+import type { Counter } from "./stats.ts";
+import type { Upstream } from "./upstream.ts";
+
+/** An answer to a message, or no answer: the connection is dropped. */
+export type Reply =
+  | { readonly kind: "drop" }
+  | {
+      readonly kind: "reply";
+      readonly status: number;
+      readonly contentType: string;
+      readonly retryAfterSeconds: number | null;
+      readonly body: Buffer;
+    };
+
+export interface Responder {
+  respond(body: string): Promise<Reply>;
+  /** Waits as long as half a round trip. */
+  travel(): Promise<void>;
+}
+
+interface Parts {
+  readonly upstream: Upstream;
+  readonly settings: () => ProviderSettings;
+  readonly random: Random;
+  readonly counter: Counter;
+  readonly rate: RateLimit;
+  readonly planner: Planner;
+  readonly forks: Forks;
+}
+
+/** Chances of a message, drawn when it arrives and always in the same order, so that a seed replays them. */
+interface Fate {
+  readonly dropsBefore: boolean;
+  readonly dropsAfter: boolean;
+  readonly html: boolean;
+  readonly replica: number;
+  readonly halfTripMs: number;
+}
+
+export function createResponder(parts: Parts): Responder {
+  const { settings, random, counter, forks } = parts;
+
+  function drawFate(): Fate {
+    const { drop, htmlErrors, replicas } = settings();
+    const drops = random.happens(drop);
+    const before = random.happens(0.5);
+    return {
+      dropsBefore: drops && before,
+      dropsAfter: drops && !before,
+      html: random.happens(htmlErrors),
+      replica: random.below(Math.max(1, replicas)),
+      halfTripMs: drawHalfTripMs(),
+    };
+  }
+
+  function drawHalfTripMs(): number {
+    const { latencyMs, jitterMs } = settings();
+    return (latencyMs + jitterMs * random.next()) / 2;
+  }
+
+  function drop(): Reply {
+    counter.add("dropped", 1);
+    return { kind: "drop" };
+  }
+
+  async function respondIn(fate: Fate, body: string): Promise<Reply> {
+    const message = parseMessage(body);
+    if (message === undefined) {
+      return json(writeError(null, { code: -32700, message: "parse error" }));
+    }
+    const refused = refuseMessage(parts, message);
+    await wait(fate.halfTripMs);
+    if (fate.dropsBefore) return drop();
+    if (fate.html) {
+      counter.add("htmlErrors", 1);
+      await wait(fate.halfTripMs);
+      return HTML_ERROR;
+    }
+    if (refused !== undefined) {
+      await wait(fate.halfTripMs);
+      return refused;
+    }
+    const view = await forks.next();
+    const lag = lagOfReplica(settings(), fate.replica);
+    const reply = await answerMessage(parts, message, lag, view);
+    await wait(fate.halfTripMs);
+    return fate.dropsAfter ? drop() : reply;
+  }
+
+  return {
+    respond: async (body) => {
+      const fate = drawFate();
+      counter.add("messages", 1);
+      counter.add("bytesIn", Buffer.byteLength(body));
+      counter.start();
+      try {
+        const reply = await respondIn(fate, body);
+        if (reply.kind === "reply") counter.add("bytesOut", reply.body.length);
+        return reply;
+      } finally {
+        counter.end();
+      }
+    },
+    travel: () => wait(drawHalfTripMs()),
+  };
+}
+
+async function wait(ms: number): Promise<void> {
+  if (ms > 0) await delay(ms);
+}
+
+/** The page of a proxy whose node does not answer, instead of JSON. */
+const HTML_ERROR: Reply = {
+  kind: "reply",
+  status: 502,
+  contentType: "text/html",
+  retryAfterSeconds: null,
+  body: Buffer.from(
+    "<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>\r\n<center><h1>502 Bad Gateway</h1></center>\r\n<hr><center>nginx</center>\r\n</body>\r\n</html>\r\n",
+  ),
+};
+
+function json(body: Buffer, status = 200, retryAfterSeconds: number | null = null): Reply {
+  return { kind: "reply", status, contentType: "application/json", retryAfterSeconds, body };
+}
+
+/** Refuses a whole message: its batch is too large, or it exceeds the rate. */
+function refuseMessage(parts: Parts, { batch, calls }: Message): Reply | undefined {
+  const { counter, rate } = parts;
+  const { batchItems, ratePerSecond, retryAfterSeconds, profile } = parts.settings();
+  const { words } = profileOf(profile);
+  for (const call of calls) counter.count(call);
+  const ids = calls.map(({ id }) => id);
+  if (batch && batchItems !== null && calls.length > batchItems) {
+    const verdict = refuse(words.batch, { limit: batchItems, count: calls.length });
+    return refuseAll(counter, verdict, ids, null);
+  }
+  if (rate.take(calls.length)) return undefined;
+  const seconds = retryAfterSeconds ?? 1;
+  const perSecond = ratePerSecond ?? 0;
+  const verdict = refuse(words.rate, {
+    rate: perSecond,
+    current: perSecond + 1,
+    seconds,
+    wait: `${seconds}s`,
+  });
+  return refuseAll(counter, verdict, batch ? [null] : ids, retryAfterSeconds);
+}
+
+/** Writes one refusal: an array for several calls, an object for one. */
+function refuseAll(
+  counter: Counter,
+  verdict: Verdict,
+  ids: readonly Call["id"][],
+  retryAfterSeconds: number | null,
+): Reply {
+  if (verdict.kind !== "refuse") throw new Error("a message is refused with a refusal");
+  const { refusal, values } = verdict;
+  counter.refuse(refusal.id, ids.length);
+  if (refusal.code === null) {
+    const body = Buffer.from(renderMessage(refusal, values));
+    const contentType = "text/plain";
+    return { kind: "reply", status: refusal.status, contentType, retryAfterSeconds, body };
+  }
+  const error = renderError(refusal, values);
+  const bodies = ids.map((id) =>
+    refusal.bare === true ? Buffer.from(JSON.stringify(error)) : writeError(id, error),
+  );
+  const body = bodies.length === 1 && bodies[0] !== undefined ? bodies[0] : joinBatch(bodies);
+  return json(body, refusal.status, retryAfterSeconds);
+}
+
+async function answerMessage(
+  parts: Parts,
+  { batch, calls }: Message,
+  lag: number,
+  view: ForkView | undefined,
+): Promise<Reply> {
+  const answers = await Promise.all(calls.map((call) => answerCall(parts, call, lag, view)));
+  const [only] = answers;
+  if (!batch && only !== undefined) return json(only.body, only.status);
+  return json(joinBatch(answers.map(({ body }) => body)));
+}
+
+interface Answer {
+  readonly status: number;
+  readonly body: Buffer;
+}
+
+async function answerCall(
+  parts: Parts,
+  call: Call,
+  lag: number,
+  view: ForkView | undefined,
+): Promise<Answer> {
+  const { settings } = parts;
+  const { words } = profileOf(settings().profile);
+  if (isMissing(settings(), call.method)) {
+    return write(parts, call, refuse(words.method, { method: call.method }));
+  }
+  const seen = withNodeHashes(call, view);
+  if (seen === undefined) return write(parts, call, planOrphaned(parts, call));
+  const plan = await parts.planner.plan(seen, lag);
+  if (plan.kind !== "forward") return write(parts, call, plan);
+  const { status, body } = await parts.upstream.send(writeCall(plan.call));
+  const verdict = plan.check?.(body) ?? checkSize(settings(), body);
+  if (verdict !== undefined) return write(parts, call, verdict);
+  return { status, body: view === undefined ? body : view.toClient(body) };
+}
+
+/** Returns the call with the node's hashes in place of a fork's; undefined if it names an orphaned block. */
+function withNodeHashes(call: Call, view: ForkView | undefined): Call | undefined {
+  if (view === undefined) return call;
+  const text = view.toNode(JSON.stringify(call.params));
+  if (text === undefined) return undefined;
+  const params: unknown = JSON.parse(text);
+  return Array.isArray(params) ? { ...call, params } : call;
+}
+
+function planOrphaned({ settings }: Parts, { method }: Call): Verdict {
+  const { words } = profileOf(settings().profile);
+  if (method === "eth_getBlockByHash" || method === "eth_getBlockReceipts") {
+    return { kind: "answer", result: null };
+  }
+  return method === "eth_getLogs" && settings().emptyForUnknownBlock
+    ? { kind: "answer", result: [] }
+    : refuse(words.unknownBlock, {});
+}
+
+function checkSize({ bodyBytes, profile }: ProviderSettings, body: Buffer): Verdict | undefined {
+  if (bodyBytes === null || body.length <= bodyBytes) return undefined;
+  return refuse(profileOf(profile).words.size, {
+    bytes: bodyBytes,
+    megabytes: Math.floor(bodyBytes / 1_000_000),
+  });
+}
+
+function write({ counter }: Parts, { id }: Call, plan: Exclude<Plan, { kind: "forward" }>): Answer {
+  if (plan.kind === "answer") return { status: 200, body: writeResult(id, plan.result) };
+  const { refusal, values } = plan;
+  counter.refuse(refusal.id, 1);
+  return { status: refusal.status, body: writeError(id, renderError(refusal, values)) };
+}

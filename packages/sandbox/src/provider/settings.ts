@@ -1,0 +1,131 @@
+/** Settings of a provider: a profile and its overrides. */
+import { SandboxError } from "../errors.ts";
+import { asRecord } from "../json-file.ts";
+import {
+  isProfileName,
+  type Limits,
+  PROFILE_NAMES,
+  type ProfileName,
+  profileOf,
+} from "./profiles.ts";
+
+/** Everything that a running provider can be told. */
+export interface ProviderSettings extends Limits {
+  readonly profile: ProfileName;
+  /** Milliseconds from a request to its answer, beyond what the node takes. */
+  readonly latencyMs: number;
+  /** Up to so many milliseconds more, evenly distributed. */
+  readonly jitterMs: number;
+  /** Nodes behind the URL; each request is answered by a random one. */
+  readonly replicas: number;
+  /** Blocks by which the last replica is behind; the others are between it and the head. */
+  readonly lagBlocks: number;
+  /** Probability that a request's connection is dropped, before or after the node has seen it. */
+  readonly drop: number;
+  /** Probability that a reorganisation begins before a request is answered. */
+  readonly reorg: number;
+  /** Blocks that a reorganisation changes at most; never a final one. */
+  readonly reorgDepth: number;
+  /** Probability of an HTTP error with an HTML page. */
+  readonly htmlErrors: number;
+  /** Whether answers are compressed for clients that accept it. */
+  readonly gzip: boolean;
+  /** Whether WebSockets stay open without a notification. */
+  readonly wsSilent: boolean;
+}
+
+export type ProviderOverrides = Partial<ProviderSettings>;
+
+const FAULTS_OFF = {
+  latencyMs: 0,
+  jitterMs: 0,
+  replicas: 3,
+  lagBlocks: 0,
+  drop: 0,
+  reorg: 0,
+  reorgDepth: 2,
+  htmlErrors: 0,
+  gzip: false,
+  wsSilent: false,
+};
+
+/** Returns the settings of a profile with overrides. A new profile brings its own limits. */
+export function resolveSettings(overrides: ProviderOverrides): ProviderSettings {
+  const profile = overrides.profile ?? "geth-like";
+  const { family, limits } = profileOf(profile);
+  const settings = { ...FAULTS_OFF, ...limits, ...overrides, profile };
+  if (family === "svm" && settings.reorg > 0) {
+    throw new SandboxError(
+      `reorg ${settings.reorg}: ${profile} has no reorganisations; use the control fork of the Solana chain`,
+    );
+  }
+  return settings;
+}
+
+const NUMBERS = [
+  "latencyMs",
+  "jitterMs",
+  "replicas",
+  "lagBlocks",
+  "drop",
+  "reorg",
+  "reorgDepth",
+  "htmlErrors",
+] as const;
+const LIMITS = [
+  "ratePerSecond",
+  "retryAfterSeconds",
+  "rangeBlocks",
+  "results",
+  "bodyBytes",
+  "batchItems",
+  "stateBlocks",
+] as const;
+const SWITCHES = ["gzip", "wsSilent", "logsNeedAddress", "emptyForUnknownBlock"] as const;
+
+/** Parses overrides as JSON. Throws a `SandboxError` that names an invalid one. */
+export function parseOverrides(input: unknown): ProviderOverrides {
+  const record = asRecord(input);
+  if (record === undefined) throw new SandboxError("settings: expected an object");
+  return Object.assign({}, ...Object.entries(record).map(([name, value]) => parseOne(name, value)));
+}
+
+function parseOne(name: string, value: unknown): ProviderOverrides {
+  const refuse = (expected: string): never => {
+    throw new SandboxError(`${name} ${JSON.stringify(value)}: expected ${expected}`);
+  };
+  const isCount = typeof value === "number" && Number.isFinite(value) && value >= 0;
+  if (NUMBERS.some((known) => known === name)) {
+    return isCount ? { [name]: value } : refuse("a number from 0");
+  }
+  if (LIMITS.some((known) => known === name)) {
+    return isCount || value === null ? { [name]: value } : refuse("a number from 0, or null");
+  }
+  if (SWITCHES.some((known) => known === name)) {
+    return typeof value === "boolean" ? { [name]: value } : refuse("true or false");
+  }
+  if (name === "profile") {
+    return typeof value === "string" && isProfileName(value)
+      ? { profile: value }
+      : refuse(`one of ${PROFILE_NAMES.join(", ")}`);
+  }
+  if (name === "missingMethods") {
+    return Array.isArray(value) && value.every((method) => typeof method === "string")
+      ? { missingMethods: value }
+      : refuse("a list of methods");
+  }
+  return refuse("a setting of the provider");
+}
+
+/** Returns the blocks by which a replica is behind: the first is at the head, the last `lagBlocks` behind. */
+export function lagOfReplica(settings: ProviderSettings, replica: number): number {
+  if (settings.replicas < 2) return settings.lagBlocks;
+  return Math.round((replica * settings.lagBlocks) / (settings.replicas - 1));
+}
+
+/** Reports whether a method is missing. */
+export function isMissing(settings: ProviderSettings, method: string): boolean {
+  return settings.missingMethods.some((pattern) =>
+    pattern.endsWith("*") ? method.startsWith(pattern.slice(0, -1)) : method === pattern,
+  );
+}

@@ -66,6 +66,16 @@ const Receipt = Type.Object({
   logs: Type.Array(Log),
 });
 
+const Mined = { transactionHash: Word, blockHash: Word };
+const Outcome = Type.Union([
+  Type.Object({
+    ...Mined,
+    status: Type.Union([Type.Literal("0x0"), Type.Literal("0x1")]),
+  }),
+  // Before Byzantium a receipt has the root of the state in place of the status.
+  Type.Object({ ...Mined, root: Word }),
+]);
+
 export interface BlockAnswer {
   readonly number: bigint;
   readonly hash: Hex32;
@@ -121,6 +131,14 @@ export interface ReceiptAnswer {
   /** Wei. */
   readonly gasCost: bigint;
   readonly logs: readonly LogAnswer[];
+}
+
+/** The part of any transaction's receipt that says whether the transaction paid its value. */
+export interface OutcomeAnswer {
+  readonly txHash: TxHash;
+  readonly blockHash: Hex32;
+  /** False if the receipt does not say: a payment of before Byzantium shows in the balance only. */
+  readonly succeeded: boolean;
 }
 
 export const parseQuantity = parser(Quantity, BigInt);
@@ -187,6 +205,20 @@ export const parseReceipt = parser(
       gasCost:
         BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice) + BigInt(receipt.l1Fee ?? 0),
       logs: receipt.logs.map(toLog),
+    },
+);
+
+/**
+ * Parses the outcome of a transaction that others sent. Their receipts can lack what ours have: before London a receipt
+ * has no gas price, and nodes of BSC left out the block hash in logs of system transactions.
+ */
+export const parseOutcome = parser(
+  Type.Union([Type.Null(), Outcome]),
+  (receipt): OutcomeAnswer | null =>
+    receipt && {
+      txHash: toTxHash(receipt.transactionHash),
+      blockHash: toHex32(receipt.blockHash),
+      succeeded: "status" in receipt && receipt.status === "0x1",
     },
 );
 

@@ -10,7 +10,7 @@ import {
   type PaymentAnswer,
   parseBalances,
   parseFullBlock,
-  parseReceipt,
+  parseOutcome,
 } from "./answers.ts";
 import { blockParameterOf } from "./calls.ts";
 import type { Rpc } from "./rpc.ts";
@@ -80,7 +80,7 @@ async function listSucceeded(
 }
 
 async function hasSucceeded(rpc: Rpc, block: BlockRef, txHash: string): Promise<boolean> {
-  const receipt = await rpc.ask("eth_getTransactionReceipt", [txHash], parseReceipt);
+  const receipt = await rpc.ask("eth_getTransactionReceipt", [txHash], parseOutcome);
   if (receipt === null) throw rpc.unavailable("receipt not found");
   if (receipt.txHash !== txHash || receipt.blockHash !== block.hash) {
     throw rpc.unavailable("a receipt of another block");

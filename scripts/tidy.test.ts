@@ -422,7 +422,7 @@ describe("tree", () => {
     expect(broken).toEqual([]);
   });
 
-  test("dependencies are pinned to exact versions", () => {
+  test("dependencies are pinned to exact versions [T114]", () => {
     const wrong = files
       .filter((path) => path.endsWith("package.json"))
       .flatMap((path) => {

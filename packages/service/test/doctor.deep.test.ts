@@ -25,7 +25,7 @@ afterAll(async () => {
 });
 
 describe("sluice doctor", () => {
-  test("reports wrong decimals, and the route deployed with other decimals", async () => {
+  test("reports wrong decimals, and the route deployed with other decimals [T118]", async () => {
     const { code, problems } = await world.diagnose((file) =>
       Object.assign(tokenOf(file, 2), { decimals: 8 }),
     );

@@ -1,4 +1,4 @@
-/** Questions to several nodes: identity checks, open questions, waiting for answers, and the text of errors and logs. */
+/** Requests to several nodes: identity checks, open requests, waiting for answers, and the text of errors and logs. */
 import { expect, test } from "vitest";
 import { createKeepingLog } from "../../test/support/doubles.ts";
 import {
@@ -121,7 +121,7 @@ test("a node without a first block counts as not answering", async () => {
   ]);
 });
 
-test("a hung node has at most 256 open questions, and gets new ones once it answers", async () => {
+test("a hung node has at most 256 open requests, and gets new ones once it answers", async () => {
   const answers: (() => void)[] = [];
   const slow = createHonestNode();
   const hung = {

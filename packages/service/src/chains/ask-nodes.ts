@@ -19,7 +19,7 @@ import type { Chain } from "./port/index.ts";
 const STRAGGLER_MS = 1_000;
 /** How long an identity check is valid: a node can be replaced behind its URL. */
 const IDENTITY_AGE_MAX_MS = 30_000;
-/** Most open questions of one node; further ones count as unanswered. */
+/** Most open requests of one node; further ones count as unanswered. */
 const PENDING_MAX = 256;
 /** Shortest interval between two equal log lines about one node. */
 const COMPLAINT_PAUSE_MS = 60_000;

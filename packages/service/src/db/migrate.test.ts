@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 describe("migrations", () => {
-  test("are required before a database is accepted", async () => {
+  test("are required before a database is accepted [T83]", async () => {
     await expect(assertMigrated(database.db)).rejects.toThrow(/run `sluice migrate`/);
   });
 

@@ -26,6 +26,25 @@ describe("pool", () => {
     );
   });
 
+  test("every amount column is numeric(78, 0), which no uint256 overflows [T85]", async () => {
+    const { rows } = await sql<{ column: string; type: string }>`
+      select c.table_name || '.' || c.column_name as column,
+             format('%s(%s,%s)', c.data_type, c.numeric_precision, c.numeric_scale) as type
+        from information_schema.columns c
+       where c.table_schema = 'public'
+         and (c.data_type = 'numeric' or c.column_name like '%amount%')`.execute(database.db);
+    expect(rows.length).toBeGreaterThan(20);
+    expect(rows.filter(({ type }) => type !== "numeric(78,0)")).toEqual([]);
+    const most = (2n ** 256n - 1n).toString();
+    expect(await readOne(`(${most}::numeric(78,0) + ${most}::numeric(78,0))::text`)).toBe(
+      (2n * (2n ** 256n - 1n)).toString(),
+    );
+  });
+
+  test("cancels every statement after 30 seconds [T105]", async () => {
+    expect(await readOne("current_setting('statement_timeout')")).toBe("30s");
+  });
+
   test.each([
     ["'2026-01-31T12:00:00Z'", "2026-01-31T12:00:00.000Z"],
     ["'2026-01-31T12:00:00.1Z'", "2026-01-31T12:00:00.100Z"],

@@ -255,7 +255,7 @@ describe("the contracts on public chains", () => {
     ]);
   });
 
-  test("reports a factory deployed with other values on one chain", async () => {
+  test("reports a factory deployed with other values on one chain [T21]", async () => {
     const { deployer } = createDoctorDeps({}).factory;
     const other = toHex32(`0x${"bb".repeat(32)}`);
     const getCodeHash: ChainInspector["getCodeHash"] = async (address) =>
@@ -265,7 +265,7 @@ describe("the contracts on public chains", () => {
     ]);
   });
 
-  test("reports a factory at another address on one chain", async () => {
+  test("reports a factory at another address on one chain [T21]", async () => {
     const contracts = { ...THERE.contracts, factory: STRANGER };
     const problems = await findProblems({}, { chains: [HERE, { ...THERE, contracts }] });
     expect(problems[problems.length - 1]).toMatchObject({

@@ -104,6 +104,19 @@ describe("event log", () => {
     }
   });
 
+  test("gives the next stamp after the newest one while the clock is an hour behind [T57]", async () => {
+    await append(tenant, "before the clock stepped back");
+    await sql`update events set created_at = created_at + interval '1 hour'
+      where integrator_id = ${tenant}::uuid`.execute(db);
+    const newest = await getNewestStamp(db, tenant);
+    await append(tenant, "first");
+    await append(tenant, "second");
+    const { items } = await listEvents(db, tenant, { since: newest ?? undefined, limit: 10 });
+    expect(items.map(markOf)).toEqual(["first", "second"]);
+    const after = items.map(({ timestamp }) => Date.parse(timestamp) - Date.parse(newest ?? ""));
+    expect(after).toEqual([1, 2]);
+  });
+
   test("emits live what the replay returns, to early and late listeners", async () => {
     const room = new Map<number, EventItem[]>();
     const tail = createTail({

@@ -39,7 +39,7 @@ describe("retention", () => {
     expect(await partitionsWithRows()).toEqual([first.created[0]]);
   });
 
-  test("keeps every event for 30 days, then drops its whole week", async () => {
+  test("keeps every event for 30 days, then drops its whole week [E6]", async () => {
     const { created } = await maintain(0);
     await insertEvent(database.db, tenant);
     expect((await maintain(29.9)).dropped).toEqual([]);

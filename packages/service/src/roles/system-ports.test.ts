@@ -32,7 +32,7 @@ describe("outbound calls", () => {
     ]);
   });
 
-  test("do not follow redirects", async () => {
+  test("do not follow redirects [T103]", async () => {
     const elsewhere = await startPriceServer(says("{}"));
     const server = await startPriceServer(says("", 302, { location: elsewhere.url }));
     expect(await get(server.url)).toEqual({ kind: "answered", status: 302, body: "" });

@@ -158,3 +158,14 @@ describe("with several routes", () => {
     expect(await row()).toMatchObject({ status: "swapping", swept_amount: "1000" });
   });
 });
+
+test("a deposit waits in its wallet without using up a try while its destination is disabled [T81]", async () => {
+  const { desk, deps, poll, row, swap } = await openChoice({});
+  desk.clock.advance(900_000);
+  await pollDueSettlements({ ...deps, routes: createRouteBook([]) }, 2);
+  expect(await swap()).toMatchObject({ status: "failed_swap", error: { code: "NO_ROUTE" } });
+  expect(await row()).toMatchObject({ attempts_used: 0 });
+  expect(await desk.db.selectFrom("transactions").selectAll().execute()).toEqual([]);
+  await poll();
+  expect(await row()).toMatchObject({ status: "swapping", attempts_used: 0 });
+});

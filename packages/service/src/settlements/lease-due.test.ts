@@ -1,6 +1,8 @@
-/** Leases of due settlements, against real PostgreSQL. */
+/** Polls of due settlements, against real PostgreSQL. */
 import { expect, test } from "vitest";
 import { openDesk } from "../../test/support/settlement-desk.ts";
+import { createRouteBook } from "../routes/index.ts";
+import { pollDueSettlements } from "./advance.ts";
 import { dueSettlements } from "./store/due.ts";
 
 test("a due settlement leased by one worker is not leased to another until the lease ends [T62]", async () => {
@@ -18,4 +20,41 @@ test("a due settlement leased by one worker is not leased to another until the l
   expect([...first, ...second].toSorted()).toEqual(all.toSorted());
   expect(await take(nowMs + leaseMs - 1)).toEqual([]);
   expect((await take(nowMs + leaseMs)).length).toBe(2);
+});
+
+test("a poll takes at most 20 of the settlements that became due in an outage [T77]", async () => {
+  const desk = await openDesk();
+  desk.state.balance = 1_000n;
+  for (let user = 16; user < 37; user++) {
+    const address = await desk.issue(`0x${user.toString(16)}`);
+    await desk.arrive(address, { amount: 1_000n, block: 5n });
+  }
+  expect(await pollDueSettlements(desk.deps, 2)).toBe(true);
+  const moved = (await desk.swaps()).filter(({ status }) => status === "swapping");
+  expect(moved).toHaveLength(20);
+  expect(await pollDueSettlements(desk.deps, 2)).toBe(false);
+});
+
+test("a settlement whose every step throws does not stop the others of its poll [T78]", async () => {
+  const desk = await openDesk();
+  desk.state.balance = 1_000n;
+  const [broken, ...others] = await Promise.all(["0x01", "0x02", "0x03"].map(desk.issue));
+  for (const address of [broken, ...others]) {
+    if (address) await desk.arrive(address, { amount: 1_000n, block: 5n });
+  }
+  const routes = createRouteBook([
+    {
+      ...desk.route,
+      async prepareSweep(address, ...rest) {
+        if (address.wallet === broken?.wallet) throw new TypeError("a mistake of ours");
+        return desk.route.prepareSweep(address, ...rest);
+      },
+    },
+  ]);
+  desk.clock.advance(900_000);
+  await pollDueSettlements({ ...desk.deps, routes }, 2);
+  const rows = await desk.db.selectFrom("settlements").select(["wallet", "status"]).execute();
+  const statusOf = new Map(rows.map(({ wallet, status }) => [wallet, status]));
+  expect(statusOf.get(broken?.wallet ?? "")).toBe("failed_swap");
+  expect(others.map(({ wallet }) => statusOf.get(wallet))).toEqual(["swapping", "swapping"]);
 });

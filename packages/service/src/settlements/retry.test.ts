@@ -36,7 +36,7 @@ const ATTEMPTED: readonly ErrorCode[] = [
 ];
 
 describe("retries", () => {
-  test("are scheduled after 5, 15, 30 and 45 seconds and 1, 5 and 15 minutes", () => {
+  test("are scheduled after 5, 15, 30 and 45 seconds and 1, 5 and 15 minutes [T77]", () => {
     expect(RETRY_SCHEDULE_MS.map((ms) => ms / 1000)).toEqual([5, 15, 30, 45, 60, 300, 900]);
     expect(TRIES_MAX).toBe(7);
   });

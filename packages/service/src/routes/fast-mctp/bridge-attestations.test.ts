@@ -166,7 +166,7 @@ describe("fees, allowance and reattestation", () => {
 });
 
 describe("failures", () => {
-  test("does not follow a redirect", async () => {
+  test("does not follow a redirect [T103]", async () => {
     answer = json("", 302, { location: `${url}/elsewhere` });
     await expect(client.getMessages(0, TX)).rejects.toMatchObject({
       details: { reason: "http 302" },

@@ -89,7 +89,7 @@ const sweepsOf = async (desk: Desk) =>
   );
 
 describe("a retry", () => {
-  test("of a failing settlement runs before its scheduled time and is recorded once", async () => {
+  test("of a failing settlement runs before its scheduled time and is recorded once [T120]", async () => {
     const { desk, id, retry, actions, statusOf } = await openFailing();
     desk.state.simulation = { ok: true, gas: 1n };
     await advance(desk.deps, id);

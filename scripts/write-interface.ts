@@ -11,6 +11,9 @@ A running service serves its own reference: \`GET /docs\` is a page, \`GET /open
 of them, and this page (\`npm run gen\`), are generated from the schemas in \`packages/sdk/src/wire\`, which the service also uses to
 validate requests and answers. The live stream is a Socket.IO connection; \`GET /asyncapi.json\` describes its events.
 
+The interface is compatible with that of a hosted settlement deposit service, here called the published interface: its clients work
+unchanged. Endpoints and fields of our own are marked as additions.
+
 ## Endpoints
 
 ${table(
@@ -22,8 +25,8 @@ ${table(
   ]),
 )}
 
-If a quote request uses \`mpsDeposit\` or \`mpsUserId\`, as clients of the original service do, the answer uses that spelling for the fields
-that begin with \`pay\`, and so do its errors.
+If a quote request uses \`mpsDeposit\` or \`mpsUserId\`, as some clients of the published interface do, the answer uses that spelling for the
+fields that begin with \`pay\`, and so do its errors.
 
 Times are sent as \`2026-01-31T12:00:00.000Z\`. \`since\` and \`cursor\` accept a calendar date and time of ISO 8601 in the extended or the
 basic form (\`20260131T120000Z\`), in UTC without an offset; \`24:00\` is the end of its day. Other forms, such as weeks and ordinal dates,
@@ -48,8 +51,8 @@ the amounts out are after fees ([fees.md](fees.md)).
 ## Errors
 
 Every error is \`{ "error": { code, message, retryable, details? } }\`; clients branch on \`code\`. 405, 413 and 415 keep their status with
-\`VALIDATION_ERROR\`. The quote service repeats \`code\`, \`statusCode\`, \`message\` and \`msg\` beside \`error\`, where its original clients
-read them.
+\`VALIDATION_ERROR\`. The quote service repeats \`code\`, \`statusCode\`, \`message\` and \`msg\` beside \`error\`, where clients of the
+published interface read them.
 
 ${table(
   ["code", "status", "retryable"],

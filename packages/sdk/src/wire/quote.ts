@@ -99,7 +99,7 @@ export const QuoteRequest = Type.Object(
     $id: "QuoteRequest",
     additionalProperties: true,
     description:
-      "A quote request. Fields that begin with `pay` may begin with `mps` instead, as in clients of the original service; " +
+      "A quote request. Fields that begin with `pay` may begin with `mps` instead, as in some clients of the published interface; " +
       "the response then uses the same prefix",
   },
 );
@@ -262,7 +262,7 @@ export const QuoteResponse = Type.Object(
 export type QuoteResponse = Static<typeof QuoteResponse>;
 
 /**
- * The body of every error response of the quote service. Clients of the original quote service read the top level,
+ * The body of every error response of the quote service. Clients of the published interface read the top level,
  * clients of the rest of the interface the error object.
  */
 export const QuoteErrorResponse = Type.Object(

@@ -278,7 +278,7 @@ describe("GET /v3/quote", () => {
   });
 });
 
-describe("the spelling of the original's clients", () => {
+describe("the spelling of some clients of the published interface", () => {
   const quoted = {
     type: "SWIFT",
     payDepositAddress: USDC,

@@ -1,5 +1,5 @@
 /**
- * Clients of the original service prefix fields that begin with `pay` with a vendor name. Such a request is answered in the
+ * Some clients of the published interface prefix fields that begin with `pay` with a vendor name. Such a request is answered in the
  * same spelling, so that these clients need no change.
  */
 import { OperatingError } from "../core/errors.ts";

@@ -1,5 +1,15 @@
 import { SETTLEMENT_STATUSES, type SettlementStatus } from "@sluice/sdk/wire";
-import { LIFECYCLE, TRIGGERS } from "./lifecycle.ts";
+import { LIFECYCLE, type Trigger, TRIGGERS } from "./lifecycle.ts";
+
+const MEANINGS: Readonly<Record<Trigger, string>> = {
+  wallet_ready: "the wallet has code, from our deployment or another",
+  deploy_planned: "the deployment is committed to a lane",
+  sweep_planned: "the sweep is committed to a lane, or its delivery continues after an error",
+  failed: "a step was attempted and failed; it uses up a try",
+  deferred: "a step could not be attempted, for a cause outside the settlement; it uses up no try",
+  delivered: "our own reader found the promised value in the destination wallet",
+  given_up: "no try is left, or no retry can help, and no value is in flight",
+};
 
 /** Draws `docs/lifecycle.md` from the table: the statuses that integrators see, and the triggers that change them. */
 export function drawLifecycle(): string {
@@ -20,10 +30,18 @@ export function drawLifecycle(): string {
     "",
     "Generated from `packages/service/src/settlements/lifecycle.ts` by `npm run gen`; do not edit.",
     "",
+    "A settlement begins in `pending_deploy`, in `pending_swap` if its wallet has code already, or on Solana in",
+    "`pending_settle`. The names of the statuses are the interface's: `swap` stands for the sweep and its delivery.",
+    "",
     "```mermaid",
     "stateDiagram-v2",
     ...arrows,
     "```",
+    "",
+    ...table(
+      ["trigger", "meaning"],
+      TRIGGERS.map((trigger) => [`\`${trigger}\``, MEANINGS[trigger]]),
+    ),
     "",
     ...table(["status", "chain kind", "phase", "category", "terminal"], rows),
     "",

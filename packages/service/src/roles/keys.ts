@@ -182,7 +182,7 @@ async function openSettler(config: Config, open: KeyOpener, guard: Guard) {
   if (names.some((name) => custody.accounts[name] !== chain.accounts[name])) {
     throw new OperatingError(
       "CONFIG_MISSING",
-      `${chain.seed.setting}: expected the seed of the configured contracts; \`sluice keys\` shows its accounts`,
+      `${chain.seed.setting}: expected the seed of the configured contracts; \`sluice keys show\` lists its accounts`,
     );
   }
   return { lanes: [...lanes, ...custody.lanes], vaults: custody.vaults };

@@ -18,7 +18,7 @@ function chainOf(
 ): Parameters<typeof assertDerived>[0] & Parameters<typeof issueAddress>[1]["chain"] {
   return {
     kind: "evm",
-    wallets: { kind: "contract", buildDeploy: () => ({ to: factory, data: "0x", value: 0n }) },
+    wallets: { kind: "contract" },
     predictWallet: (commitment) => predictWallet(factory, commitment),
     isWalletOf: ({ commitment, wallet }) => predictWallet(factory, commitment) === wallet,
     hashCommitment,

@@ -30,8 +30,8 @@ export async function issueAddress(
   args: {
     readonly chain: Pick<
       Chain,
-      "kind" | "wallets" | "predictWallet" | "hashCommitment" | "isWalletOf" | "addresses"
-    >;
+      "kind" | "predictWallet" | "hashCommitment" | "isWalletOf" | "addresses"
+    > & { readonly wallets: Pick<Chain["wallets"], "kind"> };
     readonly integratorId: string;
     readonly destination: Destination;
   },

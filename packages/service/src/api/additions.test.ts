@@ -94,10 +94,7 @@ describe("one deposit address", () => {
       {
         chain: {
           kind: "evm",
-          wallets: {
-            kind: "contract",
-            buildDeploy: () => ({ to: FACTORY, data: "0x", value: 0n }),
-          },
+          wallets: { kind: "contract" },
           predictWallet: (commitment) => predictWallet(FACTORY, commitment),
           hashCommitment,
           isWalletOf: ({ commitment, wallet }) => predictWallet(FACTORY, commitment) === wallet,

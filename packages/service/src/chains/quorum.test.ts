@@ -27,7 +27,7 @@ import {
   WALLET,
 } from "../../test/support/quorum-doubles.ts";
 import { OperatingError } from "../core/errors.ts";
-import type { Fees, SendOutcome, Simulation } from "./port/index.ts";
+import type { ContractWallets, Fees, SendOutcome, Simulation } from "./port/index.ts";
 import { type ChainAtBlocks, createQuorumChain } from "./quorum.ts";
 
 function quorumOf(
@@ -100,7 +100,7 @@ const QUESTIONS: readonly Question[] = [
   { name: "getBalance", method: "getBalance", ask: (c) => c.getBalance(TOKEN, WALLET) },
   { name: "findBalance", method: "findBalance", ask: (c) => c.findBalance(TOKEN, WALLET) },
   { name: "findBalance of none", method: "findBalance", ask: (c) => c.findBalance(WALLET, WALLET) },
-  { name: "hasCode", method: "hasCode", ask: (c) => c.hasCode(WALLET) },
+  { name: "hasCode", method: "hasCode", ask: (c) => c.wallets.hasCode(WALLET) },
   { name: "readPriceFeed", method: "readPriceFeed", ask: (c) => c.priceFeeds.readPriceFeed(TOKEN) },
   { name: "quoteSwap", method: "quoteSwap", ask: (c) => c.pools.quoteSwap(swapIn(POOL_FEE)) },
   { name: "quoteSwap of no pool", method: "quoteSwap", ask: (c) => c.pools.quoteSwap(swapIn(1)) },
@@ -425,18 +425,19 @@ describe("nodes at different blocks", () => {
 
   test("follow a reorg at the same height", async () => {
     let hash = blockAt(HEAD).hash;
-    const node = (): ChainAtBlocks => ({
-      ...createLiar((answer, method) =>
+    const node = (): ChainAtBlocks => {
+      const liar = createLiar((answer, method) =>
         method === "getHead" || method === "getBlock" ? { ...Object(answer), hash } : answer,
-      ),
+      );
       // The code exists only in the block with this hash.
-      hasCode: async (_, at) => Object(at).hash === ID,
-    });
+      const hasCode: ContractWallets["hasCode"] = async (_, at) => Object(at).hash === ID;
+      return { ...liar, wallets: { ...liar.wallets, hasCode } };
+    };
     const chain = quorumOf([node(), node(), node()]);
-    expect(await chain.hasCode(WALLET)).toBe(false);
+    expect(await chain.wallets.hasCode(WALLET)).toBe(false);
     hash = ID;
     expect((await chain.getHead()).hash).toBe(ID);
-    expect(await chain.hasCode(WALLET)).toBe(true);
+    expect(await chain.wallets.hasCode(WALLET)).toBe(true);
   });
 
   test("are read at the block that the caller names", async () => {

@@ -147,7 +147,6 @@ export function createQuorumChain(
       })),
     findBalance: (token, owner, at = "latest") =>
       agreeAt(at, (node, block) => node.findBalance(token, owner, block)),
-    hasCode: (address, at = "latest") => agreeAt(at, (node, block) => node.hasCode(address, block)),
     getLeastPayment: pure.getLeastPayment,
 
     async suggestFees() {
@@ -201,7 +200,13 @@ export function createQuorumChain(
       listTokenBalances: (blockHash, holdings) =>
         agree((node) => node.balances.listTokenBalances(blockHash, holdings)),
     },
-    wallets: pure.wallets,
+    wallets: {
+      kind: "contract",
+      hasCode: (address, at = "latest") =>
+        agreeAt(at, (node, block) => node.wallets.hasCode(address, block)),
+      buildDeploy: pure.wallets.buildDeploy,
+      buildRefund: pure.wallets.buildRefund,
+    },
     priceFeeds: {
       readPriceFeed: (feed, at = "latest") =>
         agreeAt(at, (node, block) => node.priceFeeds.readPriceFeed(feed, block)),
@@ -231,7 +236,6 @@ export function createQuorumChain(
     buildDeliver: pure.buildDeliver,
     buildClaim: pure.buildClaim,
     buildReturn: pure.buildReturn,
-    buildRefund: pure.buildRefund,
     combine: pure.combine,
     tookEffect: pure.tookEffect,
     encodeLockData: pure.encodeLockData,

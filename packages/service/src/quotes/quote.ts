@@ -167,7 +167,7 @@ async function quoteRoute(
     // A new address has no wallet contract yet. On Solana a wallet is a key, so nothing is deployed.
     deploys: async () =>
       source.wallets.kind === "contract" &&
-      (address === null || !(await source.hasCode(address.wallet))),
+      (address === null || !(await source.wallets.hasCode(address.wallet))),
   });
   const priced = await route.quote(amount, caps, fee);
   const { amountOut } = priced;

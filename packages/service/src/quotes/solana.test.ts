@@ -100,7 +100,7 @@ async function ask(
         1,
         createStrictChain({
           kind: "svm",
-          wallets: { kind: "vault" },
+          wallets: { kind: "vault", buildRefund: () => expect.fail("no refund") },
           hashCommitment,
           getLeastPayment: async (_token, to) => leastPayment(to),
           isWalletOf: ({ wallet, proof }) => wallet === VAULT && proof === PROOF,

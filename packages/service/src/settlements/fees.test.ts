@@ -150,3 +150,14 @@ test("a sweep planned before fee terms were stored is recorded with the service'
   await desk.poll();
   expect(desk.state.recorded).toEqual([{ bps: 10, flat: 0n, bridge: 0n }]);
 });
+
+test("a sweep of a vault pays for no deployment", async () => {
+  const desk = await openDesk();
+  const address = await desk.issue("0xa2");
+  desk.turnIntoVaults();
+  desk.state.gas = 4n;
+  desk.state.balance = 1_000n;
+  await desk.arrive(address, { amount: 1_000n, block: 10n });
+  await desk.poll();
+  expect(desk.state.prepared).toMatchObject([{ flat: 4n }]);
+});

@@ -4,6 +4,7 @@ import type { FeeTerms } from "../fees/index.ts";
 import type { Route } from "../routes/index.ts";
 import { chainOf, type SettlementDeps } from "./deps.ts";
 import type { Settlement } from "./types.ts";
+import { readDeployed } from "./wallet-state.ts";
 
 /**
  * Returns the fee terms of a sweep of `amount`, in base units of the source token. The wallet's deployment is included
@@ -22,6 +23,7 @@ export function planFee(
     route,
     amount,
     maxFeeBps: address.commitment.maxFeeBps,
-    deploys: async () => deploysSent > 0 || !(await chainOf(deps, settlement).hasCode(wallet)),
+    deploys: async () =>
+      deploysSent > 0 || (await readDeployed(chainOf(deps, settlement), wallet)) === false,
   });
 }

@@ -3,6 +3,6 @@ import type { Address } from "../core/hex.ts";
 
 /** Returns whether a wallet is deployed; null on a chain where wallets are keys and need no deployment. */
 export async function readDeployed(chain: Chain, wallet: Address): Promise<boolean | null> {
-  const hasCode = await chain.hasCode(wallet);
-  return chain.wallets.kind === "contract" ? hasCode : null;
+  const { wallets } = chain;
+  return wallets.kind === "contract" ? wallets.hasCode(wallet) : null;
 }

@@ -105,7 +105,9 @@ export function createFakeNode(chain: FakeChain): FakeNode {
     },
     wallets: {
       kind: "contract",
+      hasCode: async (address, at) => stateAt(at).code.has(address),
       buildDeploy: (commitment) => toCall({ kind: "deploy", commitment }),
+      buildRefund: (commitment, token) => toCall({ kind: "refund", commitment, token }),
     },
     priceFeeds: {
       async readPriceFeed(feed, at = "latest") {
@@ -171,7 +173,6 @@ export function createFakeNode(chain: FakeChain): FakeNode {
     readHolding: async (token, owner) => ({ amount: head.state.balanceOf(token, owner) }),
     getLeastPayment: async () => 1n,
     findBalance: async (token, owner, at) => stateAt(at).balanceOf(token, owner),
-    hasCode: async (address, at) => stateAt(at).code.has(address),
     suggestFees: async () => ({
       gasPriceMax: chain.baseFee * 2n + 1_000_000_000n,
       tipMax: 1_000_000_000n,
@@ -218,7 +219,6 @@ export function createFakeNode(chain: FakeChain): FakeNode {
     buildDeliver: (order, signature) => toCall({ kind: "deliver", order, signature }, delivery),
     buildClaim: (claim, signature) => toCall({ kind: "claim", claim, signature }),
     buildReturn: (order, signature) => toCall({ kind: "return", order, signature }),
-    buildRefund: (commitment, token) => toCall({ kind: "refund", commitment, token }),
     combine(calls: readonly GasCall[]) {
       for (const kind of ["deploy", "settle"]) {
         const members = calls.flatMap(({ call, gas }, index) => {

@@ -77,7 +77,11 @@ export function createFakeSlotNode(chain: FakeSlotChain, dailyCap: bigint): Fake
           at: finalBlock.number,
         })),
     },
-    wallets: { kind: "vault" },
+    wallets: {
+      kind: "vault",
+      buildRefund: (commitment, token, { amount }) =>
+        callOf(binding, { kind: "refund", commitment, token, amount }),
+    },
     priceFeeds: null,
     pools: null,
 
@@ -119,7 +123,6 @@ export function createFakeSlotNode(chain: FakeSlotChain, dailyCap: bigint): Fake
       amount: await balanceOf(token, owner),
       asOf: finalBlock.number,
     }),
-    hasCode: async () => false,
     getLeastPayment: async () => 1n,
     // Queried where gas is charged; nobody pays it here.
     costOf: (gas, feePerGas) => 15_000n + (gas * feePerGas) / 1_000_000n,
@@ -179,10 +182,6 @@ export function createFakeSlotNode(chain: FakeSlotChain, dailyCap: bigint): Fake
       callOf(escrow, { kind: "claim", ...claim, token, amount, signature }),
     buildReturn: ({ deadline }, signature, { commitment, token, seq, amount }) =>
       callOf(escrow, { kind: "return", commitment, token, seq, amount, deadline, signature }),
-    buildRefund(commitment, token, held) {
-      if (!held) throw new Bug("a refund names what it takes");
-      return callOf(binding, { kind: "refund", commitment, token, amount: held.amount });
-    },
     combine: () => null,
     tookEffect: ({ succeeded }) => succeeded,
     encodeLockData: (terms) => encode(terms),

@@ -128,7 +128,9 @@ const familyOf = ({
     },
     wallets: {
       kind: "contract",
+      hasCode: members.hasCode ?? (() => unexpected("hasCode")),
       buildDeploy: members.buildDeploy ?? (() => unexpected("buildDeploy")),
+      buildRefund: members.buildRefund ?? (() => unexpected("buildRefund")),
     },
     priceFeeds: {
       readPriceFeed: members.readPriceFeed ?? (() => unexpected("readPriceFeed")),

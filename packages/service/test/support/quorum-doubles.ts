@@ -223,7 +223,7 @@ export const NODE_METHODS = [
   "getDailyCapLeft",
 ] as const;
 
-const CAPABILITIES = ["sequencing", "balances", "priceFeeds", "pools"] as const;
+const CAPABILITIES = ["sequencing", "balances", "wallets", "priceFeeds", "pools"] as const;
 
 /** Returns a chain with some methods replaced, including those of its capabilities. */
 function replaceAnswers(

@@ -197,6 +197,12 @@ export async function openDesk() {
       },
     );
 
+  /** Makes the chain one whose wallets only the signer can derive. */
+  function turnIntoVaults(): void {
+    const { buildRefund } = chain.wallets;
+    Object.assign(chain, { kind: "svm", wallets: { kind: "vault", buildRefund } });
+  }
+
   let transfers = 0;
   async function arrive(
     address: DepositAddress,
@@ -271,6 +277,7 @@ export async function openDesk() {
     route,
     clock,
     issue,
+    turnIntoVaults,
     arrive,
     poll,
     mine,

@@ -42,7 +42,7 @@ describe("deployments", () => {
     const effects = calls.map((call) => world.here.tookEffect(receipt, call));
     expect(effects).toEqual([true, false, true]);
     for (const commitment of commitments) {
-      expect(await world.here.hasCode(world.here.predictWallet(commitment))).toBe(true);
+      expect(await world.here.wallets.hasCode(world.here.predictWallet(commitment))).toBe(true);
     }
   });
 });

@@ -9,7 +9,7 @@ import { deliveryIdOf, deliveryIdOfPayout, hashCommitment, predictWallet } from 
 import { findDelivery, getDailyCapLeft, isDelivered } from "./deliveries.ts";
 import { getLock } from "./locks.ts";
 import { listOutflows } from "./outflows.ts";
-import { getTaggedBlock } from "./reader.ts";
+import { getTaggedBlock, hasCode } from "./reader.ts";
 import { findRefund } from "./refunds.ts";
 import { encodeLockData, encodeTransferData } from "./route-data.ts";
 import type { Rpc } from "./rpc.ts";
@@ -21,14 +21,24 @@ export interface EvmContracts {
   readonly delivery: EvmAddress;
 }
 
-/** Returns the wallet operations: the factory deploys wallets. */
-export function createWallets(factory: EvmAddress): ContractWallets {
+/** Returns the wallet operations: the factory deploys wallets and refunds them. */
+export function createWallets(rpc: Rpc, factory: EvmAddress): ContractWallets {
   return {
     kind: "contract",
+    hasCode: (address, at) => hasCode(rpc, toEvmAddress(address), at),
     buildDeploy: (commitment) =>
       callTo(
         factory,
         encodeFunctionData({ abi: depositFactoryAbi, functionName: "deploy", args: [commitment] }),
+      ),
+    buildRefund: (commitment, token) =>
+      callTo(
+        factory,
+        encodeFunctionData({
+          abi: depositFactoryAbi,
+          functionName: "refund",
+          args: [commitment, token],
+        }),
       ),
   };
 }
@@ -92,16 +102,6 @@ export function createContracts(
         encodeFunctionData({ abi: escrowAbi, functionName: "returnToWallet", args }),
       );
     },
-
-    buildRefund: (commitment, token) =>
-      callTo(
-        factory,
-        encodeFunctionData({
-          abi: depositFactoryAbi,
-          functionName: "refund",
-          args: [commitment, token],
-        }),
-      ),
 
     combine: (calls) => combineCalls(factory, calls),
     tookEffect: (receipt, call) => tookEffect(factory, receipt, call),

@@ -84,13 +84,13 @@ describe("deploy and settle", () => {
   test("a deployment creates code at the predicted address and reports it", async () => {
     const commitment = world.commitmentTo(HERE);
     const wallet = world.here.predictWallet(commitment);
-    expect(await world.here.hasCode(wallet)).toBe(false);
+    expect(await world.here.wallets.hasCode(wallet)).toBe(false);
     const receipt = await world.execute(world.here, world.here.wallets.buildDeploy(commitment));
     expect(receipt).toMatchObject({ succeeded: true });
     expect(receipt.effects).toEqual([
       { kind: "deployed", wallet, commitment: world.here.hashCommitment(commitment) },
     ]);
-    expect(await world.here.hasCode(wallet)).toBe(true);
+    expect(await world.here.wallets.hasCode(wallet)).toBe(true);
   });
 
   test("a same-chain sweep pays the recipient and the fee and reports both", async () => {
@@ -231,7 +231,7 @@ describe("state at one block", () => {
     tokens: await world.here.getBalance(world.usdc, world.here.addresses.escrow, at),
     found: await world.here.findBalance(world.usdc, world.here.addresses.escrow, at),
     coins: await world.here.getBalance(NATIVE_TOKEN, world.lane.address, at),
-    isDeployed: await world.here.hasCode(wallet, at),
+    isDeployed: await world.here.wallets.hasCode(wallet, at),
     count: await world.here.sequencing.getTransactionCount(world.lane.address, at),
     lock: await world.here.getLock(deliveryId, at),
     isDelivered: await world.here.isDelivered(deliveryId, at),
@@ -265,7 +265,7 @@ describe("state at one block", () => {
       () => world.here.getBalance(world.usdc, wallet, stranger),
       () => world.here.getBalance(NATIVE_TOKEN, wallet, stranger),
       () => world.here.findBalance(world.usdc, wallet, stranger),
-      () => world.here.hasCode(wallet, stranger),
+      () => world.here.wallets.hasCode(wallet, stranger),
       () => world.here.sequencing.getTransactionCount(wallet, stranger),
       () => world.here.getTime(stranger),
     ]) {

@@ -38,7 +38,7 @@ export function createEvmChain(options: EvmChainOptions): ChainAtBlocks {
     ...createContracts(rpc, addresses, deployBlock),
     sequencing: createNonceSequencing(rpc),
     balances: createBalances(rpc),
-    wallets: createWallets(addresses.factory),
+    wallets: createWallets(rpc, addresses.factory),
     priceFeeds: {
       readPriceFeed: (feed, at = "latest") => readPriceFeed(rpc, toEvmAddress(feed), at),
     },

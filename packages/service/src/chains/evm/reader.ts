@@ -54,7 +54,6 @@ export function createReader(rpc: Rpc): Omit<ChainReader, "checkIdentity"> {
       token === NATIVE_TOKEN
         ? getNativeBalance(rpc, toEvmAddress(owner), at)
         : findInView(rpc, { ...balanceView(token, owner), at }, parseUintWord),
-    hasCode: (address, at) => hasCode(rpc, toEvmAddress(address), at),
     getLeastPayment: async () => 1n,
   };
 }

@@ -20,7 +20,7 @@ test("a refund is found by wallet, token and log position once its block is fina
   const search = { wallet, token: world.usdc, fromBlock };
   for (const amount of [3n, 5n]) {
     await world.mint(world.usdc, wallet, amount);
-    const call = world.here.buildRefund(commitment, world.usdc);
+    const call = world.here.wallets.buildRefund(commitment, world.usdc);
     await world.mined(await world.wallet.sendTransaction(call));
   }
   const mined = await world.here.getHead();
@@ -51,7 +51,7 @@ test("a refund is found by wallet, token and log position once its block is fina
 test("only the refund authority can call refund", async () => {
   const commitment = { ...world.commitmentTo(HERE), refundAuthority: padAddress(world.usdc) };
   await world.mint(world.usdc, world.here.predictWallet(commitment), 1n);
-  const call = world.here.buildRefund(commitment, world.usdc);
+  const call = world.here.wallets.buildRefund(commitment, world.usdc);
   expect(await world.here.simulate(world.lane.address, call)).toEqual({
     ok: false,
     reason: "NotRefundAuthority",

@@ -58,7 +58,7 @@ const READS: readonly (readonly [string, (chain: ChainAtBlocks) => Promise<unkno
     "listTokenBalances",
     (c) => c.balances.listTokenBalances(HASH, [{ token: ADDRESS, wallet: ADDRESS }]),
   ],
-  ["hasCode", (c) => c.hasCode(ADDRESS)],
+  ["hasCode", (c) => c.wallets.hasCode(ADDRESS)],
   ["getTransactionCount", (c) => c.sequencing.getTransactionCount(ADDRESS)],
   ["suggestFees", (c) => c.suggestFees()],
   ["simulate", (c) => c.simulate(ADDRESS, CALL)],
@@ -165,7 +165,7 @@ test.each([
 
 test("reads an answer of several megabytes", async () => {
   node.answer(() => ({ result: `0x${"ab".repeat(5_000_000)}` }));
-  expect(await chain.hasCode(ADDRESS)).toBe(true);
+  expect(await chain.wallets.hasCode(ADDRESS)).toBe(true);
 });
 
 /** Checks the message, the stack, the details and every cause. */

@@ -4,7 +4,7 @@ import type { Commitment } from "../../core/commitment.ts";
 import type { BlockRef, ReadPoint } from "./blocks.ts";
 import type { BurnTerms, PoolSwapBurnTerms, PoolSwapTerms } from "./codec.ts";
 import type { FoundMint } from "./effects.ts";
-import type { TokenHolding } from "./reading.ts";
+import type { Held, TokenHolding } from "./reading.ts";
 import type { Call } from "./sending.ts";
 
 /** The nonce of the sender ensures that a transaction is mined at most once. */
@@ -33,12 +33,18 @@ export interface Lifetime {
 /** Wallets are contracts: their address follows from the commitment, and they are deployed before the first sweep. */
 export interface ContractWallets {
   readonly kind: "contract";
+  /** Returns whether an address has code, as a deployed wallet and a token's contract do. */
+  hasCode(address: Address, at?: ReadPoint): Promise<boolean>;
   buildDeploy(commitment: Commitment): Call;
+  /** Builds the call that pays a wallet's whole balance to its refund authority; only the authority can make it. */
+  buildRefund(commitment: Commitment, token: Address): Call;
 }
 
 /** Wallets are keys that only the signer can derive. Nothing is deployed. */
 export interface VaultWallets {
   readonly kind: "vault";
+  /** Builds the order that pays what a vault held to its refund authority. */
+  buildRefund(commitment: Commitment, token: Address, held: Held): Call;
 }
 
 /** The price feeds of a chain. */

@@ -2,7 +2,7 @@
 import type { Commitment } from "../../core/commitment.ts";
 import type { Address, Hex, Hex32 } from "../../core/hex.ts";
 import type { Lock, Outflow } from "./effects.ts";
-import type { Held, TokenSource, Transfer } from "./reading.ts";
+import type { TokenSource, Transfer } from "./reading.ts";
 import type { Batch, Call, GasCall, Receipt } from "./sending.ts";
 
 /** Where our contracts are, or the accounts that stand in their place. */
@@ -38,11 +38,6 @@ export interface ChainCodec {
   buildDeliver(payout: Payout, attestorSignature: Hex): Call;
   buildClaim(claim: ClaimProof, attestorSignature: Hex, lock: OpenLock): Call;
   buildReturn(proof: ReturnProof, attestorSignature: Hex, lock: OpenLock): Call;
-  /**
-   * Takes a wallet's whole balance to its refund authority, who alone may call it; or what it held, on a chain whose sweeps
-   * name their amount, and only there `held` is needed.
-   */
-  buildRefund(commitment: Commitment, token: Address, held?: Held): Call;
   /** Some of the calls as one, or null where fewer than two can be combined. A call that fails undoes no other. */
   combine(calls: readonly GasCall[]): Batch | null;
   /** Whether a call did what it was for, in the mined transaction that carried it. */

@@ -95,7 +95,6 @@ export interface ChainReader {
    * all gas or returns malformed data.
    */
   findBalance(token: Address, owner: Address, at?: ReadPoint): Promise<bigint | null>;
-  hasCode(address: Address, at?: ReadPoint): Promise<boolean>;
   /** Returns the least that can be paid to an account now, in base units; on some chains rent sets a minimum balance. */
   getLeastPayment(token: Address, to: Address): Promise<bigint>;
 }

@@ -22,6 +22,7 @@ import type {
   OwnAccounts,
   Receipt,
   SettleCall,
+  VaultWallets,
 } from "../port/index.ts";
 import type { BlockTransaction, TransactionAnswer } from "./answers.ts";
 import { bytesOf, fromSignature, toBase58 } from "./base58.ts";
@@ -60,6 +61,26 @@ export interface Accounts extends Actors {
 /** Prefix of the signed binding; the commitment's hash and the vault follow. */
 const BINDING_DOMAIN = Buffer.from("sluice/solana/binding/v1", "utf8");
 
+function addressesOf({ binding, escrow, delivery }: Accounts): OwnAccounts {
+  return { walletRoot: binding, escrow, delivery };
+}
+
+/** Returns the wallet operations: the signer pays refunds by order. */
+export function createVaultWallets(accounts: Accounts): VaultWallets {
+  const addresses = addressesOf(accounts);
+  return {
+    kind: "vault",
+    buildRefund: (commitment, token, { amount, sources }) =>
+      callOf(addresses, {
+        kind: "refund",
+        commitment,
+        token,
+        amount,
+        ...(sources && { sources }),
+      }),
+  };
+}
+
 /** Creates the builder of orders and the reader of their effects. Every read may throw RPC_UNAVAILABLE. */
 export function createContracts(
   quorum: Quorum,
@@ -82,8 +103,8 @@ export function createContracts(
   },
 ): ChainCodec & ContractReader {
   const { accounts, commitments, ids, capLeftOf, walkAt } = options;
-  const { binding, escrow, delivery } = accounts;
-  const addresses = { walletRoot: binding, escrow, delivery };
+  const { binding, delivery } = accounts;
+  const addresses = addressesOf(accounts);
   const { agreeFinal, nodes } = quorum;
   const readDeps: LockReadDeps = { actors: accounts, searchHistory: createHistorySearch() };
 
@@ -156,17 +177,6 @@ export function createContracts(
         signature,
         ...howEnded(open, { token, amount }),
       }),
-    buildRefund(commitment, token, held) {
-      assert(held, "a refund has an amount");
-      const { amount, sources } = held;
-      return callOf(addresses, {
-        kind: "refund",
-        commitment,
-        token,
-        amount,
-        ...(sources && { sources }),
-      });
-    },
     // A transaction is atomic: one failing order would fail the others of a batch.
     combine: () => null,
     tookEffect: (receipt, call) =>

@@ -80,7 +80,9 @@ test("tells whether a node keeps memos, has lost them, or none was written", asy
   await world.give(world.usdc, wallet, 1_000_000n);
   await world.finalize();
   const held = await world.here.readHolding(world.usdc, wallet);
-  const { txHash } = await world.execute(world.here.buildRefund(commitment, world.usdc, held));
+  const { txHash } = await world.execute(
+    world.here.wallets.buildRefund(commitment, world.usdc, held),
+  );
   expect(await inspector.findMemos(accounts)).toEqual({ kind: "kept", txHash });
   // Found in the history of the memo program.
   expect(await inspector.findMemos([])).toEqual({ kind: "kept", txHash });

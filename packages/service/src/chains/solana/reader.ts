@@ -144,8 +144,11 @@ export function createReader(
     // Ignores the requested block: Solana cannot read state at a given block.
     getBalance: (token, owner) => readBalance(token, owner, "finalized"),
     readHolding,
-    findBalance: (token, owner) => readBalance(token, owner, levels.detectAt),
-    hasCode: async () => false,
+    // Anybody can name a mint that does not exist, for which a node answers with an error.
+    findBalance: async (token, owner) =>
+      token === NATIVE_SOL || findMintFacts(token)
+        ? readBalance(token, owner, levels.detectAt)
+        : null,
     async getLeastPayment(token, to) {
       if (token !== NATIVE_SOL) return 1n;
       const [{ amount }, least] = await Promise.all([readLamports(to, "finalized"), readLeast()]);

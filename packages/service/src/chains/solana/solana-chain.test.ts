@@ -234,7 +234,7 @@ describe.each([
     const { commitment, wallet } = await deposit(token, amount);
     const fromBlock = await here.getFinalNumber();
     expect(await here.findRefund({ wallet, token, fromBlock })).toBeNull();
-    const call = here.buildRefund(commitment, token, await here.readHolding(token, wallet));
+    const call = here.wallets.buildRefund(commitment, token, await here.readHolding(token, wallet));
     const receipt = await world.execute(call);
     const to = unpadAddress(commitment.refundAuthority, "svm");
     expect(receipt.effects).toEqual([{ kind: "refunded", wallet, token, to, amount }]);
@@ -432,7 +432,7 @@ describe("a transaction", () => {
   test("is known once mined; after its lifetime it is expired and never mined", async () => {
     const { here, usdc, sandbox } = world;
     const { commitment, wallet } = await deposit(usdc, 10n);
-    const call = here.buildRefund(commitment, usdc, await here.readHolding(usdc, wallet));
+    const call = here.wallets.buildRefund(commitment, usdc, await here.readHolding(usdc, wallet));
     await sandbox.dropNextSends(1);
     const lifetime = await here.sequencing.getLifetime();
     const { raw, lastValidHeight } = await world.sign(call);
@@ -457,7 +457,7 @@ describe("a transaction", () => {
   test("has a receipt once confirmed, and none after its block is dropped [T41]", async () => {
     const { here, usdc, sandbox } = world;
     const { commitment, wallet } = await deposit(usdc, 10n);
-    const call = here.buildRefund(commitment, usdc, await here.readHolding(usdc, wallet));
+    const call = here.wallets.buildRefund(commitment, usdc, await here.readHolding(usdc, wallet));
     const { raw } = await world.sign(call);
     await here.send(raw);
     await sandbox.tick(3);
@@ -472,7 +472,7 @@ describe("a transaction", () => {
   test("that fails is mined, pays its fee and has no effect [T34]", async () => {
     const { here, usdc } = world;
     const { commitment, wallet } = await deposit(usdc, 10n);
-    const call = here.buildRefund(commitment, usdc, { amount: 11n });
+    const call = here.wallets.buildRefund(commitment, usdc, { amount: 11n });
     const fromBlock = await here.getFinalNumber();
     const { raw } = await world.sign(call);
     await here.send(raw);
@@ -490,7 +490,10 @@ describe("a transaction", () => {
     const { here, usdc, deployment } = world;
     const { commitment } = await deposit(usdc, 10n);
     const simulate = (amount: bigint) =>
-      here.simulate(deployment.facts.feePayer, here.buildRefund(commitment, usdc, { amount }));
+      here.simulate(
+        deployment.facts.feePayer,
+        here.wallets.buildRefund(commitment, usdc, { amount }),
+      );
     const good = await simulate(10n);
     expect(good).toEqual({ ok: true, gas: expect.any(BigInt) });
     expect(await simulate(11n)).toEqual({ ok: false, reason: "InsufficientFunds" });
@@ -503,7 +506,10 @@ describe("a transaction", () => {
     await world.give(NATIVE_SOL, wallet, 1n);
     await sandbox.tick(3);
     const simulate = (swept: typeof held) =>
-      here.simulate(deployment.facts.feePayer, here.buildRefund(commitment, NATIVE_SOL, swept));
+      here.simulate(
+        deployment.facts.feePayer,
+        here.wallets.buildRefund(commitment, NATIVE_SOL, swept),
+      );
     await expect(simulate(held)).rejects.toMatchObject({
       code: "RPC_UNAVAILABLE",
       details: { reason: "more arrived than is final" },
@@ -559,7 +565,7 @@ describe("a transaction", () => {
     const { commitment, wallet } = await deposit(NATIVE_SOL, SOL);
     const held = await here.readHolding(NATIVE_SOL, wallet);
     const send = async (amount: bigint) => {
-      const call = here.buildRefund(commitment, NATIVE_SOL, { ...held, amount });
+      const call = here.wallets.buildRefund(commitment, NATIVE_SOL, { ...held, amount });
       const { raw } = await world.sign(call);
       await world.give(NATIVE_SOL, wallet, 1n);
       await sandbox.tick(1);
@@ -583,7 +589,10 @@ describe("a transaction", () => {
     const { here } = world;
     const { commitment, wallet } = await deposit(NATIVE_SOL, SOL);
     const held = await here.readHolding(NATIVE_SOL, wallet);
-    const call = here.buildRefund(commitment, NATIVE_SOL, { ...held, amount: held.amount + 1n });
+    const call = here.wallets.buildRefund(commitment, NATIVE_SOL, {
+      ...held,
+      amount: held.amount + 1n,
+    });
     const { raw } = await world.sign(call);
     await here.send(raw);
     await world.finalize();
@@ -595,7 +604,7 @@ describe("a transaction", () => {
   test("lacks gas when its sender has no SOL, or not enough for rent", async () => {
     const { here, usdc } = world;
     const { commitment } = await deposit(usdc, 10n);
-    const call = here.buildRefund(commitment, usdc, { amount: 10n });
+    const call = here.wallets.buildRefund(commitment, usdc, { amount: 10n });
     const poor = await world.issue(newCommitment());
     const lacking = { code: "INSUFFICIENT_BALANCE", details: { reason: "gas" } };
     await expect(here.simulate(poor, call)).rejects.toMatchObject(lacking);
@@ -673,7 +682,7 @@ describe("mints", () => {
         code: "UNSUPPORTED_ROUTE",
         details: { mint: toBase58(token), reason },
       });
-      const refund = here.buildRefund(commitment, token, { amount: 10n });
+      const refund = here.wallets.buildRefund(commitment, token, { amount: 10n });
       expect(await here.simulate(deployment.facts.feePayer, refund)).toMatchObject({ ok: false });
     },
   );
@@ -730,9 +739,15 @@ describe("the chain of a cluster", () => {
     await expect(world.here.checkIdentity()).resolves.toBeUndefined();
   });
 
+  test("finds no balance of a mint that is not configured, without a request", async () => {
+    const wallet = toAddress(`0x${"5a".repeat(32)}`);
+    expect(await world.here.findBalance(world.usdc, wallet)).toBe(0n);
+    const gone = world.connect(["http://127.0.0.1:1"]);
+    expect(await gone.findBalance(toAddress(`0x${"77".repeat(32)}`), wallet)).toBeNull();
+  });
+
   test("has null for the capabilities that Solana lacks", async () => {
     const { here, usdc } = world;
-    expect(await here.hasCode(usdc)).toBe(false);
     expect(here.combine([])).toBeNull();
     expect(here).toMatchObject({
       sequencing: { kind: "blockhash" },
@@ -742,8 +757,7 @@ describe("the chain of a cluster", () => {
       pools: null,
       cctp: null,
     });
-    const call: Call = here.buildRefund(newCommitment(), usdc, { amount: 1n });
+    const call: Call = here.wallets.buildRefund(newCommitment(), usdc, { amount: 1n });
     expect(parseOrders(call.data)).toMatchObject([{ kind: "refund" }]);
-    expect(() => here.buildRefund(newCommitment(), usdc)).toThrow("names what it takes");
   });
 });

@@ -10,7 +10,12 @@ import type {
   FinalBalances,
   VaultWallets,
 } from "../port/index.ts";
-import { type Accounts, type Commitments, createContracts } from "./contracts.ts";
+import {
+  type Accounts,
+  type Commitments,
+  createContracts,
+  createVaultWallets,
+} from "./contracts.ts";
 import { WRAPPED_SOL } from "./derived-accounts.ts";
 import { type MintFacts, WRAPPED_SOL_FACTS } from "./instructions.ts";
 import { createFinalBalances } from "./final-balances.ts";
@@ -102,7 +107,7 @@ export function createSolanaChain(options: SolanaChainOptions): ChainOfVaults {
     }),
     sequencing: createBlockhashSequencing(quorum),
     balances: createFinalBalances(quorum),
-    wallets: { kind: "vault" },
+    wallets: createVaultWallets(accounts),
     priceFeeds: null,
     pools: null,
     cctp: null,

@@ -103,6 +103,15 @@ describe("requests", () => {
     ]);
   });
 
+  test("queue a token of a chain where accounts have no code", async () => {
+    const desk = await openDesk();
+    const address = await desk.issue("0x28");
+    desk.turnIntoVaults();
+    desk.state.balance = 1_000n;
+    expect(await ask(desk, address)).toMatchObject({ queued: true });
+    expect(await desk.swaps()).toMatchObject([{ status: "pending_settle" }]);
+  });
+
   test("for an address that is no token queue nothing", async () => {
     const desk = await openDesk();
     const address = await desk.issue("0x25");

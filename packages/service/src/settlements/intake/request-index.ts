@@ -70,6 +70,7 @@ export async function requestIndex(
 
 /** Returns the balance, zero where the contract gives none: anybody can request a token whose contract reverts. */
 async function readBalance(chain: Chain, token: Address, wallet: Address): Promise<bigint> {
-  if (!isNative(token) && !(await chain.hasCode(token))) return 0n;
+  const { wallets } = chain;
+  if (wallets.kind === "contract" && !isNative(token) && !(await wallets.hasCode(token))) return 0n;
   return (await chain.findBalance(token, wallet)) ?? 0n;
 }

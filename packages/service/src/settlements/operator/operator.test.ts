@@ -382,7 +382,8 @@ describe("a refund from a vault", () => {
     const opened = await open();
     const { desk, id } = opened;
     desk.state.simulation = { ok: true, gas: 7n };
-    const chain = Object.assign(chainOf(desk), { kind: "svm", wallets: { kind: "vault" } });
+    desk.turnIntoVaults();
+    const chain = chainOf(desk);
     const refunds = async () => {
       const file = await readSettlementFile(desk.db, id);
       return (file?.transactions ?? []).filter(({ intent }) => intent.startsWith("refund:"));
@@ -403,7 +404,7 @@ describe("a refund from a vault", () => {
   test("is one order of the settle lane, planned in the transaction that ends the settlement", async () => {
     const { desk, id, refund, actions, chain, refunds } = await openVault();
     const simulate = vi.spyOn(chain, "simulate");
-    const build = vi.spyOn(chain, "buildRefund");
+    const build = vi.spyOn(chain.wallets, "buildRefund");
     const wakeLanes = vi.spyOn(desk.deps, "wakeLanes");
     const planned = await refund();
     expect(planned).toEqual({
@@ -437,7 +438,7 @@ describe("a refund from a vault", () => {
   test("leaves the account's minimum balance behind when dust keeps arriving", async () => {
     const { desk, refund, chain, refunds } = await openVault();
     desk.state.spare = 400n;
-    const build = vi.spyOn(chain, "buildRefund");
+    const build = vi.spyOn(chain.wallets, "buildRefund");
     vi.spyOn(chain, "simulate").mockRejectedValueOnce(
       new OperatingError("RPC_UNAVAILABLE", "Not now.", { details: { reason: MORE_ARRIVED } }),
     );

@@ -1,5 +1,5 @@
 import type { DepositAddress } from "../../addresses/index.ts";
-import type { Call, Chain, Held } from "../../chains/port/index.ts";
+import type { Call, Chain, Held, VaultWallets } from "../../chains/port/index.ts";
 import { OperatingError } from "../../core/errors.ts";
 import { type CallPlan, planCall } from "../../transactions/index.ts";
 import { lanesOf, type SettlementDeps } from "../deps.ts";
@@ -15,15 +15,16 @@ export async function planRefund(
   deps: SettlementDeps,
   refund: {
     readonly chain: Chain;
+    readonly wallets: VaultWallets;
     readonly holding: Holding;
     readonly address: DepositAddress;
     readonly held: Held;
   },
 ): Promise<{ readonly order: CallPlan & { readonly call: Call }; readonly taken: Held }> {
-  const { chain, holding, address, held } = refund;
+  const { chain, wallets, holding, address, held } = refund;
   const { settle: lanes } = lanesOf(deps, holding);
   const plan = async (taken: Held) => {
-    const call = chain.buildRefund(address.commitment, holding.token, taken);
+    const call = wallets.buildRefund(address.commitment, holding.token, taken);
     const planned = await planCall({ db: deps.db, chain }, { lanes, call, what: "The refund" });
     return { order: { ...planned, call }, taken };
   };

@@ -23,9 +23,8 @@ const DUST = 40n;
 async function openDust() {
   const desk = await openDesk();
   const address = await desk.issue("0x01");
+  desk.turnIntoVaults();
   const chain: Chain = Object.assign(chainOf(desk), {
-    kind: "svm",
-    wallets: { kind: "vault" },
     readHolding: async () => {
       const { balance } = desk.state;
       await desk.state.meanwhile();
@@ -71,7 +70,7 @@ function chainOf(desk: Awaited<ReturnType<typeof openDesk>>): Chain {
 describe("a refund by address", () => {
   test("is one order for the whole balance, recorded with operator and reason", async () => {
     const { desk, chain, address, ask, sent, recorded } = await openDust();
-    const build = vi.spyOn(chain, "buildRefund");
+    const build = vi.spyOn(chain.wallets, "buildRefund");
     const wakeLanes = vi.spyOn(desk.deps, "wakeLanes");
     const { refund, changed } = await ask();
     expect(changed).toBe(true);

@@ -12,7 +12,7 @@
  */
 import { assertAuthority, holdsNothing, refusal } from "./request.ts";
 import { assertDerived, type DepositAddress, listByWallets } from "../../addresses/index.ts";
-import type { Chain } from "../../chains/port/index.ts";
+import type { Chain, VaultWallets } from "../../chains/port/index.ts";
 import { assert } from "../../core/assert.ts";
 import type { Address } from "../../core/hex.ts";
 import { submitIntent } from "../../transactions/index.ts";
@@ -55,7 +55,8 @@ export async function refundAddress(
   const holding: Holding = { chainId, wallet, token };
   const chain = deps.chains.get(chainId);
   assert(chain, "the caller names a configured chain");
-  if (chain.wallets.kind !== "vault") {
+  const { wallets } = chain;
+  if (wallets.kind !== "vault") {
     throw refusal("Only on Solana are deposits given back for their refund authority.");
   }
   const address = (await listByWallets(deps.db, [wallet])).get(wallet);
@@ -64,7 +65,7 @@ export async function refundAddress(
   const authority = assertAuthority(deps, address, request.to);
   let result: RefundedAddress | "again";
   do {
-    result = await tryRefund(deps, { chain, holding, address, authority, request });
+    result = await tryRefund(deps, { chain, wallets, holding, address, authority, request });
   } while (result === "again");
   if (result.changed) deps.wakeLanes(chainId);
   return result;
@@ -72,6 +73,7 @@ export async function refundAddress(
 
 interface RefundContext {
   readonly chain: Chain;
+  readonly wallets: VaultWallets;
   readonly holding: Holding;
   readonly address: DepositAddress;
   readonly authority: Address;
@@ -80,7 +82,7 @@ interface RefundContext {
 
 async function tryRefund(
   deps: SettlementDeps,
-  { chain, holding, address, authority, request }: RefundContext,
+  { chain, wallets, holding, address, authority, request }: RefundContext,
 ): Promise<RefundedAddress | "again"> {
   const { db, random } = deps;
   // Counted first: a settlement or refund that begins later is found below or changes the count.
@@ -90,7 +92,7 @@ async function tryRefund(
   await refuseActive(db, holding);
   const held = await chain.readHolding(holding.token, holding.wallet);
   if (held.amount === 0n) return readLast(deps, holding);
-  const { order, taken } = await planRefund(deps, { chain, holding, address, held });
+  const { order, taken } = await planRefund(deps, { chain, wallets, holding, address, held });
   const queued = await db.transaction().execute(async (tx) => {
     await lockHolding(tx, holding);
     await refuseActive(tx, holding);

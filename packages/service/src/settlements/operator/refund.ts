@@ -5,7 +5,7 @@
  * `retry.ts`.
  */
 import { assertDerived, type DepositAddress, getAddressById } from "../../addresses/index.ts";
-import type { Call, Chain } from "../../chains/port/index.ts";
+import type { Call, Chain, ContractWallets, VaultWallets } from "../../chains/port/index.ts";
 import { assert } from "../../core/assert.ts";
 import { OperatingError } from "../../core/errors.ts";
 import type { Address } from "../../core/hex.ts";
@@ -74,9 +74,11 @@ export async function refundSettlement(
   const authority = assertAuthority(deps, address, request.to);
   assertRefundable(settlement);
   const authorized = { ...request, authority };
-  return chain.wallets.kind === "vault"
-    ? refundByOrder(deps, { chain, settlement, address, request: authorized })
-    : refundByCall(deps, { chain, settlement, address, request: authorized });
+  const { wallets } = chain;
+  const context = { chain, settlement, address, request: authorized };
+  return wallets.kind === "vault"
+    ? refundByOrder(deps, wallets, context)
+    : refundByCall(deps, wallets, context);
 }
 
 interface RefundContext {
@@ -88,12 +90,13 @@ interface RefundContext {
 
 async function refundByCall(
   deps: SettlementDeps,
+  wallets: ContractWallets,
   { chain, settlement, address, request }: RefundContext,
 ): Promise<RefundByCall> {
   const { authority } = request;
   const balance = (await chain.findBalance(settlement.token, settlement.wallet)) ?? 0n;
   if (balance === 0n) throw holdsNothing();
-  const call = chain.buildRefund(address.commitment, settlement.token);
+  const call = wallets.buildRefund(address.commitment, settlement.token);
   const obstacle = await findObstacle(chain, authority, call);
   const changed = await deps.db.transaction().execute(async (tx) => {
     const locked = await lockRefundable(tx, settlement);
@@ -110,6 +113,7 @@ async function refundByCall(
 
 async function refundByOrder(
   deps: SettlementDeps,
+  wallets: VaultWallets,
   { chain, settlement, address, request }: RefundContext,
 ): Promise<RefundByOrder> {
   const { authority } = request;
@@ -128,7 +132,7 @@ async function refundByOrder(
   const { open } = await readRefunds(deps.db, settlementId);
   if (open) return result(open, false);
   if (held.amount === 0n) throw holdsNothing();
-  const { order } = await planRefund(deps, { chain, holding: settlement, address, held });
+  const { order } = await planRefund(deps, { chain, wallets, holding: settlement, address, held });
   const { intent, changed } = await deps.db.transaction().execute(async (tx) => {
     const locked = await lockRefundable(tx, settlement);
     const refunds = await readRefunds(tx, settlementId);

@@ -3,6 +3,7 @@
  * wallet does not depend on it. A deployment by anybody else counts as well.
  */
 import { assertDerived, type DepositAddress } from "../../addresses/index.ts";
+import type { Chain, ContractWallets } from "../../chains/port/index.ts";
 import { assert } from "../../core/assert.ts";
 import { OperatingError } from "../../core/errors.ts";
 import type { TxHash } from "../../core/hex.ts";
@@ -25,7 +26,8 @@ export async function stepDeploy(
 ): Promise<StepResult> {
   const chain = chainOf(deps, settlement);
   if (settlement.status === "deploying") return followDeployment(deps, settlement);
-  if (await chain.hasCode(settlement.wallet)) return recordReady(deps, settlement, null);
+  const wallets = walletsOf(chain);
+  if (await wallets.hasCode(settlement.wallet)) return recordReady(deps, settlement, null);
 
   assertDerived(chain, address);
   // A requested token may have no route: the deployment would be paid for nothing.
@@ -37,8 +39,6 @@ export async function stepDeploy(
   await takeFirst(routes, (route) =>
     planFee(deps, settlement, { address, route, amount: balance }),
   );
-  const { wallets } = chain;
-  assert(wallets.kind === "contract", "only contract wallets have a deployment step");
   const call = wallets.buildDeploy(address.commitment);
   const { deploy: lanes } = lanesOf(deps, settlement);
   const { lane, gas } = await planCall(
@@ -67,7 +67,7 @@ export async function stepDeploy(
 
 async function followDeployment(deps: SettlementDeps, settlement: Settlement): Promise<StepResult> {
   const sent = await getByIntent(deps.db, intentOf(settlement, settlement.deploysSent));
-  const deployed = await chainOf(deps, settlement).hasCode(settlement.wallet);
+  const deployed = await walletsOf(chainOf(deps, settlement)).hasCode(settlement.wallet);
   if (sent?.mined && deployed) {
     return recordReady(deps, settlement, sent.mined.succeeded ? sent.mined.txHash : null);
   }
@@ -99,6 +99,11 @@ async function recordReady(
   );
   deps.wakeEvents(settlement.integratorId);
   return "again";
+}
+
+function walletsOf({ wallets }: Chain): ContractWallets {
+  assert(wallets.kind === "contract", "only contract wallets have a deployment step");
+  return wallets;
 }
 
 function intentOf(settlement: Settlement, number: number): IntentName {

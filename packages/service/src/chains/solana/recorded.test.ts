@@ -14,9 +14,9 @@ import { createStillClock, silentLog } from "../../../test/support/doubles.ts";
 import { solana } from "../../config/presets/index.ts";
 import { toHex32 } from "../../core/hex.ts";
 import type { ChainReader } from "../port/index.ts";
-import { parseTransaction } from "./answers.ts";
+import { parseHistory, parseTransaction } from "./answers.ts";
 import { fromBase58, toBase58, toSignature } from "./base58.ts";
-import { createNode } from "./node.ts";
+import { createNode, HISTORY_PAGE } from "./node.ts";
 import { createQuorum } from "./quorum.ts";
 import { createReader } from "./reader.ts";
 
@@ -129,15 +129,48 @@ describe("a recorded block", () => {
   });
 });
 
-test("a recorded transaction is parsed", () => {
-  const answer = readAnswer("solana/testnet-147558327-transaction.json");
-  expect(parseTransaction(answer)).toMatchObject({
-    slot: 147_558_327n,
-    time: 1_661_417_105n,
-    succeeded: true,
-    feePayer: OWNER,
-    cost: 5_000n,
-    memos: [],
-    tokens: [],
+describe("a recorded transaction", () => {
+  test("of a vote is parsed", () => {
+    const answer = readAnswer("solana/testnet-147558327-transaction.json");
+    expect(parseTransaction(answer)).toMatchObject({
+      slot: 147_558_327n,
+      time: 1_661_417_105n,
+      succeeded: true,
+      feePayer: OWNER,
+      cost: 5_000n,
+      memos: [],
+      tokens: [],
+    });
   });
+
+  test("that pays a program is parsed with the changes of all owners", () => {
+    const answer = readAnswer("solana/localnet-658-transaction.json");
+    const [payer, vault] = [
+      "37yGiHAnLvWZUNVwu9esp74YQFqxU1qHCbABkDvRddUQ",
+      "9dcAyYG4bawApZocwZSyJBi9Mynf5EuKAJfifXdfkqik",
+    ];
+    const mint = "CRpcWQYbvZMrpgVJCZrsAASDmw5xX553EYomdMcjDhDT";
+    expect(parseTransaction(answer)).toMatchObject({
+      slot: 658n,
+      succeeded: true,
+      feePayer: payer,
+      cost: 2_012_000n,
+      sol: [
+        { account: payer, change: -2_012_000n },
+        { account: vault, change: 2_000_000n },
+      ],
+      tokens: [
+        { owner: payer, mint, change: -12_000_000n },
+        { owner: vault, mint, change: 12_000_000n },
+      ],
+    });
+  });
+});
+
+test("a recorded page of a history is parsed", () => {
+  const page = parseHistory(readAnswer("solana/83994671-history.json"));
+  expect(page.length).toBe(HISTORY_PAGE);
+  expect(page[0]).toMatchObject({ slot: 83_994_671n, succeeded: true, memo: null });
+  expect(page.at(-1)).toMatchObject({ slot: 83_734_637n });
+  expect(page.filter(({ succeeded }) => !succeeded).length).toBe(31);
 });

@@ -1,3 +1,9 @@
+/**
+ * Issues deposit addresses. Users pay to an issued address permanently, so its row is never changed or deleted, and a
+ * repeated request returns it whatever the integrator's terms are by then.
+ *
+ * Invariant: an address is returned only if it derives from the fields of its row (`assertDerived`).
+ */
 import type { Chain } from "../chains/port/index.ts";
 import type { Random } from "../core/ports.ts";
 import { assert } from "../core/assert.ts";
@@ -46,6 +52,7 @@ export async function issueAddress(
     return issued;
   }
 
+  // Current terms, which this address keeps: they are part of its commitment.
   const integrator = await db
     .selectFrom("integrators")
     .selectAll()
@@ -76,9 +83,11 @@ export async function issueAddress(
     commitment,
     commitmentHash: chain.hashCommitment(commitment),
   };
+  // Before the insert: a signer that answered with another vault must not leave a row.
   assertDerived(chain, address);
   return db.transaction().execute(async (tx) => {
     await store.insertAddress(tx, id, address);
+    // Of two concurrent first requests one inserts; both return the row of that one, whose commitment may differ.
     const stored = await store.getByDestination(tx, { integratorId, family, destination });
     assert(stored !== null, "the address exists after an insert or a conflict");
     assertDerived(chain, stored);
@@ -100,6 +109,7 @@ function refundAuthorityOf(
   integrator: { readonly refund_evm: string; readonly refund_solana: string | null },
   family: ChainKind,
 ): Address {
+  // It is committed on the family of the source chain: an EVM account cannot receive a refund on Solana.
   const named = { evm: integrator.refund_evm, svm: integrator.refund_solana }[family];
   if (named !== null) return toAddress(named);
   throw new OperatingError(

@@ -30,6 +30,7 @@ export async function listAddresses(
     .selectAll()
     .where("integrator_id", "=", integratorId)
     .orderBy("created_at", "desc")
+    // One row more than the page shows whether another page follows.
     .limit(page.limit + 1);
   if (page.cursor !== undefined) query = query.where("created_at", "<", page.cursor);
   const rows = await query.execute();
@@ -38,7 +39,7 @@ export async function listAddresses(
   return { items, nextCursor: more ? (items.at(-1)?.createdAt ?? null) : null };
 }
 
-/** Returns an integrator's address with its preimage, or null if it has none with this id. */
+/** Returns an integrator's address with its preimage, or null if it has none with this id. Never another integrator's. */
 export async function findAddress(
   db: Db,
   integratorId: string,
@@ -64,6 +65,7 @@ export async function* iterateAddresses(
     display,
   }: { readonly integratorId: string | undefined; readonly display: Display },
 ): AsyncGenerator<DepositAddressWithCommitment, void> {
+  // By id, not by time: addresses that are issued during the export cannot shift its pages.
   let after: string | undefined;
   do {
     let query = db.selectFrom("addresses").selectAll().orderBy("id").limit(EXPORT_PAGE);

@@ -1,3 +1,7 @@
+/**
+ * Refund authorities, for the doctor: where a contract is the authority on one chain and has no code on another, a stranger
+ * may claim its address there.
+ */
 import { type EvmAddress, toEvmAddress } from "../core/hex.ts";
 import type { Db } from "../db/schema.ts";
 
@@ -6,6 +10,7 @@ export async function listRefundAuthorities(db: Db): Promise<readonly EvmAddress
   const rows = await db
     .selectFrom("integrators")
     .select("refund_evm as authority")
+    // An issued address has its own authority, whatever the row of its integrator says now.
     .union(
       db
         .selectFrom("addresses")

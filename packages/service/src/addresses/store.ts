@@ -1,3 +1,8 @@
+/**
+ * The table of deposit addresses. It holds every field of a commitment's preimage: wallets store nothing, so without these
+ * fields nobody can settle or refund a deposit. The commitment is built from the columns at each read and compared with
+ * the stored hash by `assertDerived`.
+ */
 import { type Selectable, sql } from "kysely";
 import type { AddressesTable, Db, Tx } from "../db/schema.ts";
 import type { ChainKind } from "../core/chain-registry.ts";
@@ -42,6 +47,7 @@ export async function getByDestination(
 
 /** Inserts an address. Does nothing if a concurrent request issued it. */
 export async function insertAddress(tx: Tx, id: string, address: DepositAddress): Promise<void> {
+  // `created_at` is the cursor of `GET /deposit-addresses`: unique, and increasing in commit order.
   await lockStamps(tx, address.integratorId);
   await tx
     .insertInto("addresses")
@@ -89,6 +95,7 @@ export async function listByWallets(
   const rows = await db
     .selectFrom("addresses")
     .selectAll()
+    // Every family, for the unique index on (chain_family, wallet).
     .where("chain_family", "in", ["evm", "svm"])
     .where("wallet", "=", sql<string>`any(${[...new Set(wallets)]})`)
     .execute();
@@ -150,7 +157,10 @@ export async function getById(db: Db | Tx, id: string): Promise<DepositAddress> 
   return parseAddress(row);
 }
 
-/** Returns the commitment of an integrator's terms, a user id and a destination. */
+/**
+ * Returns the commitment of an integrator's terms, a user id and a destination. Every field but the chain and the caps is
+ * 32 bytes: the UUID and shorter addresses are padded with zeros on the left. Chains are bridge chain ids, caps basis points.
+ */
 export function commitmentOf(
   integrator: {
     readonly id: string;

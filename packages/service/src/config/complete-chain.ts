@@ -21,6 +21,7 @@ import type { WrittenContracts, WrittenEvmChain } from "./evm-chain.ts";
 type Written = Static<typeof WrittenEvmChain>;
 type Contracts = Static<typeof WrittenContracts>;
 
+/** Address of a token that was not found. Not the zero address, which would be the native coin. */
 const NOWHERE = "0x0000000000000000000000000000000000000001";
 
 /**
@@ -48,6 +49,7 @@ export function completeEvmChain(
   });
   const ids = { ...written, ...(preset && idsOf(preset, written, given)) };
   const contracts = contractsOf(ids, given);
+  // Later entries win: the file overrides the preset. The ids of a preset cannot be overridden.
   return {
     ...(preset && factsOf(preset)),
     ...ids,
@@ -70,6 +72,7 @@ function contractsOf(
   if (!deployment) return own || shared ? { ...shared, ...own } : undefined;
   const named = { factory: deriveFactory(deployment).address, ...shared, ...own };
   if (chainId === undefined || evmChainId === undefined) return named;
+  // Escrow and delivery contain the factory and the chain's ids, so their addresses differ between chains.
   const place = { factory: toEvmAddress(named.factory), chainId, evmChainId };
   return {
     escrow: deriveEscrow(deployment, place).address,
@@ -78,6 +81,7 @@ function contractsOf(
   };
 }
 
+/** Returns the terms and contracts of a preset in the form of the file. */
 function factsOf({ terms, cctp, uniswapV3 }: Preset): Partial<Written> {
   return {
     ...terms,
@@ -107,6 +111,7 @@ function idsOf(
   return ids;
 }
 
+/** Returns a token of a preset in the form of the file, with its feed and the HTTP sources of the same pair. */
 function writeToken(
   { symbol, address, decimals, minDeposit, feed }: PresetToken,
   httpPrices: boolean,

@@ -11,6 +11,7 @@ import { type NodesConfig, resolveAttestorNodes } from "./nodes.ts";
 import type { Readers } from "./readers.ts";
 import type { RouteConfig } from "./route-config.ts";
 
+/** A short pepper could be guessed from a database dump and a known API key. */
 const PEPPER_LENGTH_MIN = 16;
 
 /** The resolved configuration. */
@@ -62,6 +63,7 @@ export function resolveConfig(
   };
 }
 
+/** Returns the URL of the operator's PostgreSQL; the environment overrides the file. Never repeats it in a problem. */
 function readDatabaseUrl(file: ConfigFile, { env, readSecret, problems }: Readers) {
   const [url, setting] = env.DATABASE_URL
     ? [new Secret(env.DATABASE_URL), "DATABASE_URL"]
@@ -72,6 +74,7 @@ function readDatabaseUrl(file: ConfigFile, { env, readSecret, problems }: Reader
   return url;
 }
 
+/** Resolves the listeners. Ports from the environment allow several processes to share one file. */
 function resolveListeners(file: ConfigFile, { env, problems }: Readers) {
   const resolveOne = (
     listener: NonNullable<ConfigFile["api"]>,
@@ -115,6 +118,7 @@ function readPepper(file: ConfigFile, { secretsOf, problems }: Readers): Secret 
   return pepper;
 }
 
+/** Resolves fees and caps. A fee above the default cap could never be charged in full. */
 function resolveTerms(file: ConfigFile, problems: string[]) {
   const { feeBps, maxFeeBps = DEFAULTS.maxFeeBps } = file;
   if (feeBps > maxFeeBps) {
@@ -177,6 +181,7 @@ function readPassphrase(file: ConfigFile, { opens, readSecret }: Readers): Secre
   return readSecret(file.keystorePassphrase, "keystorePassphrase");
 }
 
+/** Resolves the paths of the signers' sockets against the folder of the file. */
 function resolveSockets({ signers }: ConfigFile, folder: string) {
   const pathOf = (name: SignerName | "vaults") => {
     const socket = signers?.[name];

@@ -41,13 +41,16 @@ export function findContradictions(
   ];
 }
 
+/** Checks one chain against the chains before it in the list, so that each contradiction is reported once. */
 function checkChain(config: Config, chain: ChainConfig, index: number): string[] {
   const problems: string[] = [];
   const setting = `chains[${index}]`;
   const chains = config.chains.slice(0, index);
+  // Rows, addresses and routes name a chain by this id alone.
   if (chains.some(({ chainId }) => chainId === chain.chainId)) {
     problems.push(`${setting}.chainId: expected each chain once, ${chain.chainId} is there twice`);
   }
+  // A token listed twice could have two minimums and two prices.
   const seen = new Set<string>();
   for (const [position, token] of chain.tokens.entries()) {
     const at = `${setting}.tokens[${position}]`;
@@ -61,11 +64,13 @@ function checkChain(config: Config, chain: ChainConfig, index: number): string[]
   return problems;
 }
 
+/** Checks ids that Ethereum and Circle assign, addresses that were left at zero, and the accounts of lanes. */
 function checkEvmChain(earlier: readonly EvmChain[], chain: EvmChain, setting: string): string[] {
   const problems: string[] = [];
   if (earlier.some(({ evmChainId }) => evmChainId === chain.evmChainId)) {
     problems.push(`${setting}.evmChainId: expected one of its own, another chain has it too`);
   }
+  // A burn names its destination by the domain: with two chains of one domain, USDC would be minted on the other.
   if (chain.cctp && earlier.some(({ cctp }) => cctp?.domain === chain.cctp?.domain)) {
     problems.push(`${setting}.cctp.domain: expected one of its own, another chain has it too`);
   }
@@ -84,6 +89,7 @@ function checkEvmChain(earlier: readonly EvmChain[], chain: EvmChain, setting: s
     }
   }
   for (const [purpose, keys] of Object.entries(chain.lanes)) {
+    // A retired lane takes no new work, so the purpose would have none.
     if (keys.every(({ retired }) => retired)) {
       problems.push(`${setting}.lanes.${purpose}: expected a key that is not retired`);
     }
@@ -118,10 +124,12 @@ function checkSolana({ chains, attestor, routes }: Config, accountsLater: boolea
     );
   }
   const { binding, escrow, delivery, treasury } = chain.accounts;
+  // Without the accounts (`sluice keys init` runs before they are known), they are zero and not compared.
   const accounts = Object.entries({ binding, escrow, delivery, treasury }).filter(
     ([, address]) => !(accountsLater && address === NATIVE_SOL),
   );
   for (const [position, [name, address]] of accounts.entries()) {
+    // An address off the curve belongs to a program: nobody can sign for it.
     if (findWalletFault(address) !== undefined) {
       problems.push(
         `${setting}.contracts.${name}: expected an account with a private key (on the ed25519 curve)`,
@@ -131,6 +139,7 @@ function checkSolana({ chains, attestor, routes }: Config, accountsLater: boolea
       problems.push(`${setting}.contracts.${name}: expected an account of its own`);
     }
   }
+  // A thief of a lane's key must not have the seed with it.
   const keys = [attestor.key, ...listLaneKeys({ chains })];
   if (keys.some((key) => isSameKey(key, chain.seed))) {
     problems.push(`${setting}.seed: expected a secret that no key uses`);
@@ -160,6 +169,7 @@ function checkSigners({ signers: { settler, attestor, vaults } }: Config): strin
 /** Checks that the attestor, the second of two keys, has its own key and a node for every chain. */
 function checkAttestor({ attestor, chains }: Config): string[] {
   const problems: string[] = [];
+  // Every chain, since any can be the source or destination of a payout that it judges.
   for (const { chainId } of chains) {
     if (!attestor.nodes.has(chainId)) {
       problems.push(`attestor.rpcUrls: expected a node for chain ${chainId}`);
@@ -171,6 +181,7 @@ function checkAttestor({ attestor, chains }: Config): string[] {
     }
   }
   if (attestor.key.retired) problems.push("attestor.key.retired: expected nothing, a lane retires");
+  // One thief would have both keys, and with them the inventory at its daily cap.
   if (listLaneKeys({ chains }).some((lane) => isSameKey(lane, attestor.key))) {
     problems.push("attestor.key: expected a key that no lane uses: it is the second of two keys");
   }
@@ -186,6 +197,7 @@ function checkGas({ gas, chains, routes }: Config): string[] {
     chains
       .find((chain) => chain.chainId === chainId)
       ?.tokens.some(({ address, price }) => address === token && price);
+  // Gas is spent in native coin on both chains, and taken out of the deposit in its token.
   const unpriced = routes.flatMap((route) => {
     const { chainId, token } = route;
     const chainIds = [...new Set([chainId, route.destChain])];
@@ -199,6 +211,7 @@ function checkGas({ gas, chains, routes }: Config): string[] {
   return [...new Set(unpriced)].map((what) => `gas: expected a price of ${what}`);
 }
 
+/** Checks one route: its chain and token, the rules of its kind, its prices, and that no earlier route is the same. */
 function checkRoute(
   config: Config,
   { route, setting }: PlacedRoute,

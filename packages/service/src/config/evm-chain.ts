@@ -14,6 +14,7 @@ import { EvmAddressText, Flag, NativeCoinsText, setting } from "./values.ts";
 export const LANE_PURPOSES = ["deploy", "settle", "deliver"] as const;
 export type LanePurpose = (typeof LANE_PURPOSES)[number];
 
+/** Default interval of the balance check, in milliseconds: a native deposit by a contract is found this late after finality. */
 const BALANCE_CHECK_INTERVAL_MS = 15_000;
 
 /** Bridge chain id of an EVM chain; 1 is Solana. */
@@ -26,8 +27,10 @@ const EvmBridgeId = Type.Integer({
 const PRESET_NAMES = PRESETS.map(({ name }) => name);
 const PresetName = Type.Enum(PRESET_NAMES, { description: `one of ${PRESET_NAMES.join(", ")}` });
 
+/** Default of a contract's address: computed from the constructor arguments, as CREATE2 does. */
 const DERIVED = { defaultText: "the address computed from `deployment`" };
 
+/** The contracts of a chain, all of them named. */
 const Contracts = Type.Object(
   {
     factory: setting(EvmAddressText, "The factory, which deploys the wallets.", DERIVED),
@@ -63,6 +66,7 @@ const Cctp = Type.Object(
   },
 );
 
+/** Uniswap v3 on one chain. Its first SwapRouter has other methods and cannot be used. */
 const UniswapV3 = Type.Object(
   {
     router: setting(
@@ -80,6 +84,7 @@ const UniswapV3 = Type.Object(
   },
 );
 
+/** Keys of one purpose. Several share the work, so that a stuck nonce does not stop all of it. */
 const LaneKeys = Type.Union([KeyRef, Type.Array(KeyRef, { minItems: 1, maxItems: 16 })], {
   description: "a key, or a list of at most 16",
 });
@@ -225,11 +230,13 @@ export function resolveEvmChain(
     /** EIP-155 id. */
     evmChainId: chain.evmChainId,
     ...resolveShared(chain, setting, given),
+    /** The scanner never reads below it. */
     startBlock: chain.startBlock,
     /** Interval of the check for native deposits by balance, if the native coin is listed. */
     balanceCheckIntervalMs: chain.balanceCheckIntervalMs ?? BALANCE_CHECK_INTERVAL_MS,
     /** Whether the node supports traces. */
     traces: chain.traces ?? true,
+    /** Blocks including the delivery's own; 1 means as soon as it is mined. It is followed until final in any case. */
     deliveryConfirmations: chain.deliveryConfirmations ?? 1,
     contracts: {
       factory: toEvmAddress(chain.contracts.factory),

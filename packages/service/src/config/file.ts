@@ -36,8 +36,10 @@ export const DEFAULTS = {
 /** Circle's service for main networks, from https://developers.circle.com/cctp. Test networks use another host. */
 export const CIRCLE_API_URL = "https://iris-api.circle.com";
 
+/** An unknown setting is a problem: most are typing errors, which would silently leave a default in force. */
 const strict = { additionalProperties: false };
 
+/** Returns the schema of a listener. By default it is reachable from this machine only. */
 function createListener(defaultPort?: number) {
   return Type.Object(
     {
@@ -56,6 +58,7 @@ function createListener(defaultPort?: number) {
   );
 }
 
+/** Returns the schema of a rate limit, in requests per minute. */
 function createRateLimit(name: keyof typeof DEFAULTS.rateLimits, documentation: string) {
   return setting(
     Type.Optional(
@@ -66,6 +69,7 @@ function createRateLimit(name: keyof typeof DEFAULTS.rateLimits, documentation: 
   );
 }
 
+/** Returns the schema of a limit on open sockets. */
 function createSocketCap(name: keyof typeof DEFAULTS.socketCaps, documentation: string) {
   return setting(
     Type.Optional(
@@ -80,6 +84,7 @@ function createSocketCap(name: keyof typeof DEFAULTS.socketCaps, documentation: 
   );
 }
 
+/** A unix socket: its file permissions decide who may ask for signatures. */
 const SocketPath = Type.Optional(
   Type.String({ minLength: 1, description: "the path of a unix socket" }),
 );
@@ -309,4 +314,5 @@ export function createConfigFile(definitions: readonly RouteDefinition[]) {
   );
 }
 
+/** The file as written, after its schema was checked; secrets are references. */
 export type ConfigFile = Static<ReturnType<typeof createConfigFile>>;

@@ -8,7 +8,9 @@ import type { Secret } from "../core/secret.ts";
 import { SecretRef, type SecretReader } from "./secrets.ts";
 import { Bps, EvmAddressText, setting, Url, UsdPerUnitText } from "./values.ts";
 
+/** Default maximum age of a price, in seconds; feeds with a longer heartbeat need their own. */
 const AGE_MAX_S = 3_600;
+/** Default maximum difference between two sources, in basis points. */
 const DEVIATION_MAX_BPS = 200;
 /** An answer is cached for ten seconds and must not expire within them. */
 const HTTP_AGE_MIN_S = 30;
@@ -137,6 +139,7 @@ export function resolvePrice(price: Static<typeof Price>, setting: string, given
   if (price.static === undefined && feeds.length === 0 && http.length === 0) {
     problems.push(`${setting}: expected static, feeds or http`);
   }
+  // The same source twice would count as two that agree.
   for (const [index, { address }] of feeds.entries()) {
     if (feeds.findIndex((feed) => feed.address === address) < index) {
       problems.push(`${setting}.feeds[${index}]: expected each feed once`);
@@ -176,6 +179,7 @@ function resolveHttpPrice(
   }
   const headers = Object.entries(source.headers ?? {}).map(([name, ref]): [string, Secret] => {
     const secret = readSecret(ref, `${setting}.headers.${name}`);
+    // A line break in a header would fail every request at run time.
     if (!/^[\x20-\x7e]*$/.test(secret.reveal())) {
       problems.push(`${setting}.headers.${name}: expected printable characters of ASCII, one line`);
     }
@@ -206,6 +210,7 @@ function wantedOf(text: string): string | null {
   return url.hash ? "no fragment" : null;
 }
 
+/** Returns whether a host is this machine, where plain http cannot be intercepted. */
 function isLoopback(hostname: string): boolean {
   if (hostname === "localhost" || hostname === "[::1]") return true;
   return isIP(hostname) === 4 && hostname.startsWith("127.");

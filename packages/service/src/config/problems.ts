@@ -54,6 +54,7 @@ export function listProblems(schema: TSchema, value: unknown, setting = ""): str
   return [expected(setting, schema)];
 }
 
+/** Lists the problems of an object's settings, then the settings that do not exist: mostly typing errors. */
 function listObjectProblems(
   properties: Readonly<Record<string, TSchema>>,
   required: readonly string[],
@@ -97,6 +98,7 @@ function listUnionProblems(
   return [`${join(setting, "kind")}: expected ${names}`];
 }
 
+/** Returns the line of a problem. The description of a schema completes "expected". */
 function expected(setting: string, schema: TSchema): string {
   const description =
     "description" in schema && typeof schema.description === "string"

@@ -25,6 +25,10 @@ export interface Readers {
   readonly opens: (name: SignerName) => boolean;
 }
 
+/**
+ * Creates the readers of a process. A secret of a role that the process does not have is not read, so a machine needs only
+ * the secrets of its own roles.
+ */
 export function createReaders(args: {
   readonly folder: string;
   readonly env: Environment;

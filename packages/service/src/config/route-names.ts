@@ -28,6 +28,7 @@ export interface RouteNames {
   resolveToken(written: string | undefined, chainId: number, name: string): Address;
 }
 
+/** Creates the resolver of names in one entry. Mistakes are added to `problems` with the entry's setting. */
 export function createRouteNames(
   setting: string,
   { chains, problems }: { readonly chains: readonly ChainConfig[]; readonly problems: string[] },

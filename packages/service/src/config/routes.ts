@@ -14,6 +14,7 @@ export interface PlacedRoute {
   readonly setting: string;
 }
 
+/** Inputs for resolving routes. Mistakes are added to `problems`. */
 interface Given {
   readonly chains: readonly ChainConfig[];
   readonly deployment: DeploymentConfig | undefined;
@@ -43,8 +44,10 @@ export function resolveRoutes(
       isGroup(entry, given) ? [] : [[setting, resolveRoute(entry, setting, given)] as const],
     ),
   );
+  // An entry for one route overrides the group that contains it, wherever it is in the list.
   const said = new Set([...single.values()].flatMap((placed) => placed.map(keyOfPlaced)));
   return entries.flatMap(({ entry, setting }) => {
+    // The order of the file is the order of preference, so groups are expanded in place.
     const own = single.get(setting);
     if (own) return own;
     const pairs = resolveGroup(entry, setting, given).filter((pair) => !said.has(keyOf(pair)));
@@ -89,6 +92,7 @@ function resolveRoute(
   for (const name of ["chains", "tokens"] as const) {
     if (name in written) problems.push(`${setting}.${name}: expected nothing beside one route`);
   }
+  // Every problem of the entry is collected before it is given up.
   const names = createRouteNames(setting, given);
   const chainId = names.resolveChain(written.chainId, "chainId");
   const token = names.resolveToken(written.token, chainId, "token");
@@ -119,6 +123,7 @@ function resolveGroup(group: WrittenRoute, setting: string, given: Given): reado
   return pairs;
 }
 
+/** Places the pairs of a group. Their contracts must be derivable, because a group names none. */
 function placeGroup(
   pairs: readonly RoutePair[],
   setting: string,

@@ -210,6 +210,7 @@ export function completeSolanaChain(
   };
 }
 
+/** Returns a token of the preset in the form of the file. Its prices are HTTP sources: Solana has no feeds of this form. */
 function writeToken(known: SolanaPresetToken, httpPrices: boolean): object {
   const { symbol, address, decimals, minDeposit } = known;
   const http = httpPrices ? listMarkets(known) : [];
@@ -265,9 +266,9 @@ export function resolveSolanaChain(
       binding: read(binding, "contracts.binding"),
       escrow: read(escrow, "contracts.escrow"),
       delivery: read(delivery, "contracts.delivery"),
-      /** Pays for deployments and settlements. */
+      /** Pays fees and rent of sweeps, claims, returns and refunds. */
       settle: read(settle, "contracts.settle"),
-      /** Pays for deliveries and claims. */
+      /** Pays fees and rent of deliveries. */
       deliver: read(deliver, "contracts.deliver"),
       /** Receives claimed locks and fees. */
       treasury: read(treasury, "contracts.treasury"),
@@ -295,11 +296,13 @@ export function resolveSolanaChain(
   };
 }
 
+/** Returns the properties of a mint that are checked on the chain before each settlement. */
 function resolveMint(token: Static<typeof SolanaToken>) {
   const { program = "token", transferFee = false, decimals } = token;
   return { program, decimals, hasTransferFee: transferFee };
 }
 
+/** Converts the caps from whole units by symbol to base units by mint. */
 function resolveCaps(
   dailyCaps: Readonly<Record<string, string>>,
   tokens: readonly TokenConfig[],

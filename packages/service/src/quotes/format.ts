@@ -56,9 +56,12 @@ export function formatQuote(args: {
     minReceived: minOut,
     expectedAmountOutBaseUnits: priced.amountOut.toString(),
     minReceivedBaseUnits: priced.minOut.toString(),
+    // Whole destination tokens per whole source token.
     price: amount === 0n ? 0 : amountOut / toNumber(amount, decimalsIn),
+    // The impact of a pool is already part of the expected amount.
     priceImpact: 0,
     slippageBps: args.slippageBps,
+    // The interface's native coin for the recipient, which no route delivers.
     gasDrop: 0,
     bridgeFee: toNumber(bridgeFee, decimalsOut),
     protocolBps: fees.service === 0n ? 0 : fee.bps,
@@ -68,6 +71,7 @@ export function formatQuote(args: {
       bridge: fees.bridge.toString(),
     },
     referrerBps: 0,
+    // Whole minutes.
     eta: Math.ceil(etaSeconds / 60),
     etaSeconds,
     clientEta: `${etaSeconds} s`,
@@ -106,6 +110,7 @@ function formatToken(format: AddressFormat, token: ListedToken): Quote["fromToke
     wChainId: token.chainId,
     decimals: token.decimals,
     standard,
+    // Quotes name only tokens that the operator listed.
     verified: true,
   };
 }

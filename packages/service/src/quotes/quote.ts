@@ -84,10 +84,13 @@ export async function quote(
       { details: { ...pairNames, switchedOff: names } },
     );
   }
+  // No address for an amount that would not settle. The minimum in US dollars is left to the deposit and its price.
   const clears =
     gateBalance(amount, { token: fromToken.minDeposit, floor: undefined }).kind === "pass";
+  // Without a destination wallet there is nothing to commit to, and a key may be restricted to quotes.
   const eligible = wantsAddress && principal.depositAddresses && clears && destWallet !== null;
   const chain = chainOf(deps, source.chainId);
+  // Issued before the routes are quoted: the quotes use the caps that the address commits to.
   const address = eligible
     ? await issueAddress(deps, {
         chain,

@@ -21,6 +21,7 @@ import { createRequestDeps, REQUEST_PARTS } from "./settlement-deps.ts";
 import { SETTLER_PARTS, startSettler } from "./settler.ts";
 import { systemClock } from "./system-ports.ts";
 
+/** A process with running roles. */
 export interface RunningService {
   /** Undefined without the role `api`. */
   readonly apiUrl: string | undefined;
@@ -45,10 +46,12 @@ export async function startRoles(
   },
 ): Promise<RunningService> {
   const { roles } = options;
+  // First of all: later the process may be a standby without a person at its terminal.
   const askPassphrase = await askEarly(config, options.askPassphrase);
   const log = createLog({ level: config.logLevel, role: isWhole(roles) ? "all" : roles.join(",") });
   const health = createHealth(config, systemClock, roles);
   const cleanups: Cleanups = [];
+  // In reverse order: roles end before the connections that they use.
   const stop = async () => {
     for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
   };
@@ -114,6 +117,7 @@ async function openShared({ config, roles, standby, log, health, cleanups }: Sta
   if (claimed.length > 0) {
     const instance = await claimRoles(pool, claimed, {
       standby,
+      // Another process may have taken the roles over already: two settlers would send on the same lanes.
       onLost() {
         log.fatal("database claim lost, stopping");
         process.exit(1);
@@ -150,6 +154,7 @@ async function startEach(
     health.vitals.started(name);
     return role;
   };
+  // Each role gets its declared parts only. The attestor also gets its own readers.
   if (roles.includes("attestor")) {
     const signer = await openAttestorSigner(starting);
     const chains = createAttestorChains(starting.config, context);

@@ -13,6 +13,7 @@ import { type Parts, type RunningRole, TOPICS } from "./context.ts";
 import { createQuoter, type QuoterParts } from "./quoter.ts";
 import { startRoleLoop } from "./health.ts";
 
+/** A role that listens on a port. */
 export interface RunningServer extends RunningRole {
   /** Base URL with the actual port. */
   readonly url: string;
@@ -33,6 +34,7 @@ export async function startApi(
 ): Promise<RunningServer> {
   const { config, db, log, clock, wakeups, format, health } = context;
   const pepper = config.apiKeyPepper;
+  // One limiter for REST and stream, so that an address has one budget for both.
   const limiter = createRateLimiter(config.rateLimits);
   const app = createApi({
     db,
@@ -69,6 +71,7 @@ export async function startApi(
   const revokedLoop = startRoleLoop(context, "api", {
     name: "revoked keys",
     intervalMs: REVOKED_POLL_MS,
+    // Revoking writes only the database; this closes the sockets that the key opened in this process.
     async poll() {
       await stream.cutRevoked();
       return false;
@@ -85,7 +88,7 @@ export async function startApi(
   };
 }
 
-/** Starts the quote service. */
+/** Starts the quote service, on its own port: it may be reachable from places where the API is not. */
 export async function startQuoteServer(context: QuoterParts): Promise<RunningServer> {
   const { config, db, log, clock } = context;
   const quote = createQuoter(context);
@@ -104,6 +107,7 @@ export async function startQuoteServer(context: QuoterParts): Promise<RunningSer
   return { url, stop: () => app.close() };
 }
 
+/** Listens and returns the base URL. Throws CONFIG_MISSING that names the setting of the port. */
 async function listen(
   app: FastifyInstance,
   listener: { readonly host: string; readonly port: number },

@@ -9,11 +9,13 @@ import type { Parts, RunningRole } from "./context.ts";
 import { startRoleLoop } from "./health.ts";
 import { getChain, ROUTE_AUDITS } from "../routes/index.ts";
 
+/** Interval of a chain's audit, in milliseconds. A theft is found after at most this time and the chain's finality. */
 const AUDIT_POLL_MS = 30_000;
 
 /** Parts of the auditor. */
 export const AUDITOR_PARTS = ["config", "db", "clock", "log", "health", "chains"] as const;
 
+/** Starts one loop per chain, so that a chain whose node is down does not delay the audit of the others. */
 export function startAuditor(context: Parts<(typeof AUDITOR_PARTS)[number]>): RunningRole {
   const loops = createAudits(context).map((deps) =>
     startRoleLoop(context, "auditor", {

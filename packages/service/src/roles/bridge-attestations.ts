@@ -1,3 +1,4 @@
+/** The client of Circle's attestation service, with its metrics. Only routes through the bridge use it. */
 import type { Config } from "../config/index.ts";
 import type { Clock, Http } from "../core/ports.ts";
 import {

@@ -53,9 +53,14 @@ export interface RunningRole {
 
 /** Topics of wake-ups. A lost wake-up delays work until the next poll. */
 export const TOPICS = {
+  /** A committed event; the message names the integrator. */
   events: "events",
+  /** A settlement became due. */
   settlements: "settlements",
+  /** A lock or bridge transfer became due, or has its attestation. */
   deliveries: "deliveries",
+  /** A request for the attestor was inserted. */
   attestations: "attestations",
+  /** An intent was submitted. */
   lanes: "lanes",
 } as const;

@@ -1,3 +1,4 @@
+/** Opens the database of a process. */
 import type { Config } from "../config/index.ts";
 import { startEmbedded } from "../db/embedded.ts";
 import { migrateToLatest } from "../db/migrate.ts";
@@ -14,6 +15,7 @@ export interface ServiceDatabase extends OpenDatabase {
   stopServer(): Promise<void>;
 }
 
+/** Connections per process. PostgreSQL allows 100 by default, which suffices for one process per role. */
 const CONNECTIONS_MAX = 20;
 
 /** Opens the database and brings its schema up to date. */
@@ -23,6 +25,7 @@ export async function openServiceDatabase(config: Config, log: Log): Promise<Ser
   const address = server?.address ?? (config.databaseUrl && { url: config.databaseUrl });
   assert(address, "the database is external or embedded");
   const database = await openDatabase(address, { max: CONNECTIONS_MAX });
+  // Processes that start together migrate once: an advisory lock serialises them.
   await migrateToLatest(database.db);
   return {
     ...database,

@@ -1,3 +1,4 @@
+/** Composes the fees of settlements. Quoter and settler use the same computation, so that a quote is what is charged. */
 import { transactionSurchargeOf } from "../config/index.ts";
 import { createFees, createGasCosts, type Fees } from "../fees/index.ts";
 import { getChainConfig } from "../routes/index.ts";
@@ -11,6 +12,7 @@ export function createConfiguredFees({
   prices,
   clock,
 }: Pick<RoleContext, "config" | "db" | "chains" | "prices" | "clock">): Fees {
+  // In base units of the native coin: a rollup's fee for its layer 1, which its gas price does not include.
   const surchargeOf = (chainId: number) => transactionSurchargeOf(getChainConfig(config, chainId));
   return createFees({
     db,

@@ -39,6 +39,7 @@ export interface Health {
 /** Interval at which heads, balances and inventories are read for metrics. */
 const READINGS_POLL_MS = 15_000;
 
+/** Creates the metrics and vitals of a process, before its roles start: a standby reports too. */
 export function createHealth(config: Config, clock: Clock, roles: readonly string[]): Health {
   const metrics = createMetrics();
   startCounters(
@@ -53,6 +54,7 @@ export function createHealth(config: Config, clock: Clock, roles: readonly strin
   };
 }
 
+/** The parts that monitoring needs, as every role has them. */
 interface HealthContext {
   readonly config: Config;
   readonly clock: Clock;
@@ -113,6 +115,7 @@ export function startReadings(
   });
 }
 
+/** Counts the polls of a loop. The failures begin at zero, so that an alert sees the first one. */
 function countPolls({ pollSeconds, pollFailures }: Metrics, loop: string) {
   pollFailures.inc({ loop }, 0);
   return ({ failed, durationMs }: { readonly failed: boolean; readonly durationMs: number }) => {
@@ -126,6 +129,7 @@ export function countRefusals<Signers extends HeldSigners>(
   { signerRefusals }: Metrics,
   signers: Signers,
 ): Signers {
+  // Only refusals count: a signer that is unreachable, or that defers, decides nothing.
   const count = async <Signed>(chainId: number, purpose: string, sign: () => Promise<Signed>) => {
     try {
       return await sign();

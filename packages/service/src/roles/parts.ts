@@ -1,3 +1,4 @@
+/** Creates the parts of a process from its configuration. */
 import type { FindVault } from "../addresses/index.ts";
 import type { Config } from "../config/index.ts";
 import type { Db } from "../db/schema.ts";
@@ -60,6 +61,7 @@ export function createParts(given: {
     crashPoint: createCrashPoint(config.crashAt),
     format: addressFormat,
     findVault,
+    // Getters: a part that no role of the process names is never created. An attestor alone opens no node of the service.
     get chains() {
       return chains();
     },
@@ -75,6 +77,7 @@ export function createParts(given: {
   };
 }
 
+/** Returns a function that makes a value at its first call and returns the same one later. */
 function once<Made>(make: () => Made): () => Made {
   let made: { readonly value: Made } | undefined;
   return () => (made ??= { value: make() }).value;

@@ -1,4 +1,7 @@
-/** Prices from the configured sources. */
+/**
+ * Composes prices from the configured sources. The service and the attestor each create their own, over their own nodes and
+ * requests: the attestor's signature over a price would prove nothing if both read one answer.
+ */
 import type { Chains } from "../chains/port/index.ts";
 import type { Config, TokenConfig } from "../config/index.ts";
 import type { Address } from "../core/hex.ts";

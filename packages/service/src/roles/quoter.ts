@@ -25,6 +25,7 @@ export type QuoterParts = Parts<(typeof QUOTER_PARTS)[number]>;
 /** Returns the function that answers quotes. */
 export function createQuoter(context: Omit<QuoterParts, "log" | "health">) {
   const { config } = context;
+  // Value sent to one of these accounts would be lost, or would enter the service's own books.
   const reserved = config.chains.flatMap((chain) => [
     ...listOwnAccounts(chain),
     // The implementation behind every wallet is no recipient: a payment to it is lost.
@@ -40,6 +41,7 @@ export function createQuoter(context: Omit<QuoterParts, "log" | "health">) {
     tokens: config.chains.flatMap((chain) =>
       chain.tokens.map((token) => ({
         chainId: chain.chainId,
+        // `chainId` of a quote's token is an EIP-155 id, which Solana does not have.
         evmChainId: chain.kind === "evm" ? chain.evmChainId : 0,
         ...token,
       })),

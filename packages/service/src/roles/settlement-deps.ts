@@ -1,3 +1,7 @@
+/**
+ * Composes the dependencies of settlements at three levels, each with more parts: settling by request (API), turning arrived
+ * value into settlements (scanner), and the steps of settlements (settler).
+ */
 import { OperatingError } from "../core/errors.ts";
 import type { Address } from "../core/hex.ts";
 import { floorAmount, type Minimums } from "../deposits/index.ts";
@@ -39,6 +43,7 @@ export function createRequestDeps(parts: RequestParts): RequestDeps {
     displayAddress: parts.format.display,
     metrics: parts.health.metrics,
     readMinimums: createMinimums(parts),
+    // One event, two readers: the stream sends it, and the settler finds the settlement that it announces.
     wakeEvents(integratorId) {
       wakeups.wake(TOPICS.events, integratorId);
       wakeups.wake(TOPICS.settlements);
@@ -87,6 +92,7 @@ export function createMinimums({
       return { token: minimum, floor };
     } catch (error) {
       if (!(error instanceof OperatingError) || error.code !== "PRICE_UNAVAILABLE") throw error;
+      // The deposit is queued and waits for a price, since refusing it would depend on an outage.
       log.warn({ err: error, chainId, token: address }, "no price for the minimum in US dollars");
       return { token: minimum, floor: "unpriced" };
     }

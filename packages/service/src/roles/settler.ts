@@ -31,7 +31,9 @@ import { startReadings, startRoleLoop } from "./health.ts";
 /** Accounts per purpose that take new work. */
 type ChainLanes = Readonly<Record<LanePurpose, readonly Address[]>>;
 
+/** Interval of a lane's polls, in milliseconds: short, since a nonce that waits delays all behind it. */
 const LANE_POLL_MS = 250;
+/** Intervals of the loops that wait for something outside the settlement, in milliseconds. None has a wake-up. */
 const UNSETTLED_POLL_MS = 5_000;
 const REFILL_POLL_MS = 5_000;
 const GAS_POLL_MS = 5_000;
@@ -40,6 +42,10 @@ const GAS_POLL_MS = 5_000;
 export const SETTLER_PARTS = [...INTAKE_PARTS, "crashPoint", "attestations"] as const;
 type SettlerParts = Parts<(typeof SETTLER_PARTS)[number]>;
 
+/**
+ * Starts the loops of the settler. Loops are separate where one may hang: per chain for settlements, per lane for
+ * transactions, per worker for the legs of routes.
+ */
 export function startSettler(context: SettlerParts, signers: readonly LaneSigner[]): RunningRole {
   const { wakeups } = context;
   const lanes = groupLanes(context.config, signers);
@@ -80,6 +86,7 @@ export function startSettler(context: SettlerParts, signers: readonly LaneSigner
   const laneLoops = startLanes(context, signers);
   const readings = startReadings(context, listReadings(context, signers));
 
+  // A wake-up is a hint. Loops also poll, so that a lost one only delays.
   const wakeAll = (loops: readonly Loop[]) => () => {
     for (const loop of loops) loop.wake();
   };
@@ -157,6 +164,7 @@ function startLanes(context: SettlerParts, signers: readonly LaneSigner[]): Loop
       metrics: context.health.metrics,
       crashPoint,
       limits: limitsOf(context.config, signer),
+      // In the transaction that records the lane's change, so that the change cannot be missed after a crash.
       async onChanged(tx: Tx, { settlementId }: { readonly settlementId: string | null }) {
         if (settlementId === null) return;
         for (const wake of wakesOfSettlement) await wake(tx, settlementId, clock.now());
@@ -182,6 +190,7 @@ function limitsOf({ chains }: Config, { chainId, purpose }: LaneSigner): LaneLim
   if (chain?.kind === "svm") return SHORT_LIVED_LANE_LIMITS;
   if (purpose === "deliver") return DEFAULT_LANE_LIMITS;
   const budget = chain?.dailyGasBudget;
+  // The signer counts the maximum cost of a batch: a larger one could use up the day and block its nonce.
   return { ...BATCHING_LANE_LIMITS, batchCostMax: budget === undefined ? undefined : budget / 4n };
 }
 
@@ -191,6 +200,7 @@ function groupLanes(
   signers: readonly LaneSigner[],
 ): ReadonlyMap<number, ChainLanes> {
   const known = new Set(chains.map(({ chainId }) => chainId));
+  // Such a lane would never be polled, and its open transactions never finished.
   const stranger = signers.find(({ chainId }) => !known.has(chainId));
   if (stranger) throw lacking(`expected no lane of chain ${stranger.chainId}`);
   return new Map(

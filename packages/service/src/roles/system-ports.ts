@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Clock, CrashPoint, Http, Random } from "../core/ports.ts";
 
+/** The clock and timers of the machine. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   async sleep(ms, signal) {
@@ -15,8 +16,10 @@ export const systemClock: Clock = {
   },
 };
 
+/** Random UUIDs (version 4) from the system's secure generator. */
 export const systemRandom: Random = { uuid: () => randomUUID() };
 
+/** Sends requests of prices and of the bridge's service. Limits time and size; failures are values, not exceptions. */
 export const systemHttp: Http = async (request) => {
   const { method = "GET", url, headers, timeoutMs, bytesMax } = request;
   try {
@@ -27,6 +30,7 @@ export const systemHttp: Http = async (request) => {
         "user-agent": "sluice",
         ...Object.fromEntries([...headers].map(([name, secret]) => [name, secret.reveal()])),
       },
+      // A redirect could lead into the operator's network; the caller sees its status instead.
       redirect: "manual",
       signal: AbortSignal.timeout(timeoutMs),
     });

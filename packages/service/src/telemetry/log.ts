@@ -24,11 +24,16 @@ export function createLog(options: {
   );
 }
 
+/**
+ * Paths that are redacted in objects of libraries, such as requests. A wildcard matches one level, so each name is listed
+ * at three depths. Values of our own are `Secret`s and need no path.
+ */
 const REDACTED = ["apiKey", "privateKey", "authorization", "cookie"]
   .flatMap((name) => [name, `*.${name}`, `*.*.${name}`])
   .concat(['headers["x-api-key"]', '*.headers["x-api-key"]']);
 
 function createSink(): (line: string) => void {
+  // Synchronous: the last line before a crash is the one that explains it.
   const standardError = pino.destination({ dest: 2, sync: true });
   return (line) => void standardError.write(line);
 }

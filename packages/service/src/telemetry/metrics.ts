@@ -56,6 +56,7 @@ export function createMetrics() {
     roleRunning: gauge("role_running", "1 if this process runs the role, 0 while it is standby.", [
       "role",
     ]),
+    // Set at each scrape, so that a scrape during an outage shows it.
     databaseUp: gauge("database_up", "1 if the database answered this scrape, else 0."),
     databaseConnections: gauge(
       "database_pool_connections",
@@ -64,6 +65,7 @@ export function createMetrics() {
     ),
     databaseWaiting: gauge("database_pool_waiting", "Queries waiting for a database connection."),
 
+    // Heights are block numbers on EVM chains and slots on Solana.
     scannerHead: gauge("scanner_head_height", "Height of the node's head.", ["chain"]),
     scannerScanned: gauge("scanner_scanned_height", "Height of the newest scanned block.", [
       "chain",
@@ -90,6 +92,7 @@ export function createMetrics() {
     ),
     scannedBlocks: counter("scanner_scanned_blocks_total", "Scanned blocks.", ["chain"]),
 
+    // The event's count: several transfers of a token to a wallet in one block are one deposit.
     depositsDetected: counter(
       "deposits_detected_total",
       "Detected deposits: one per wallet, token and block.",
@@ -136,6 +139,7 @@ export function createMetrics() {
       "Age of the oldest transaction among the open nonces.",
       lane,
     ),
+    // Lamports on Solana: the name is that of the first family.
     laneBalance: gauge(
       "lane_balance_wei",
       "Native coin of the lane's account, which pays for gas.",
@@ -198,6 +202,7 @@ export function createMetrics() {
       ["chain", "kind"],
     ),
 
+    // Kinds are the attestor's messages: delivery, claim, return, price.
     attestationsSigned: counter(
       "attestation_requests_signed_total",
       "Requests that the attestor signed.",
@@ -218,6 +223,7 @@ export function createMetrics() {
     eventsAppended: counter("events_appended_total", "Appended events, by type.", ["type"]),
     streamSockets: gauge("stream_sockets", "Connected sockets of the live stream."),
 
+    // The template of the route, never its path: a path names customers and has unlimited values.
     httpRequests: counter("http_requests_total", "Answered requests, by route template.", [
       "service",
       "method",
@@ -230,6 +236,7 @@ export function createMetrics() {
       "route",
     ]),
 
+    // The names of these two are part of dashboards and alert rules, and stay.
     pollSeconds: histogram("loop_look_duration_seconds", "Duration of a loop's polls.", ["loop"]),
     pollFailures: counter("loop_look_failures_total", "Failed polls, which are retried.", ["loop"]),
   };

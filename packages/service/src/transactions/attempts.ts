@@ -53,6 +53,7 @@ export async function recordSend(
     .updateTable("attempts")
     .set({
       sent_at: formatStamp(outcome.nowMs),
+      // One acceptance is enough: a later refusal, such as "already known", does not undo it.
       accepted: sql<boolean>`accepted or ${outcome.accepted}`,
     })
     .where("hash", "=", hash)

@@ -87,6 +87,7 @@ export async function assignNonces(
   { openMax, nowMs }: { readonly openMax: number; readonly nowMs: number },
 ): Promise<number> {
   return db.transaction().execute(async (tx) => {
+    // The row lock serialises assignments: two processes cannot read the same next nonce.
     const held = await tx
       .selectFrom("lanes")
       .select("next_nonce")
@@ -107,6 +108,7 @@ export async function assignNonces(
       .orderBy("id")
       .limit(room)
       .execute();
+    // Contiguous: a gap would block every later nonce of the account.
     let nonce = held.next_nonce;
     for (const { id } of queued) {
       await tx

@@ -1,6 +1,7 @@
 /** Transactions of a settlement and their attempts, for operators. */
 import type { Db } from "../db/schema.ts";
 
+/** A transaction and its place in its lane. `state` is the column's: queued, carried, assigned, mined, final, abandoned. */
 export interface ShownTransaction {
   readonly intent: string;
   readonly chainId: number;
@@ -18,8 +19,10 @@ export interface ShownTransaction {
   readonly attempts: readonly ShownAttempt[];
 }
 
+/** A signed transaction. Several attempts of one transaction have the same nonce, of which one can be mined. */
 export interface ShownAttempt {
   readonly hash: string;
+  /** Wei per gas, or micro-lamports per compute unit. */
   readonly gasPriceMax: bigint;
   readonly signedAt: string;
   readonly sentAt: string | null;

@@ -1,3 +1,9 @@
+/**
+ * The table `transactions`: one row per intent. A change of state is one statement with the expected state in its `where`
+ * clause, so a caller with an outdated view changes nothing and learns it from the result.
+ *
+ * Invariant: a row never gets another call or, once assigned on a chain with nonces, another nonce.
+ */
 import { type Selectable, sql } from "kysely";
 import { assert } from "../core/assert.ts";
 import { type Address, type Hex, toAddress, toHex32, toTxHash, type TxHash } from "../core/hex.ts";
@@ -34,6 +40,7 @@ export async function insertIntent(
       gas: row.gas,
       state: "queued",
     })
+    // The name is unique permanently: a step that is repeated after a crash submits its effect once.
     .onConflict((conflict) => conflict.column("intent").doNothing())
     .execute();
 }
@@ -94,6 +101,7 @@ export async function insertBatch(
   memberIds: readonly string[],
 ): Promise<void> {
   await db.transaction().execute(async (tx) => {
+    // The settlement of each call is that of its member: a batch belongs to none.
     await insertIntent(tx, { ...batch, settlementId: null });
     const result = await tx
       .updateTable("transactions")

@@ -31,7 +31,12 @@ export const AREAS: readonly Area[] = [
   { name: "gate", files: ["deposits/gate.ts"], tests: ["deposits/gate.test.ts"] },
   {
     name: "lanes",
-    files: ["transactions/plan.ts", "transactions/lane.ts"],
+    files: [
+      "transactions/plan.ts",
+      "transactions/lane.ts",
+      "transactions/lane-send.ts",
+      "transactions/lane-mined.ts",
+    ],
     tests: [
       "transactions/lane.test.ts",
       "transactions/lane-bounds.test.ts",
@@ -103,11 +108,14 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     why: "only saves a query that would return nothing",
   },
   ...[
-    'assert(transaction.nonce !== null, "an assigned transaction has its nonce");',
-    'assert(transaction.nonce !== null, "only an assigned transaction is signed");',
-    'assert(transaction.mined !== null, "a mined transaction names its block");',
-  ].map((line) => ({
-    file: "transactions/lane.ts",
+    ["lane.ts", 'assert(transaction.nonce !== null, "an assigned transaction has its nonce");'],
+    [
+      "lane-send.ts",
+      'assert(transaction.nonce !== null, "only an assigned transaction is signed");',
+    ],
+    ["lane-mined.ts", 'assert(transaction.mined !== null, "a mined transaction names its block");'],
+  ].map(([name = "", line = ""]) => ({
+    file: `transactions/${name}`,
     line,
     mutator: "ConditionalExpression",
     replacement: "true",
@@ -132,27 +140,27 @@ export const EQUIVALENTS: readonly Equivalent[] = [
   },
   {
     file: "transactions/lane.ts",
-    line: "limits.batchCostMax !== undefined && batch.gas * maxFeePerGas > limits.batchCostMax;",
+    line: "limits.batchCostMax !== undefined &&",
     mutator: "ConditionalExpression",
     replacement: "true",
     why: "no cost is greater than undefined",
   },
   {
-    file: "transactions/lane.ts",
+    file: "transactions/lane-send.ts",
     line: "return attempt.sentAtMs === null || nowMs - attempt.sentAtMs >= limits.resendAfterMs;",
     mutator: "ConditionalExpression",
     replacement: "false",
     why: "an attempt that was never sent was not accepted, which is checked before, and nowMs - null is large",
   },
   {
-    file: "transactions/lane.ts",
+    file: "transactions/lane-send.ts",
     line: "await send(deps, transaction, { ...attempt, sentAtMs: null, accepted: false });",
     mutator: "BooleanLiteral",
     replacement: "true",
     why: "sending reads only the bytes",
   },
   {
-    file: "transactions/lane.ts",
+    file: "transactions/lane-send.ts",
     line: "return a > b ? a : b;",
     mutator: "EqualityOperator",
     replacement: "a >= b",

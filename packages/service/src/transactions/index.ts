@@ -3,11 +3,10 @@ export {
   DEFAULT_LANE_LIMITS,
   type LaneDeps,
   type LaneLimits,
-  pollLane,
   type OnTransactionChanged,
   SHORT_LIVED_LANE_LIMITS,
-  submitIntent,
-} from "./lane.ts";
+} from "./lane-deps.ts";
+export { pollLane, submitIntent } from "./lane.ts";
 export { type CallPlan, planCall } from "./plan.ts";
 export { listTransactions, type ShownTransaction } from "./shown.ts";
 export { adoptNonce } from "./nonces.ts";

@@ -7,7 +7,7 @@ import type { Chain } from "../chains/port/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import { toEvmAddress } from "../core/hex.ts";
 import { endBreach, listBreaches, recordFindings } from "../ledger/index.ts";
-import { BATCHING_LANE_LIMITS, DEFAULT_LANE_LIMITS } from "./lane.ts";
+import { BATCHING_LANE_LIMITS, DEFAULT_LANE_LIMITS } from "./lane-deps.ts";
 import { planCall } from "./plan.ts";
 import { adoptNonce, getNextNonce } from "./nonces.ts";
 import { getByIntent } from "./store.ts";

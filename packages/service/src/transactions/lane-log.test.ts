@@ -5,7 +5,7 @@ import { createStrictChain, LANE, type LogLine } from "../../test/support/double
 import { openLaneOn } from "../../test/support/lane.ts";
 import type { SendOutcome } from "../chains/port/index.ts";
 import { OperatingError } from "../core/errors.ts";
-import { DEFAULT_LANE_LIMITS } from "./lane.ts";
+import { DEFAULT_LANE_LIMITS } from "./lane-deps.ts";
 import { getByIntent } from "./store.ts";
 
 let database: TestDatabase;

@@ -14,87 +14,32 @@
  * On a chain without nonces the order is the same, with a lifetime in place of the nonce: an attempt is rebroadcast until it
  * is mined or expired, and only then the call is signed again. The nonces of such a lane only count its transactions.
  */
-import type {
-  Batch,
-  BlockhashSequencing,
-  Chain,
-  Fees,
-  Lifetime,
-  Receipt,
-} from "../chains/port/index.ts";
+import type { Batch, BlockhashSequencing, Lifetime } from "../chains/port/index.ts";
 import type { Address } from "../core/hex.ts";
-import type { Clock, CrashPoint, Random } from "../core/ports.ts";
+import type { Random } from "../core/ports.ts";
 import { assert } from "../core/assert.ts";
 import { OperatingError } from "../core/errors.ts";
-import type { Db, Tx } from "../db/schema.ts";
+import type { Tx } from "../db/schema.ts";
 import { isHalted, nonceTaken, recordFindings } from "../ledger/index.ts";
-import type { LaneSigner } from "../signers/port.ts";
 import { SignerRefusal, SignerWaits } from "../signers/refusal.ts";
 import { SIGNER_RETRY_MS } from "../jobs/delays.ts";
-import type { Log } from "../telemetry/log.ts";
-import { chainLabel, type Metrics } from "../telemetry/metrics.ts";
-import { insertAttempt, listAttempts, recordSend } from "./attempts.ts";
+import { listAttempts } from "./attempts.ts";
 import { assignNonces, countOpen, getNextNonce, hasWork, registerLane } from "./nonces.ts";
 import * as store from "./store.ts";
+import { type Attempt, type IntentName, kindOf, type LaneTransaction } from "./types.ts";
 import {
-  type Attempt,
-  type IntentName,
-  kindOf,
-  type LaneTransaction,
-  type MinedFacts,
-} from "./types.ts";
-
-/** Called in the database transaction that records a change, so that the owner of the intent is updated with it. */
-export type OnTransactionChanged = (tx: Tx, transaction: LaneTransaction) => Promise<void>;
-
-export interface LaneDeps {
-  readonly db: Db;
-  readonly chain: Chain;
-  readonly signer: LaneSigner;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  readonly metrics: Metrics;
-  readonly crashPoint: CrashPoint;
-  readonly onChanged: OnTransactionChanged;
-  /** Called after that database transaction is committed, so that owners poll at once. */
-  readonly wakeOwners: () => void;
-  readonly limits: LaneLimits;
-}
-
-export interface LaneLimits {
-  /** Maximum number of open nonces. */
-  readonly openMax: number;
-  /** Time from signing until a stuck nonce is replaced with higher fees. */
-  readonly replaceAfterMs: number;
-  /** Time from a send until an accepted, unmined transaction is rebroadcast, because nodes may have dropped it. */
-  readonly resendAfterMs: number;
-  /** Maximum gas cost of a batch, in wei; undefined for no limit. */
-  readonly batchCostMax?: bigint | undefined;
-  /** Gas price cap, in the unit of `Fees`. Above it nothing is signed. */
-  readonly gasPriceMax: bigint;
-}
+  logGasAboveCap,
+  raiseFees,
+  send,
+  sentLongAgo,
+  signAndSend,
+  tryReplace,
+} from "./lane-send.ts";
+import { type LaneDeps, laneOf } from "./lane-deps.ts";
+import { findReceipt, followMined, recordMined, recordReceipt } from "./lane-mined.ts";
 
 /** More than one batch takes, so that the longest batch is found among calls of several kinds. */
 const QUEUE_READ_MAX = 200;
-
-export const DEFAULT_LANE_LIMITS: LaneLimits = {
-  openMax: 16,
-  replaceAfterMs: 30_000,
-  resendAfterMs: 10_000,
-  gasPriceMax: 500_000_000_000n,
-};
-
-/** For chains where a transaction expires with its blockhash, after about a minute: rebroadcasts sooner. */
-export const SHORT_LIVED_LANE_LIMITS: LaneLimits = {
-  ...DEFAULT_LANE_LIMITS,
-  resendAfterMs: 2_000,
-};
-
-/**
- * For lanes whose calls can be combined. Few open nonces, so that intents that arrive while those are pending form batches.
- */
-export const BATCHING_LANE_LIMITS: LaneLimits = { ...DEFAULT_LANE_LIMITS, openMax: 4 };
 
 /**
  * Queues an intent in the caller's database transaction, so that it exists if and only if the state change that needs it is
@@ -328,68 +273,6 @@ async function ensureRegistered(deps: LaneDeps): Promise<void> {
   await registerLane(db, { ...lane, purpose: signer.purpose, nextNonce });
 }
 
-/** Records the receipt of a transaction whose nonce the chain has used. Returns false if no attempt has a receipt. */
-async function recordReceipt(deps: LaneDeps, transaction: LaneTransaction): Promise<boolean> {
-  const { db, chain, log } = deps;
-  const attempts = await listAttempts(db, transaction.id);
-  const receipt = await findReceipt(chain, attempts);
-  if (!receipt) {
-    // The node lags, or the key was used elsewhere. Another nonce could pay twice, so an operator must investigate.
-    log.error(
-      { intent: transaction.intent, nonce: transaction.nonce, lane: transaction.lane },
-      "nonce used on chain, but no attempt has a receipt",
-    );
-    return false;
-  }
-  return recordMined(deps, transaction, receipt);
-}
-
-/**
- * Records the receipt of a transaction and of its members, each with its own outcome, and notifies their owners in the same
- * database transaction. Idempotent: a concurrent poll that recorded it first wins.
- */
-async function recordMined(
-  deps: LaneDeps,
-  transaction: LaneTransaction,
-  receipt: Receipt,
-): Promise<true> {
-  const { db, chain, log, crashPoint, onChanged } = deps;
-  crashPoint(`${kindOf(transaction.intent)}.mined`);
-  const facts: MinedFacts = {
-    txHash: receipt.txHash,
-    blockHash: receipt.blockHash,
-    blockNumber: receipt.blockNumber,
-    succeeded: receipt.succeeded,
-    gasCost: receipt.gasCost,
-  };
-  await db.transaction().execute(async (tx) => {
-    if (!(await store.recordMined(tx, transaction.id, facts))) return;
-    await onChanged(tx, { ...transaction, state: "mined", mined: facts });
-    for (const member of await store.listMembers(tx, transaction.id)) {
-      const own = { ...facts, succeeded: chain.tookEffect(receipt, member.call) };
-      await store.recordMined(tx, member.id, own);
-      await onChanged(tx, { ...member, state: "mined", mined: own });
-    }
-  });
-  crashPoint(`${kindOf(transaction.intent)}.recorded`);
-  deps.wakeOwners();
-  if (!facts.succeeded) deps.metrics.laneReverts.inc(labelsOf(deps.signer));
-  log.info(
-    { intent: transaction.intent, txHash: facts.txHash, succeeded: facts.succeeded },
-    "mined",
-  );
-  return true;
-}
-
-/** Returns the receipt of any attempt, newest first, or null: a replaced attempt may be the one that is mined. */
-async function findReceipt(chain: Chain, attempts: readonly Attempt[]): Promise<Receipt | null> {
-  for (const attempt of attempts) {
-    const receipt = await chain.getReceipt(attempt.hash);
-    if (receipt) return receipt;
-  }
-  return null;
-}
-
 /** Advances an unmined transaction: signs and sends it, rebroadcasts it, or replaces it if it is the lowest open nonce. */
 async function advance(
   deps: LaneDeps,
@@ -415,131 +298,4 @@ async function advance(
   if (!newest.accepted || sentLongAgo(newest, clock.now(), limits)) {
     await send(deps, transaction, newest);
   }
-}
-
-function logGasAboveCap({ log }: LaneDeps, { intent }: LaneTransaction, fees: Fees): void {
-  const gasPriceMax = fees.gasPriceMax.toString();
-  log.error({ intent, gasPriceMax }, "gas price above cap, waiting");
-}
-
-/** Signs and sends a replacement. Returns false if the signer failed: the earlier attempt stays valid and is rebroadcast. */
-async function tryReplace(
-  deps: LaneDeps,
-  transaction: LaneTransaction,
-  number: number,
-  fees: Fees,
-): Promise<boolean> {
-  try {
-    await signAndSend(deps, transaction, { number, fees });
-    deps.metrics.laneReplacements.inc(labelsOf(deps.signer));
-    return true;
-  } catch (error) {
-    if (!(error instanceof OperatingError)) throw error;
-    deps.log.error(
-      { err: error, intent: transaction.intent },
-      "replacement failed, keeping the attempt",
-    );
-    return false;
-  }
-}
-
-/** Reports whether an attempt is due for a rebroadcast: a node may have dropped it from its mempool. */
-function sentLongAgo(attempt: Attempt, nowMs: number, limits: LaneLimits): boolean {
-  return attempt.sentAtMs === null || nowMs - attempt.sentAtMs >= limits.resendAfterMs;
-}
-
-/**
- * Signs a transaction, commits the attempt, then sends it. If another process committed this attempt first, sends nothing:
- * that process sends its own bytes.
- */
-async function signAndSend(
-  deps: LaneDeps,
-  transaction: LaneTransaction,
-  {
-    number,
-    fees,
-    lifetime,
-  }: { readonly number: number; readonly fees: Fees; readonly lifetime?: Lifetime | undefined },
-): Promise<void> {
-  const { db, signer, clock, crashPoint } = deps;
-  assert(transaction.nonce !== null, "only an assigned transaction is signed");
-  const { call, nonce, gas } = transaction;
-  const signed = await signer.sign({ call, nonce, gas, fees, lifetime });
-  const { hash, raw } = signed;
-  const signedAtMs = clock.now();
-  const attempt = { hash, number, raw, ...fees, lifetime: lifetime ?? null, signedAtMs };
-  const first = await insertAttempt(db, transaction.id, attempt);
-  if (!first) return;
-  crashPoint(`${kindOf(transaction.intent)}.signed`);
-  await send(deps, transaction, { ...attempt, sentAtMs: null, accepted: false });
-}
-
-/** Sends the committed bytes of an attempt and records the node's answer. */
-async function send(deps: LaneDeps, transaction: LaneTransaction, attempt: Attempt): Promise<void> {
-  const { db, chain, clock, log, crashPoint } = deps;
-  const outcome = await chain.send(attempt.raw);
-  crashPoint(`${kindOf(transaction.intent)}.sent`);
-  const accepted = outcome === "accepted" || outcome === "known";
-  await recordSend(db, attempt.hash, { nowMs: clock.now(), accepted });
-  const facts = { intent: transaction.intent, txHash: attempt.hash, outcome };
-  if (accepted) log.info(facts, "sent");
-  else if (outcome === "insufficient_funds") log.error(facts, "lane out of gas");
-  else log.warn(facts, "send failed, retrying with the same bytes");
-}
-
-/** Returns the fees of a replacement: both raised by at least 12.5 % (nodes require 10 %). Returns null above the cap. */
-function raiseFees(newest: Attempt, market: Fees, limits: LaneLimits): Fees | null {
-  const raise = (fee: bigint) => (fee * 1125n) / 1000n + 1n;
-  const gasPriceMax = max(market.gasPriceMax, raise(newest.gasPriceMax));
-  const tipMax = max(market.tipMax, raise(newest.tipMax));
-  return gasPriceMax > limits.gasPriceMax ? null : { gasPriceMax, tipMax };
-}
-
-/** Follows mined transactions until final. A transaction in an orphaned block is open again, with its members. */
-async function followMined(deps: LaneDeps, mined: readonly LaneTransaction[]): Promise<void> {
-  const { db, chain, log, onChanged } = deps;
-  const finalNumber = await chain.getFinalNumber();
-  for (const transaction of mined) {
-    assert(transaction.mined !== null, "a mined transaction names its block");
-    const block = await chain.getBlock(transaction.mined.blockNumber);
-    if (block === null && (await chain.getHead()).number < transaction.mined.blockNumber) {
-      // The node is behind this block, so it cannot say yet whether the block is orphaned.
-      continue;
-    }
-    if (block?.hash !== transaction.mined.blockHash) {
-      await db.transaction().execute(async (tx) => {
-        if (!(await store.recordOrphaned(tx, transaction.id))) return;
-        await onChanged(tx, { ...transaction, state: "assigned", mined: null });
-        for (const member of await store.listMembers(tx, transaction.id)) {
-          await store.recordOrphaned(tx, member.id);
-          await onChanged(tx, { ...member, state: "carried", mined: null });
-        }
-      });
-      deps.wakeOwners();
-      log.warn({ intent: transaction.intent }, "reorg: transaction orphaned");
-    } else if (transaction.mined.blockNumber <= finalNumber) {
-      await db.transaction().execute(async (tx) => {
-        if (!(await store.recordFinal(tx, transaction.id))) return;
-        await onChanged(tx, { ...transaction, state: "final" });
-        for (const member of await store.listMembers(tx, transaction.id)) {
-          await store.recordFinal(tx, member.id);
-          await onChanged(tx, { ...member, state: "final" });
-        }
-      });
-      deps.wakeOwners();
-    }
-  }
-}
-
-function laneOf(signer: LaneSigner): { chainId: number; address: Address } {
-  return { chainId: signer.chainId, address: signer.address };
-}
-
-/** Returns the labels of a lane's metrics. */
-function labelsOf({ chainId, purpose, address }: LaneSigner) {
-  return { chain: chainLabel(chainId), purpose, account: address };
-}
-
-function max(a: bigint, b: bigint): bigint {
-  return a > b ? a : b;
 }

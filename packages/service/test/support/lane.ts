@@ -2,12 +2,8 @@
 import { createMetrics } from "../../src/telemetry/metrics.ts";
 import type { Db } from "../../src/db/schema.ts";
 import { type Hex, toEvmAddress } from "../../src/core/hex.ts";
-import {
-  DEFAULT_LANE_LIMITS,
-  type LaneDeps,
-  pollLane,
-  submitIntent,
-} from "../../src/transactions/lane.ts";
+import { DEFAULT_LANE_LIMITS, type LaneDeps } from "../../src/transactions/lane-deps.ts";
+import { pollLane, submitIntent } from "../../src/transactions/lane.ts";
 import type { IntentName, LaneTransaction } from "../../src/transactions/types.ts";
 import {
   createCapriciousNode,

@@ -1,0 +1,67 @@
+/** Dependencies and limits of a lane. */
+import type { Chain } from "../chains/port/index.ts";
+import type { Address } from "../core/hex.ts";
+import type { Clock, CrashPoint, Random } from "../core/ports.ts";
+import type { Db, Tx } from "../db/schema.ts";
+import type { LaneSigner } from "../signers/port.ts";
+import type { Log } from "../telemetry/log.ts";
+import { chainLabel, type Metrics } from "../telemetry/metrics.ts";
+import type { LaneTransaction } from "./types.ts";
+
+/** Called in the database transaction that records a change, so that the owner of the intent is updated with it. */
+export type OnTransactionChanged = (tx: Tx, transaction: LaneTransaction) => Promise<void>;
+
+export interface LaneDeps {
+  readonly db: Db;
+  readonly chain: Chain;
+  readonly signer: LaneSigner;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly crashPoint: CrashPoint;
+  readonly onChanged: OnTransactionChanged;
+  /** Called after that database transaction is committed, so that owners poll at once. */
+  readonly wakeOwners: () => void;
+  readonly limits: LaneLimits;
+}
+
+export interface LaneLimits {
+  /** Maximum number of open nonces. */
+  readonly openMax: number;
+  /** Time from signing until a stuck nonce is replaced with higher fees. */
+  readonly replaceAfterMs: number;
+  /** Time from a send until an accepted, unmined transaction is rebroadcast, because nodes may have dropped it. */
+  readonly resendAfterMs: number;
+  /** Maximum gas cost of a batch, in wei; undefined for no limit. */
+  readonly batchCostMax?: bigint | undefined;
+  /** Gas price cap, in the unit of `Fees`. Above it nothing is signed. */
+  readonly gasPriceMax: bigint;
+}
+
+export const DEFAULT_LANE_LIMITS: LaneLimits = {
+  openMax: 16,
+  replaceAfterMs: 30_000,
+  resendAfterMs: 10_000,
+  gasPriceMax: 500_000_000_000n,
+};
+
+/** For chains where a transaction expires with its blockhash, after about a minute: rebroadcasts sooner. */
+export const SHORT_LIVED_LANE_LIMITS: LaneLimits = {
+  ...DEFAULT_LANE_LIMITS,
+  resendAfterMs: 2_000,
+};
+
+/**
+ * For lanes whose calls can be combined. Few open nonces, so that intents that arrive while those are pending form batches.
+ */
+export const BATCHING_LANE_LIMITS: LaneLimits = { ...DEFAULT_LANE_LIMITS, openMax: 4 };
+
+export function laneOf(signer: LaneSigner): { chainId: number; address: Address } {
+  return { chainId: signer.chainId, address: signer.address };
+}
+
+/** Returns the labels of a lane's metrics. */
+export function labelsOf({ chainId, purpose, address }: LaneSigner) {
+  return { chain: chainLabel(chainId), purpose, account: address };
+}

@@ -1,0 +1,114 @@
+/** Records receipts of a lane's transactions, and follows mined transactions until they are final. */
+import type { Chain, Receipt } from "../chains/port/index.ts";
+import { assert } from "../core/assert.ts";
+import { listAttempts } from "./attempts.ts";
+import * as store from "./store.ts";
+import { type Attempt, kindOf, type LaneTransaction, type MinedFacts } from "./types.ts";
+import { labelsOf, type LaneDeps } from "./lane-deps.ts";
+
+/** Records the receipt of a transaction whose nonce the chain has used. Returns false if no attempt has a receipt. */
+export async function recordReceipt(
+  deps: LaneDeps,
+  transaction: LaneTransaction,
+): Promise<boolean> {
+  const { db, chain, log } = deps;
+  const attempts = await listAttempts(db, transaction.id);
+  const receipt = await findReceipt(chain, attempts);
+  if (!receipt) {
+    // The node lags, or the key was used elsewhere. Another nonce could pay twice, so an operator must investigate.
+    log.error(
+      { intent: transaction.intent, nonce: transaction.nonce, lane: transaction.lane },
+      "nonce used on chain, but no attempt has a receipt",
+    );
+    return false;
+  }
+  return recordMined(deps, transaction, receipt);
+}
+
+/**
+ * Records the receipt of a transaction and of its members, each with its own outcome, and notifies their owners in the same
+ * database transaction. Idempotent: a concurrent poll that recorded it first wins.
+ */
+export async function recordMined(
+  deps: LaneDeps,
+  transaction: LaneTransaction,
+  receipt: Receipt,
+): Promise<true> {
+  const { db, chain, log, crashPoint, onChanged } = deps;
+  crashPoint(`${kindOf(transaction.intent)}.mined`);
+  const facts: MinedFacts = {
+    txHash: receipt.txHash,
+    blockHash: receipt.blockHash,
+    blockNumber: receipt.blockNumber,
+    succeeded: receipt.succeeded,
+    gasCost: receipt.gasCost,
+  };
+  await db.transaction().execute(async (tx) => {
+    if (!(await store.recordMined(tx, transaction.id, facts))) return;
+    await onChanged(tx, { ...transaction, state: "mined", mined: facts });
+    for (const member of await store.listMembers(tx, transaction.id)) {
+      const own = { ...facts, succeeded: chain.tookEffect(receipt, member.call) };
+      await store.recordMined(tx, member.id, own);
+      await onChanged(tx, { ...member, state: "mined", mined: own });
+    }
+  });
+  crashPoint(`${kindOf(transaction.intent)}.recorded`);
+  deps.wakeOwners();
+  if (!facts.succeeded) deps.metrics.laneReverts.inc(labelsOf(deps.signer));
+  log.info(
+    { intent: transaction.intent, txHash: facts.txHash, succeeded: facts.succeeded },
+    "mined",
+  );
+  return true;
+}
+
+/** Returns the receipt of any attempt, newest first, or null: a replaced attempt may be the one that is mined. */
+export async function findReceipt(
+  chain: Chain,
+  attempts: readonly Attempt[],
+): Promise<Receipt | null> {
+  for (const attempt of attempts) {
+    const receipt = await chain.getReceipt(attempt.hash);
+    if (receipt) return receipt;
+  }
+  return null;
+}
+
+/** Follows mined transactions until final. A transaction in an orphaned block is open again, with its members. */
+export async function followMined(
+  deps: LaneDeps,
+  mined: readonly LaneTransaction[],
+): Promise<void> {
+  const { db, chain, log, onChanged } = deps;
+  const finalNumber = await chain.getFinalNumber();
+  for (const transaction of mined) {
+    assert(transaction.mined !== null, "a mined transaction names its block");
+    const block = await chain.getBlock(transaction.mined.blockNumber);
+    if (block === null && (await chain.getHead()).number < transaction.mined.blockNumber) {
+      // The node is behind this block, so it cannot say yet whether the block is orphaned.
+      continue;
+    }
+    if (block?.hash !== transaction.mined.blockHash) {
+      await db.transaction().execute(async (tx) => {
+        if (!(await store.recordOrphaned(tx, transaction.id))) return;
+        await onChanged(tx, { ...transaction, state: "assigned", mined: null });
+        for (const member of await store.listMembers(tx, transaction.id)) {
+          await store.recordOrphaned(tx, member.id);
+          await onChanged(tx, { ...member, state: "carried", mined: null });
+        }
+      });
+      deps.wakeOwners();
+      log.warn({ intent: transaction.intent }, "reorg: transaction orphaned");
+    } else if (transaction.mined.blockNumber <= finalNumber) {
+      await db.transaction().execute(async (tx) => {
+        if (!(await store.recordFinal(tx, transaction.id))) return;
+        await onChanged(tx, { ...transaction, state: "final" });
+        for (const member of await store.listMembers(tx, transaction.id)) {
+          await store.recordFinal(tx, member.id);
+          await onChanged(tx, { ...member, state: "final" });
+        }
+      });
+      deps.wakeOwners();
+    }
+  }
+}

@@ -238,14 +238,14 @@ export const EQUIVALENTS: readonly Equivalent[] = [
   })),
   {
     file: "addresses/issue.ts",
-    line: "if (issued) return issued;",
+    line: "if (issued) {",
     mutator: "ConditionalExpression",
     replacement: "false",
-    why: "only saves a transaction: a conflicting row is read after the insert",
+    why: "only saves a transaction: a conflicting row is read and checked after the insert",
   },
   {
     file: "addresses/issue.ts",
-    line: 'assert(stored !== null, "an address that was just inserted, or that was in the way, is there");',
+    line: 'assert(stored !== null, "the address exists after an insert or a conflict");',
     mutator: "ConditionalExpression",
     replacement: "true",
     why: "addresses are never deleted",
@@ -266,7 +266,7 @@ export const EQUIVALENTS: readonly Equivalent[] = [
   },
   {
     file: "ledger/audit.ts",
-    line: "const tip = rows[0]?.tip ?? null;",
+    line: "return rows[0]?.tip ?? -1n;",
     mutator: "OptionalChaining",
     replacement: "rows[0].tip",
     why: "a query for a maximum always returns one row",
@@ -290,7 +290,7 @@ export const EQUIVALENTS: readonly Equivalent[] = [
   })),
   {
     file: "ledger/audit.ts",
-    line: "const amounts = holdings.length === 0 ? [] : await chain.listTokenBalances(block.hash, holdings);",
+    line: "holdings.length === 0 ? [] : await balances.listTokenBalances(block.hash, holdings);",
     mutator: "ArrayDeclaration",
     replacement: '["Stryker was here"]',
     why: "there are no holdings, so no amount is read",

@@ -1,4 +1,4 @@
-/** A provider to test against: a node with a provider's latency, limits, words and faults. */
+/** A provider to test against: a node with a provider's latency, limits, words and faults; and a chain of any size and pace. */
 export {
   type Limits,
   PROFILE_NAMES,
@@ -18,3 +18,11 @@ export {
 } from "./refusal.ts";
 export type { ProviderOverrides, ProviderSettings } from "./settings.ts";
 export type { ProviderStats } from "./stats.ts";
+export {
+  startSyntheticChain,
+  type SyntheticChain,
+  type SyntheticChainOptions,
+} from "./synthetic/chain.ts";
+export { NATIVE, type SyntheticDeposit } from "./synthetic/deposits.ts";
+export type { SyntheticReorg } from "./synthetic/history.ts";
+export { type RemoteSyntheticChain, spawnSyntheticChain } from "./synthetic/spawn.ts";

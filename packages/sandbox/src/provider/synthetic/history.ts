@@ -1,0 +1,64 @@
+/**
+ * Which block stands at which height. A block is known by its number and its fork: how many reorganisations have replaced
+ * that height. Hashes follow from seed, number and fork, and contain number and fork, so that a hash is looked up without a
+ * table.
+ */
+import { createHash } from "node:crypto";
+
+/** A reorganisation: when the head reaches `at`, the newest `depth` blocks are replaced. */
+export interface SyntheticReorg {
+  readonly at: number;
+  readonly depth: number;
+}
+
+export interface BlockId {
+  readonly number: number;
+  readonly fork: number;
+}
+
+export interface History {
+  /** Returns the canonical block at a height. */
+  blockAt(number: number): BlockId;
+  /** Returns the canonical block with this hash; undefined for an unknown or an orphaned one. */
+  blockOf(hash: string): BlockId | undefined;
+  hashOf(id: BlockId): string;
+  /** Replaces the newest blocks now. */
+  reorg(depth: number): void;
+}
+
+export function createHistory(options: {
+  readonly seed: number;
+  readonly head: () => number;
+  readonly reorgs: readonly SyntheticReorg[];
+}): History {
+  const { seed, head } = options;
+  const reorgs = [...options.reorgs];
+
+  function blockAt(number: number): BlockId {
+    const newest = head();
+    const replaced = reorgs.filter(({ at, depth }) => newest >= at && number > at - depth);
+    return { number, fork: replaced.length };
+  }
+
+  function hashOf({ number, fork }: BlockId): string {
+    const digest = createHash("sha256").update(`${seed} block ${number} ${fork}`).digest("hex");
+    return `0x${digest.slice(0, 50)}${toFixedHex(number, 10)}${toFixedHex(fork, 4)}`;
+  }
+
+  return {
+    blockAt,
+    hashOf,
+    blockOf: (hash) => {
+      const number = Number.parseInt(hash.slice(52, 62), 16);
+      if (!Number.isSafeInteger(number) || number > head()) return undefined;
+      const id = blockAt(number);
+      return hashOf(id) === hash ? id : undefined;
+    },
+    reorg: (depth) => reorgs.push({ at: head(), depth }),
+  };
+}
+
+/** Returns a number as hex of exactly so many characters. */
+export function toFixedHex(value: number, length: number): string {
+  return value.toString(16).padStart(length, "0");
+}

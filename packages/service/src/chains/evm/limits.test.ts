@@ -1,8 +1,9 @@
 /** Errors of nodes and providers, as they word them, and their meanings. */
 import { describe, expect, test } from "vitest";
+import { REFUSALS } from "../../../../sandbox/src/provider/profiles.ts";
+import { renderError, type RefusalKind } from "../../../../sandbox/src/provider/refusal.ts";
 import { isRateError, RATE_ERRORS } from "../rpc/rate-errors.ts";
-import { classifyLimit, findLimit, isStateMissing, type Limit } from "./limits.ts";
-import { KNOWN_LIMITS } from "./provider-limits.ts";
+import { classifyLimit, findLimit, isStateMissing, KNOWN_LIMITS, type Limit } from "./limits.ts";
 
 /** An error, and its meaning with the number of blocks that it names. */
 type Said = readonly [code: number, message: string, kind: Limit["kind"], blocks?: bigint];
@@ -36,7 +37,24 @@ const SAID: readonly Said[] = [
   [-32602, "query exceeds max results 20000", "too_many_results"],
   [-32000, "logs matched by query exceeds limit of 10000", "too_many_results"],
   [-32005, "query returned more than 10000 results", "too_many_results"],
+  [-32000, "query returns too many logs, narrow your filter: 20000", "too_many_results"],
   // Ranges.
+  [-32602, "range 1000000 exceeds limit of 10000", "range_too_wide", 10_000n],
+  [-32602, "range 9009594 is bigger than range limit 2000", "range_too_wide", 2_000n],
+  [-32005, "block range too large, max range: 1000", "range_too_wide", 1_000n],
+  [
+    -32000,
+    "block range is larger than max block range, block range = 5120, max block range = 5000",
+    "range_too_wide",
+    5_000n,
+  ],
+  [
+    -32000,
+    "query block range exceeds server limit, narrow your filter: 1000",
+    "range_too_wide",
+    1_000n,
+  ],
+  [-32000, "block range is bigger than maxBlockRange", "range_too_wide"],
   [
     -32600,
     "Under the Free tier plan, you can make eth_getLogs requests with up to a 10 block range. Based on your parameters, this block range should work: [0x1180fca, 0x1180fd3]. Upgrade to PAYG for expanded block range.",
@@ -92,6 +110,7 @@ const SAID: readonly Said[] = [
   [-32012, "requested range too large", "range_too_wide"],
   [-32000, "eth_getLogs range is too large, max is 10k blocks", "range_too_wide"],
   // Sizes.
+  [-32600, "Response size is larger than 150MB limit", "answer_too_large"],
   [-32020, "backend response too large", "answer_too_large"],
   [-32000, "response size should not greater than 10000000 bytes", "answer_too_large"],
   [-32008, "Response is too big", "answer_too_large"],
@@ -133,6 +152,11 @@ const SAID: readonly Said[] = [
     "One of the blocks specified in filter (fromBlock, toBlock or blockHash) cannot be found.",
     "unknown_block",
   ],
+  [
+    -32000,
+    "requested block range [4096, 8192] is beyond latest executed block 4000 (node is still syncing)",
+    "unknown_block",
+  ],
   [-32019, "block is out of range", "unknown_block"],
   [-32000, "Block not found", "unknown_block"],
   [-32014, "block not yet imported", "unknown_block"],
@@ -142,6 +166,8 @@ const SAID: readonly Said[] = [
 const RATES: readonly (readonly [code: number, message: string])[] = [
   [429, "Your app has exceeded its compute units per second capacity."],
   [-32429, "rate limited"],
+  [402, "Payment Required"],
+  [-32046, "Cannot fulfill request"],
   [-32605, "Too many requests were made"],
   [-32007, "50/second request limit reached - reduce calls per second or upgrade your account"],
   [-32005, "daily request count exceeded, request rate limited"],
@@ -187,6 +213,35 @@ describe("rates", () => {
         !RATES.some(([code, message]) => (only ?? code) === code && text.test(message)),
     );
     expect(unused).toEqual([]);
+  });
+});
+
+/** Meanings of the sandbox's quotations, which the sandbox's provider answers with; null: nothing is concluded. */
+const MEANINGS: Readonly<Record<RefusalKind, Limit["kind"] | null>> = {
+  range: "range_too_wide",
+  results: "too_many_results",
+  size: "answer_too_large",
+  timeout: null,
+  rate: "rate_limited",
+  quota: "rate_limited",
+  batch: null,
+  method: "unsupported_method",
+  address: null,
+  behind: "unknown_block",
+  pruned: "pruned_state",
+  skipped: null,
+  unavailable: null,
+};
+
+/** BSC's public nodes serve no logs, and say so with the words of another limit. */
+const MISLEADING = ["bsc-dataseed.method"];
+
+describe("quoted refusals", () => {
+  const refusals = REFUSALS.filter(({ id, code }) => code !== null && !id.startsWith("agave."));
+  test.each(refusals.map((refusal) => ({ ...refusal })))("$id", (refusal) => {
+    const { code, message, data } = renderError(refusal, refusal.sample);
+    const meaning = MISLEADING.includes(refusal.id) ? null : MEANINGS[refusal.kind];
+    expect(classifyLimit({ code, message, data })?.kind ?? null).toBe(meaning);
   });
 });
 

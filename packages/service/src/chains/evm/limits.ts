@@ -1,7 +1,14 @@
 /** Classifies a node's errors by the table of known limits. */
 import type { NodeError } from "../rpc/json-rpc.ts";
 import { isRateError } from "../rpc/rate-errors.ts";
-import { KNOWN_LIMITS, type KnownLimit, type LimitKind } from "./provider-limits.ts";
+import { MISSING } from "./missing-data.ts";
+import { type KnownLimit, type LimitKind, LOG_LIMITS } from "./provider-limits.ts";
+
+/** Every known error. The first that matches counts. */
+export const KNOWN_LIMITS: readonly KnownLimit[] = [...LOG_LIMITS, ...MISSING];
+
+/** Characters of `data` that are searched. */
+const DATA_MAX = 1_000;
 
 export interface Limit {
   readonly kind: LimitKind | "rate_limited";
@@ -10,18 +17,25 @@ export interface Limit {
 }
 
 /** Returns the entry for an error, or undefined. The text of a revert is the contract's, not the node's. */
-export function findLimit({ code, message }: NodeError): KnownLimit | undefined {
-  if (code === 3 || /revert/i.test(message)) return undefined;
+export function findLimit(error: NodeError): KnownLimit | undefined {
+  const said = textOf(error);
+  if (error.code === 3 || /revert/i.test(said)) return undefined;
   return KNOWN_LIMITS.find(
-    (known) => (known.code === undefined || known.code === code) && known.text.test(message),
+    ({ code, text }) => (code === undefined || code === error.code) && text.test(said),
   );
+}
+
+/** Returns the message with the members of `data`, where some providers put their reason. Text in `data` is a revert's. */
+function textOf({ message, data }: NodeError): string {
+  if (typeof data !== "object" || data === null) return message;
+  return `${message} ${JSON.stringify(data).slice(0, DATA_MAX)}`;
 }
 
 /** Returns the meaning of an error, or null for an unknown one. */
 export function classifyLimit(error: NodeError): Limit | null {
   const known = findLimit(error);
   if (!known) return isRateError(error) ? { kind: "rate_limited" } : null;
-  const blocks = readBlocks(known, error.message);
+  const blocks = readBlocks(known, textOf(error));
   return { kind: known.kind, ...(blocks !== undefined && { blocks }) };
 }
 

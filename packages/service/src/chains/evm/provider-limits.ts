@@ -36,7 +36,6 @@ const RETH =
   "https://github.com/paradigmxyz/reth/blob/main/crates/rpc/rpc-eth-types/src/logs_utils.rs";
 const BESU =
   "https://github.com/hyperledger/besu/blob/main/ethereum/api/src/main/java/org/hyperledger/besu/ethereum/api/jsonrpc/internal/response/RpcErrorType.java";
-const ERPC = "https://github.com/erpc/erpc/blob/main/architecture/evm/error_normalizer.go";
 
 const TOO_MANY_RESULTS: readonly KnownLimit[] = [
   {
@@ -74,6 +73,12 @@ const TOO_MANY_RESULTS: readonly KnownLimit[] = [
   },
   {
     kind: "too_many_results",
+    provider: "Erigon",
+    text: /query returns too many logs/i,
+    source: "https://github.com/trezor/blockbook/pull/1692",
+  },
+  {
+    kind: "too_many_results",
     provider: "many",
     text: /query returned more than \d+ (?:results|logs)|too many results/i,
     source: PONDER,
@@ -83,8 +88,8 @@ const TOO_MANY_RESULTS: readonly KnownLimit[] = [
 const RANGE_TOO_WIDE: readonly KnownLimit[] = [
   {
     kind: "range_too_wide",
-    provider: "Alchemy, free tier",
-    text: /free tier plan.*block range should work: \[(0x[0-9a-f]+), ?(0x[0-9a-f]+)\]/is,
+    provider: "Alchemy",
+    text: /up to a [\d,]+ block range.*block range should work: \[(0x[0-9a-f]+), ?(0x[0-9a-f]+)\]/is,
     states: "range",
     source: "https://www.alchemy.com/docs/reference/node-supported-chains",
   },
@@ -181,6 +186,47 @@ const RANGE_TOO_WIDE: readonly KnownLimit[] = [
   },
   {
     kind: "range_too_wide",
+    provider: "Infura",
+    text: /range \d+ exceeds limit of (\d+)/i,
+    states: "blocks",
+    source: "https://github.com/INFURA/infura/issues/237",
+  },
+  {
+    kind: "range_too_wide",
+    provider: "Tenderly",
+    text: /range \d+ is bigger than range limit (\d+)/i,
+    states: "blocks",
+    source: "https://github.com/bobanetwork/boba_legacy/issues/827",
+  },
+  {
+    kind: "range_too_wide",
+    provider: "Polygon, CDK Erigon",
+    text: /block range too large, (?:range: \d+, )?max(?: range)?: (\d+)/i,
+    states: "blocks",
+    source: "https://github.com/0xPolygon/cdk-erigon/pull/1706",
+  },
+  {
+    kind: "range_too_wide",
+    provider: "Morph",
+    text: /larger than max block range, .*max block range = (\d+)/i,
+    states: "blocks",
+    source: "https://github.com/enviodev/hyperindex/issues/605",
+  },
+  {
+    kind: "range_too_wide",
+    provider: "Erigon",
+    text: /query block range exceeds server limit, narrow your filter: (\d+)/i,
+    states: "blocks",
+    source: "https://github.com/erigontech/erigon/pull/19721",
+  },
+  {
+    kind: "range_too_wide",
+    provider: "Scroll",
+    text: /block range is bigger than maxBlockRange/i,
+    source: "https://github.com/scroll-tech/go-ethereum/pull/529",
+  },
+  {
+    kind: "range_too_wide",
     provider: "Geth, with a limit of ranges",
     text: /exceed maximum block range|block range exceeds(?: limit)?/i,
     source: GETH,
@@ -215,6 +261,12 @@ const ANSWER_TOO_LARGE: readonly KnownLimit[] = [
   },
   {
     kind: "answer_too_large",
+    provider: "Alchemy",
+    text: /response size is larger than \d+MB limit/i,
+    source: "https://github.com/ponder-sh/ponder/issues/407",
+  },
+  {
+    kind: "answer_too_large",
     provider: "1RPC",
     text: /response size should not greater than \d+ bytes/i,
     source: PONDER,
@@ -233,141 +285,9 @@ const ANSWER_TOO_LARGE: readonly KnownLimit[] = [
   },
 ];
 
-const PRUNED: readonly KnownLimit[] = [
-  {
-    kind: "pruned_state",
-    provider: "EIP-4444",
-    code: 4444,
-    text: /(?:)/,
-    source: "https://github.com/ethereum/execution-apis/pull/625",
-  },
-  {
-    kind: "pruned_state",
-    provider: "Geth and its forks",
-    text: /missing trie node|pruned history unavailable/i,
-    source: "https://github.com/ethereum/go-ethereum/blob/master/trie/errors.go",
-  },
-  {
-    kind: "pruned_state",
-    provider: "Geth, Reth",
-    text: /historical state .*(?:un|not )available/i,
-    source: "https://github.com/ethereum/go-ethereum/blob/master/core/state/reader.go",
-  },
-  {
-    kind: "pruned_state",
-    provider: "Reth",
-    text: /state .*is pruned|distance to target block exceeds maximum proof window/i,
-    source: "https://github.com/paradigmxyz/reth",
-  },
-  {
-    kind: "pruned_state",
-    provider: "Erigon",
-    text: /old data not available due to pruning/i,
-    source: "https://github.com/erigontech/erigon",
-  },
-  {
-    kind: "pruned_state",
-    provider: "Nethermind",
-    text: /no state available for block/i,
-    source: "https://github.com/NethermindEth/nethermind",
-  },
-  {
-    kind: "pruned_state",
-    provider: "Besu",
-    text: /world state .*unavailable/i,
-    source: BESU,
-  },
-  {
-    kind: "pruned_state",
-    provider: "PublicNode",
-    text: /archive requests? require/i,
-    source: "https://publicnode.com",
-  },
-];
-
-const UNSUPPORTED: readonly KnownLimit[] = [
-  {
-    kind: "unsupported_method",
-    provider: "JSON-RPC",
-    code: -32601,
-    text: /(?:)/,
-    source: "https://www.jsonrpc.org/specification#error_object",
-  },
-  {
-    kind: "unsupported_method",
-    provider: "EIP-1474",
-    code: -32004,
-    text: /method|not supported/i,
-    source: "https://eips.ethereum.org/EIPS/eip-1474",
-  },
-  {
-    kind: "unsupported_method",
-    provider: "Besu",
-    code: -32604,
-    text: /method not enabled/i,
-    source: BESU,
-  },
-  {
-    kind: "unsupported_method",
-    provider: "providers, outside the plan",
-    text: /method is not whitelisted|unsupported method|not (?:included in|available (?:on|in)) (?:your|the) (?:current plan|free tier)/i,
-    source: ERPC,
-  },
-  {
-    kind: "unsupported_method",
-    provider: "Geth",
-    text: /method \S+ (?:does not exist|is not available|not found)/i,
-    source: "https://github.com/ethereum/go-ethereum/blob/master/rpc/errors.go",
-  },
-];
-
-const UNKNOWN_BLOCK: readonly KnownLimit[] = [
-  {
-    kind: "unknown_block",
-    provider: "Geth and its forks",
-    text: /header (?:for hash )?not found|unknown block|(?:finalized|safe) block not found/i,
-    source: "https://github.com/ethereum/go-ethereum/blob/master/eth/api_backend.go",
-  },
-  {
-    kind: "unknown_block",
-    provider: "Geth, ranges",
-    text: /block range extends beyond current head block/i,
-    source: GETH,
-  },
-  {
-    kind: "unknown_block",
-    provider: "Nethermind",
-    text: /blocks? specified in filter .*cannot be found/i,
-    source: "https://github.com/NethermindEth/nethermind",
-  },
-  {
-    kind: "unknown_block",
-    provider: "proxyd (OP Stack)",
-    code: -32019,
-    text: /block is out of range/i,
-    source: PROXYD,
-  },
-  {
-    kind: "unknown_block",
-    provider: "Besu, Reth, Anvil",
-    text: /block ?(?:could )?not ?(?:be )?found|block not yet imported/i,
-    source: BESU,
-  },
-  {
-    kind: "unknown_block",
-    provider: "EIP-1474",
-    code: -32001,
-    text: /resource not found/i,
-    source: "https://eips.ethereum.org/EIPS/eip-1474",
-  },
-];
-
-/** Every known error, in the order in which they are tried. */
-export const KNOWN_LIMITS: readonly KnownLimit[] = [
+/** Limits on logs, in the order in which they are tried. */
+export const LOG_LIMITS: readonly KnownLimit[] = [
   ...TOO_MANY_RESULTS,
   ...RANGE_TOO_WIDE,
   ...ANSWER_TOO_LARGE,
-  ...PRUNED,
-  ...UNSUPPORTED,
-  ...UNKNOWN_BLOCK,
 ];

@@ -22,6 +22,18 @@ export const RATE_ERRORS: readonly RateError[] = [
     source: "https://www.alchemy.com/docs/reference/error-reference",
   },
   {
+    provider: "Infura, whose credits are used up",
+    code: 402,
+    text: /(?:)/,
+    source: "https://docs.metamask.io/services/reference/error-codes",
+  },
+  {
+    provider: "Cloudflare",
+    code: -32046,
+    text: /(?:)/,
+    source: "https://developers.cloudflare.com/web3/ethereum-gateway/troubleshooting/",
+  },
+  {
     provider: "Helius",
     code: -32429,
     text: /(?:)/,

@@ -10,6 +10,7 @@ import {
   listEvmChains,
   listSecretFiles,
   listSolanaChains,
+  type NodeConfig,
 } from "../config/index.ts";
 import { assert, Bug } from "../core/assert.ts";
 import type { Commitment } from "../core/commitment.ts";
@@ -229,11 +230,11 @@ function openNodes<OneChain extends ChainConfig, Inspector>(
     chains.map((chain): [number, ChainNodes<Inspector>] => {
       const { chainId, nodes } = chain;
       const second = find(attestor.nodes, chainId);
-      const open = (rpcUrl: string) => openOne(chain, rpcUrl);
-      const [ours, ...moreOfOurs] = nodes.urls;
-      const [theirs, ...moreOfTheirs] = second.urls;
-      const hrefOf = (url: string) => URL.parse(url)?.href;
-      const known = new Set(nodes.urls.map(hrefOf));
+      const open = ({ url }: NodeConfig) => openOne(chain, url);
+      const [ours, ...moreOfOurs] = nodes.all;
+      const [theirs, ...moreOfTheirs] = second.all;
+      const hrefOf = ({ url }: NodeConfig) => URL.parse(url)?.href;
+      const known = new Set(nodes.all.map(hrefOf));
       return [
         chainId,
         {
@@ -241,7 +242,7 @@ function openNodes<OneChain extends ChainConfig, Inspector>(
           attestor: open(theirs),
           furtherOfService: moreOfOurs.map(open),
           furtherOfAttestor: moreOfTheirs.map(open),
-          areTheSame: second.urls.some((url) => known.has(hrefOf(url))),
+          areTheSame: second.all.some((node) => known.has(hrefOf(node))),
         },
       ];
     }),

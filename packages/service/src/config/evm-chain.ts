@@ -128,7 +128,7 @@ export const CompleteEvmChain = Type.Object(
     traces: setting(
       Type.Optional(Flag),
       "Whether to request traces from the nodes. With traces, native coin paid by contracts is found before it is final.",
-      { default: true },
+      { default: false },
     ),
     deliveryConfirmations: setting(
       Type.Optional(
@@ -235,7 +235,7 @@ export function resolveEvmChain(
     /** Interval of the check for native deposits by balance, if the native coin is listed. */
     balanceCheckIntervalMs: chain.balanceCheckIntervalMs ?? BALANCE_CHECK_INTERVAL_MS,
     /** Whether the node supports traces. */
-    traces: chain.traces ?? true,
+    traces: chain.traces ?? false,
     /** Blocks including the delivery's own; 1 means as soon as it is mined. It is followed until final in any case. */
     deliveryConfirmations: chain.deliveryConfirmations ?? 1,
     contracts: {

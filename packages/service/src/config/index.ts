@@ -41,7 +41,7 @@ export {
 } from "./keys.ts";
 export { findConfigPath } from "./config-path.ts";
 export { loadConfig, processEnvironment } from "./load.ts";
-export type { NodesConfig } from "./nodes.ts";
+export { hostOf, type NodeConfig, type NodesConfig } from "./nodes.ts";
 export type { FeedConfig, HttpPriceConfig, PriceConfig } from "./prices.ts";
 export { ConfigError } from "./problems.ts";
 export { ROLE_NAMES, type RoleName } from "./readers.ts";

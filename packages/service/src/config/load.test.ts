@@ -6,6 +6,7 @@ import { inspect } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { problemsOf } from "../../test/support/config.ts";
 import { loadConfig } from "../roles/config.ts";
+import { createNodeConfig, createNodesConfig } from "../../test/support/nodes.ts";
 
 const addressOf = (digit: number) => `0x${String(digit).repeat(40)}`;
 const keyOf = (digit: string) => `0x${digit.repeat(64)}`;
@@ -106,7 +107,7 @@ describe("loadConfig", () => {
       name: "ethereum",
       pollIntervalMs: 1_000,
       balanceCheckIntervalMs: 15_000,
-      traces: true,
+      traces: false,
       deliveryConfirmations: 1,
       transactionSurcharge: 0n,
       contracts: { factory: `0x${"ab".repeat(20)}` },
@@ -114,13 +115,13 @@ describe("loadConfig", () => {
     });
     expect(config.apiKeyPepper.reveal()).toBe(ENV.PEPPER);
     expect(config.chains[0]?.nodes).toEqual({
-      urls: ["http://127.0.0.1:8545/canary-rpc-key"],
+      all: [createNodeConfig("http://127.0.0.1:8545/canary-rpc-key")],
       quorum: 1,
     });
     expect(config.attestor.nodes).toEqual(
       new Map([
-        [2, { urls: ["http://127.0.0.1:1"], quorum: 1 }],
-        [30, { urls: ["http://127.0.0.1:2"], quorum: 1 }],
+        [2, createNodesConfig(["http://127.0.0.1:1"], 1)],
+        [30, createNodesConfig(["http://127.0.0.1:2"], 1)],
       ]),
     );
   });
@@ -193,7 +194,7 @@ describe("loadConfig", () => {
     [
       "attestor.rpcUrls.30",
       "ws://a",
-      "attestor.rpcUrls.30: expected an http or https URL, or a list of 1 to 16",
+      "attestor.rpcUrls.30: expected an http or https URL, an object with a url, or a list of 1 to 16",
     ],
     ["attestor.rpcUrls.30", undefined, "attestor.rpcUrls: expected a node for chain 30"],
     ["attestor.rpcUrls.4", "http://a", "attestor.rpcUrls.4: expected a configured chain"],
@@ -408,9 +409,25 @@ describe("the nodes of a chain", () => {
     [5, 3],
   ])("have a majority as default quorum: of %i nodes, %i must agree", (count, quorum) => {
     const urls = listed(count);
-    expect(load(withNodes({ rpcUrls: urls })).chains[0]?.nodes).toEqual({ urls, quorum });
+    const nodes = { all: urls.map(createNodeConfig), quorum };
+    expect(load(withNodes({ rpcUrls: urls })).chains[0]?.nodes).toEqual(nodes);
     const file = withValue("attestor.rpcUrls.2", urls);
-    expect(load(file).attestor.nodes.get(2)).toEqual({ urls, quorum });
+    expect(load(file).attestor.nodes.get(2)).toEqual(nodes);
+  });
+
+  test("can have limits, a WebSocket and a use of their own", () => {
+    const node = {
+      url: "https://node.example/canary",
+      wsUrl: "wss://node.example/canary",
+      requestsPerSecond: 25,
+      requestsPerDay: 100_000,
+      role: "witness",
+    };
+    const bare = { url: "https://other.example" };
+    const [first, second] = load(withNodes({ rpcUrls: [node, bare] })).chains[0]?.nodes.all ?? [];
+    expect([first, second]).toEqual([node, createNodeConfig(bare.url)]);
+    const file = withValue("attestor.rpcUrls.2", { url: "https://a.example", requestsPerDay: 5 });
+    expect(load(file).attestor.nodes.get(2)?.all).toMatchObject([{ requestsPerDay: 5 }]);
   });
 
   test("can have a quorum of all nodes", () => {
@@ -422,16 +439,40 @@ describe("the nodes of a chain", () => {
 
   test.each<[string, object, string]>([
     ["no setting", {}, "chains[0].rpcUrl: expected an http or https URL, it is missing"],
-    ["an empty list", { rpcUrls: [] }, "chains[0].rpcUrls: expected a list of 1 to 16 URLs"],
+    [
+      "an empty list",
+      { rpcUrls: [] },
+      "chains[0].rpcUrls: expected a list of 1 to 16 URLs or objects with a url",
+    ],
     [
       "a WebSocket URL",
       { rpcUrls: ["ws://a", "http://b"] },
-      "chains[0].rpcUrls[0]: expected an http or https URL",
+      "chains[0].rpcUrls[0]: expected an http or https URL, or an object with a url",
     ],
     [
       "a URL without a host",
       { rpcUrls: ["http://a", "http://"] },
       "chains[0].rpcUrls[1]: expected an http or https URL",
+    ],
+    [
+      "an object without a URL",
+      { rpcUrls: [{ requestsPerSecond: 5 }] },
+      "chains[0].rpcUrls[0].url: expected an http or https URL, it is missing",
+    ],
+    [
+      "a WebSocket over HTTP",
+      { rpcUrls: [{ url: "https://a", wsUrl: "https://canary" }] },
+      "chains[0].rpcUrls[0].wsUrl: expected a ws or wss URL of the same provider",
+    ],
+    [
+      "a budget of nothing",
+      { rpcUrls: ["http://a", { url: "http://b", requestsPerDay: 0 }] },
+      "chains[0].rpcUrls[1].requestsPerDay: expected a number of requests, at least 1",
+    ],
+    [
+      "another use",
+      { rpcUrls: [{ url: "http://a", role: "canary" }] },
+      "chains[0].rpcUrls[0].role: expected one of full, witness",
     ],
     [
       "both rpcUrl and rpcUrls",

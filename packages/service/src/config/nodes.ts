@@ -1,7 +1,62 @@
 /** The nodes of a chain and their quorum. */
 import { type Static, Type } from "typebox";
 import type { Frozen } from "../core/frozen.ts";
-import { setting, Url, Urls } from "./values.ts";
+import { setting, Url } from "./values.ts";
+
+/** Uses of a node: a full one answers every read, a witness only confirms what a full one answered. */
+const NODE_ROLES = ["full", "witness"] as const;
+
+/** A node with its limits. */
+export const NodeObject = Type.Object(
+  {
+    url: setting(Url, "The node."),
+    wsUrl: setting(
+      Type.Optional(
+        Type.String({ pattern: "^wss?://", description: "a ws or wss URL of the same provider" }),
+      ),
+      "The WebSocket of the node, which announces new blocks.",
+      { defaultText: "none: the node is polled" },
+    ),
+    requestsPerSecond: setting(
+      Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          maximum: 100_000,
+          description: "a number of requests, at least 1",
+        }),
+      ),
+      "The most requests that a process sends to the node in any second; those of a batch count one by one. Further ones wait.",
+      { defaultText: "no limit" },
+    ),
+    requestsPerDay: setting(
+      Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          maximum: 10_000_000_000,
+          description: "a number of requests, at least 1",
+        }),
+      ),
+      "The most requests that all processes together send to the node in a day of UTC. Further ones fail until the next day ([nodes.md](nodes.md#limits-of-providers)).",
+      { defaultText: "no limit" },
+    ),
+    role: setting(
+      Type.Optional(Type.Enum(NODE_ROLES, { description: `one of ${NODE_ROLES.join(", ")}` })),
+      "The use of the node.",
+      { default: "full" },
+    ),
+  },
+  { additionalProperties: false, description: "an object with a url" },
+);
+
+const Node = Type.Union([Url, NodeObject], {
+  description: "an http or https URL, or an object with a url",
+});
+
+const Nodes = Type.Array(Node, {
+  minItems: 1,
+  maxItems: 16,
+  description: "a list of 1 to 16 URLs or objects with a url",
+});
 
 /** The settings of a chain that name its nodes. */
 export const NodeSettings = {
@@ -9,8 +64,8 @@ export const NodeSettings = {
     defaultText: "required, unless `rpcUrls`",
   }),
   rpcUrls: setting(
-    Type.Optional(Urls),
-    "Instead of `rpcUrl`: several nodes, each of a host of its own ([nodes.md](nodes.md)).",
+    Type.Optional(Nodes),
+    "Instead of `rpcUrl`: several nodes, each of a host of its own ([nodes.md](nodes.md)), or one with its limits. An item is a URL or a [node](#nodes).",
     { defaultText: "none" },
   ),
   quorum: setting(
@@ -25,12 +80,16 @@ export const NodeSettings = {
 const NodesOfChain = Type.Object(NodeSettings);
 
 /** The attestor's nodes of one chain. Their quorum is a majority. */
-export const AttestorNodes = Type.Union([Url, Urls], {
-  description: "an http or https URL, or a list of 1 to 16",
+export const AttestorNodes = Type.Union([Url, NodeObject, Nodes], {
+  description: "an http or https URL, an object with a url, or a list of 1 to 16",
 });
 
 /** The nodes of one chain. URLs can contain credentials, so messages name a node by its position in the list. */
 export interface NodesConfig extends Frozen<ReturnType<typeof checkNodes>> {}
+/** One node and its limits. */
+export interface NodeConfig extends Frozen<ReturnType<typeof resolveNode>> {}
+
+type WrittenNode = Static<typeof Node>;
 
 /** Resolves the nodes of a chain from its entry in the file. */
 export function resolveNodes(
@@ -40,15 +99,15 @@ export function resolveNodes(
 ): NodesConfig {
   if (rpcUrl === undefined && rpcUrls === undefined) {
     problems.push(`${setting}.rpcUrl: expected an http or https URL, it is missing`);
-    return { urls: [""], quorum: 1 };
+    return { all: [resolveNode("")], quorum: 1 };
   }
   if (rpcUrl !== undefined && rpcUrls !== undefined) {
     problems.push(`${setting}.rpcUrls: expected either rpcUrl or rpcUrls`);
   }
-  const [urls, name] = rpcUrls ? [rpcUrls, "rpcUrls"] : [[rpcUrl ?? ""], "rpcUrl"];
+  const [nodes, name] = rpcUrls ? [rpcUrls, "rpcUrls"] : [[rpcUrl ?? ""], "rpcUrl"];
   return checkNodes(
-    { urls, quorum },
-    { urls: `${setting}.${name}`, quorum: `${setting}.quorum` },
+    { nodes, quorum },
+    { nodes: `${setting}.${name}`, quorum: `${setting}.quorum` },
     problems,
   );
 }
@@ -59,25 +118,42 @@ export function resolveAttestorNodes(
   setting: string,
   problems: string[],
 ): NodesConfig {
-  const given = { urls: Array.isArray(written) ? written : [written], quorum: undefined };
-  return checkNodes(given, { urls: setting, quorum: setting }, problems);
+  const given = { nodes: Array.isArray(written) ? written : [written], quorum: undefined };
+  return checkNodes(given, { nodes: setting, quorum: setting }, problems);
+}
+
+function resolveNode(written: WrittenNode) {
+  const { url, wsUrl, requestsPerSecond, requestsPerDay, role } =
+    typeof written === "string" ? { url: written } : written;
+  return {
+    /** May contain credentials. */
+    url,
+    /** May contain credentials. Undefined: the node has no push. */
+    wsUrl,
+    /** Undefined: no limit. */
+    requestsPerSecond,
+    /** Undefined: no limit. */
+    requestsPerDay,
+    role: role ?? "full",
+  };
 }
 
 /** Checks the URLs and the quorum of a chain. The default quorum is a majority; a smaller one is a problem. */
 function checkNodes(
-  given: { readonly urls: readonly string[]; readonly quorum: number | undefined },
-  setting: { readonly urls: string; readonly quorum: string },
+  given: { readonly nodes: readonly WrittenNode[]; readonly quorum: number | undefined },
+  setting: { readonly nodes: string; readonly quorum: string },
   problems: string[],
 ) {
-  const [first, ...others] = given.urls;
-  const count = given.urls.length;
+  const [first = resolveNode(""), ...others] = given.nodes.map(resolveNode);
+  const all: readonly [typeof first, ...(typeof first)[]] = [first, ...others];
+  const count = all.length;
   const majority = Math.floor(count / 2) + 1;
   const { quorum = majority } = given;
-  const origins = given.urls.map(operatorOf);
-  for (const [index, origin] of origins.entries()) {
-    const at = count > 1 ? `${setting.urls}[${index}]` : setting.urls;
-    if (origin === null) problems.push(`${at}: expected an http or https URL`);
-    else if (origins.indexOf(origin) < index) {
+  const hosts = all.map(({ url }) => hostOf(url));
+  for (const [index, host] of hosts.entries()) {
+    const at = count > 1 ? `${setting.nodes}[${index}]` : setting.nodes;
+    if (host === null) problems.push(`${at}: expected an http or https URL`);
+    else if (hosts.indexOf(host) < index) {
       problems.push(`${at}: expected a host of its own, an earlier node of the list has it too`);
     }
   }
@@ -86,15 +162,15 @@ function checkNodes(
   } else if (quorum < majority) {
     problems.push(`${setting.quorum}: expected at least ${majority}, more than half of the nodes`);
   }
-  const urls: readonly [string, ...string[]] = [first ?? "", ...others];
   return {
-    urls,
+    /** At least one, in the order of the file. */
+    all,
     /** Number of equal answers required: a majority, so that a minority can fail without two quorums disagreeing. */
     quorum,
   };
 }
 
 /** Returns the host of a URL. One operator controls every URL of a host, so two URLs on it are not independent. */
-function operatorOf(url: string): string | null {
+export function hostOf(url: string): string | null {
   return URL.parse(url)?.host || null;
 }

@@ -8,6 +8,7 @@ import { parseSolanaAddress, toBase58 } from "../core/base58.ts";
 import { type Address, NATIVE_SOL, toAddress } from "../core/hex.ts";
 import { loadConfig } from "../roles/config.ts";
 import { solana as preset } from "./presets/index.ts";
+import { createNodesConfig } from "../../test/support/nodes.ts";
 
 const evmAddress = (digit: number) => `0x${String(digit).repeat(40)}`;
 const key = (digit: string) => `0x${digit.repeat(64)}`;
@@ -126,7 +127,7 @@ describe("Solana in the file", () => {
       chainId: 1,
       name: "solana",
       kind: "svm",
-      nodes: { urls: ["http://127.0.0.1:8899"], quorum: 1 },
+      nodes: createNodesConfig(["http://127.0.0.1:8899"], 1),
       startSlot: 7,
       accounts: { binding: BINDING, escrow: ESCROW, delivery: DELIVERY, treasury: TREASURY },
       tokens: [
@@ -358,7 +359,7 @@ test("the production example with Solana loads without secrets", () => {
   const config = loadConfig({ path, env, roles: ["auditor"] });
   const { chains, routes, attestor } = config;
   expect(chains.map(({ kind }) => kind)).toEqual(["evm", "evm", "svm"]);
-  expect(chains[2]?.nodes).toMatchObject({ quorum: 2, urls: { length: 3 } });
+  expect(chains[2]?.nodes).toMatchObject({ quorum: 2, all: { length: 3 } });
   expect([...attestor.nodes.keys()].toSorted((one, other) => one - other)).toEqual([1, 2, 30]);
   const named = (kind: string) =>
     routes

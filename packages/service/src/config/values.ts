@@ -35,12 +35,6 @@ export const Base58 = Type.String({
 
 export const Url = Type.String({ pattern: "^https?://", description: "an http or https URL" });
 
-export const Urls = Type.Array(Url, {
-  minItems: 1,
-  maxItems: 16,
-  description: "a list of 1 to 16 URLs",
-});
-
 export const BridgeId = Type.Integer({
   minimum: 1,
   maximum: 65535,

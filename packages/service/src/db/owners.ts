@@ -75,4 +75,5 @@ export const TABLE_OWNERS: Readonly<Record<keyof Database, TableOwner>> = {
   ledger_lines: { owner: "ledger" },
   breaches: { owner: "ledger", readers: GAUGES },
   audit_rounds: { owner: "ledger", readers: GAUGES },
+  rpc_budgets: { owner: "db/rpc-budgets" },
 };

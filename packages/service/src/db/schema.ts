@@ -383,6 +383,13 @@ export interface EventsTable {
   data: Json<Record<string, unknown>>;
 }
 
+export interface RpcBudgetsTable {
+  chain_id: number;
+  host: string;
+  day: number;
+  requests: bigint;
+}
+
 export interface Database {
   integrators: IntegratorsTable;
   api_keys: ApiKeysTable;
@@ -408,6 +415,7 @@ export interface Database {
   operator_actions: OperatorActionsTable;
   address_refunds: AddressRefundsTable;
   open_refunds: OpenRefundsView;
+  rpc_budgets: RpcBudgetsTable;
 }
 
 /** The pool, outside any transaction. */

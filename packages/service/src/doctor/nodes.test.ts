@@ -6,10 +6,11 @@ import {
 } from "../../test/support/doctor-doubles.ts";
 import type { SeenBlock } from "../chains/inspector.ts";
 import type { ReadAt } from "../chains/port/index.ts";
-import type { ChainConfig, EvmChain } from "../config/index.ts";
+import type { EvmChain } from "../config/index.ts";
 import { toHex32 } from "../core/hex.ts";
 import { checkEvmNodes } from "./nodes.ts";
 import { runChecks } from "./run.ts";
+import { createNodesConfig } from "../../test/support/nodes.ts";
 
 const NOW_S = 1_800_000_000;
 const HASH = toHex32(`0x${"aa".repeat(32)}`);
@@ -146,7 +147,7 @@ describe("nodes", () => {
   });
 
   test("are a warning when there is only one, except on a local test chain", async () => {
-    const nodes: ChainConfig["nodes"] = { urls: ["http://127.0.0.1:1"], quorum: 1 };
+    const nodes = createNodesConfig(["http://127.0.0.1:1"], 1);
     expect(await examine({ chain: { nodes } })).toMatchObject([
       { id: "node.quorum", status: "warning", found: "1 of 1" },
     ]);

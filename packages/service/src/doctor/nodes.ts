@@ -105,7 +105,7 @@ export function checkNodes<Inspector extends NodeInspector>(
 
 /** Warns of a quorum of one: the service then believes that node unconditionally. */
 function checkQuorum(chain: ChainConfig, identified: Check): Check {
-  const { urls, quorum } = chain.nodes;
+  const { all, quorum } = chain.nodes;
   return {
     id: "node.quorum",
     subject: subjectOf(chain),
@@ -113,7 +113,7 @@ function checkQuorum(chain: ChainConfig, identified: Check): Check {
     needs: [identified],
     run: () =>
       judge(quorum > 1 || isLocal(chain), {
-        found: `${quorum} of ${urls.length}`,
+        found: `${quorum} of ${all.length}`,
         expected: "a quorum of at least 2 nodes",
         advice:
           "List three nodes of different operators in rpcUrls: the operator of a single node can deceive the service.",

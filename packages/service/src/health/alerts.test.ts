@@ -101,7 +101,7 @@ test("every metric has the prefix sluice_, a base unit and a HELP text", async (
 test("metrics have only labels of a closed list, whose values are few", () => {
   expect(new Set([...known.values()].flat())).toEqual(
     new Set(
-      "account chain kind loop method purpose reason role route service state status token type".split(
+      "account chain direction kind loop method node outcome purpose reason role route service state status token type".split(
         " ",
       ),
     ),

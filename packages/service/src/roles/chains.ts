@@ -4,12 +4,14 @@ import { deliveryIdOf, hashCommitment, predictWallet } from "../chains/evm/commi
 import { createEvmChain } from "../chains/evm/evm-chain.ts";
 import type { Chain, Chains } from "../chains/port/index.ts";
 import { createQuorumChain } from "../chains/quorum.ts";
+import type { NodeTraffic } from "../chains/rpc/traffic.ts";
 import { createSolanaChain } from "../chains/solana/solana-chain.ts";
 import {
   type ChainConfig,
   type Config,
   feePayersOf,
   listEvmChains,
+  type NodeConfig,
   type NodesConfig,
   type SolanaChain,
 } from "../config/index.ts";
@@ -20,7 +22,8 @@ import type { Db } from "../db/schema.ts";
 import { getChain } from "../routes/index.ts";
 import type { LaneSigner } from "../signers/port.ts";
 import type { Log } from "../telemetry/log.ts";
-import type { RoleContext } from "./context.ts";
+import type { Parts } from "./context.ts";
+import type { NodePlace, TrafficOf } from "./node-traffic.ts";
 
 /** Creates the readers of the configured chains, over the service's nodes unless others are given. */
 export function createChains(
@@ -30,34 +33,62 @@ export function createChains(
     readonly log: Log;
     /** Source of vaults; needed only to plan transactions of Solana. */
     readonly db?: Db | undefined;
+    /** Limits of the nodes; a command, which sends few requests, needs none. */
+    readonly trafficOf?: TrafficOf | undefined;
     /** Signers, one of which enforces the daily cap on Solana; needed only to plan deliveries there. */
     readonly lanes?: readonly LaneSigner[] | undefined;
   },
-  nodesOf = (chain: ChainConfig): NodesConfig => chain.nodes,
+  { view, nodesOf }: View = SERVICE,
 ): Chains {
   return new Map<number, Chain>(
     config.chains.map((chain) => {
       const { chainId } = chain;
-      const { urls, quorum } = nodesOf(chain);
+      const { all, quorum: required } = nodesOf(chain);
+      const nodes = placeNodes(all, { chainId, view, trafficOf: deps.trafficOf });
       if (chain.kind === "svm") {
-        return [chainId, openSolana(config, chain, { ...deps, urls, required: quorum })];
+        return [chainId, openSolana(config, chain, { ...deps, nodes, required })];
       }
       const { evmChainId, contracts, cctp } = chain;
-      const open = (rpcUrl: string) =>
+      const open = (node: PlacedNode) =>
         createEvmChain({
           chainId,
           evmChainId,
-          rpcUrl,
+          ...node,
           contracts,
           cctp,
           timeoutMs: RPC_TIMEOUT_MS,
         });
-      const [first, ...others] = urls;
+      const [first, ...others] = nodes;
       if (others.length === 0) return [chainId, open(first)];
-      const nodes = [open(first), ...others.map(open)] as const;
-      return [chainId, createQuorumChain(nodes, { ...deps, required: quorum })];
+      const opened = [open(first), ...others.map(open)] as const;
+      return [chainId, createQuorumChain(opened, { ...deps, required })];
     }),
   );
+}
+
+/** The nodes of one side. */
+interface View {
+  readonly view: NodePlace["view"];
+  readonly nodesOf: (chain: ChainConfig) => NodesConfig;
+}
+
+const SERVICE: View = { view: "service", nodesOf: ({ nodes }) => nodes };
+
+/** A node and its limits. */
+interface PlacedNode {
+  readonly rpcUrl: string;
+  readonly traffic: NodeTraffic | undefined;
+}
+
+function placeNodes(
+  [first, ...others]: NodesConfig["all"],
+  { trafficOf, ...place }: Omit<NodePlace, "position"> & { trafficOf: TrafficOf | undefined },
+): readonly [PlacedNode, ...PlacedNode[]] {
+  const placeOne = (node: NodeConfig, position: number): PlacedNode => ({
+    rpcUrl: node.url,
+    traffic: trafficOf?.({ ...place, position }, node),
+  });
+  return [placeOne(first, 0), ...others.map((node, index) => placeOne(node, index + 1))];
 }
 
 /**
@@ -65,14 +96,16 @@ export function createChains(
  * deposits before finality; every other role reads only final blocks there.
  */
 export function createScannerChain(
-  { config, chains, ...deps }: Pick<RoleContext, "config" | "chains" | "clock" | "log">,
+  { config, chains, ...deps }: Parts<"config" | "chains" | "clock" | "log" | "trafficOf">,
   chain: ChainConfig,
 ): Chain {
   if (chain.kind !== "svm" || chain.detectAt !== "confirmed") {
     return getChain(chains, chain.chainId);
   }
-  const { urls, quorum: required } = chain.nodes;
-  return openSolana(config, chain, { ...deps, urls, required, walkAt: "confirmed" });
+  const { chainId } = chain;
+  const { all, quorum: required } = chain.nodes;
+  const nodes = placeNodes(all, { chainId, view: "service", trafficOf: deps.trafficOf });
+  return openSolana(config, chain, { ...deps, nodes, required, walkAt: "confirmed" });
 }
 
 function openSolana(
@@ -83,19 +116,19 @@ function openSolana(
     readonly log: Log;
     readonly db?: Db | undefined;
     readonly lanes?: readonly LaneSigner[] | undefined;
-    readonly urls: readonly string[];
+    readonly nodes: readonly PlacedNode[];
     readonly required: number;
     readonly walkAt?: "confirmed" | "finalized";
   },
 ): Chain {
   const { chainId, genesisHash, detectAt, mints, dailyCaps, priorityFeeMax } = chain;
-  const { clock, log, db, lanes = [], urls, required, walkAt = "finalized" } = deps;
+  const { clock, log, db, lanes = [], nodes, required, walkAt = "finalized" } = deps;
   const keeper = lanes.find((lane) => lane.chainId === chainId && lane.purpose === "deliver");
   const { binding, escrow, delivery, treasury } = chain.accounts;
   const factory = findEvmFactory(config);
   return createSolanaChain({
     chainId,
-    rpcUrls: urls,
+    nodes,
     required,
     timeoutMs: RPC_TIMEOUT_MS,
     genesisHash,
@@ -130,16 +163,17 @@ export function findEvmFactory(config: Config): EvmAddress {
 /** Creates the readers over the attestor's own nodes. */
 export function createAttestorChains(
   config: Config,
-  deps: { readonly clock: Clock; readonly log: Log },
+  deps: { readonly clock: Clock; readonly log: Log; readonly trafficOf: TrafficOf },
 ): Chains {
-  return createChains(config, deps, ({ chainId }) => {
+  const nodesOf = ({ chainId }: ChainConfig) => {
     const nodes = config.attestor.nodes.get(chainId);
     if (nodes) return nodes;
     throw new OperatingError(
       "CONFIG_MISSING",
       `attestor.rpcUrls: expected a node for chain ${chainId}.`,
     );
-  });
+  };
+  return createChains(config, deps, { view: "attestor", nodesOf });
 }
 
 const RPC_TIMEOUT_MS = 10_000;

@@ -9,6 +9,7 @@ import type { Prices } from "../prices/index.ts";
 import type { BridgeAttestations, RouteBook } from "../routes/index.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Health } from "./health.ts";
+import type { TrafficOf } from "./node-traffic.ts";
 
 /** Every part of a process. */
 export interface RoleContext {
@@ -22,6 +23,8 @@ export interface RoleContext {
   readonly wakeups: Wakeups;
   /** The service's readers. The attestor creates its own from `attestor.rpcUrls`. */
   readonly chains: Chains;
+  /** Limits of the nodes, shared by all readers of the process. */
+  readonly trafficOf: TrafficOf;
   readonly http: Http;
   /** Prices read through `chains` and `http`. The attestor creates its own. */
   readonly prices: Prices;

@@ -11,6 +11,7 @@ import { openBridgeAttestations } from "./bridge-attestations.ts";
 import { createChains } from "./chains.ts";
 import { type RoleContext, TOPICS } from "./context.ts";
 import type { Health } from "./health.ts";
+import { createTrafficOf } from "./node-traffic.ts";
 import { createConfiguredPrices } from "./prices.ts";
 import { createCrashPoint, systemClock, systemHttp, systemRandom } from "./system-ports.ts";
 
@@ -31,7 +32,8 @@ export function createParts(given: {
   const { config, db, log, health, wakeups, lanes, findVault } = given;
   const { metrics } = health;
   const [clock, http, random] = [systemClock, systemHttp, systemRandom];
-  const chains = once(() => createChains(config, { clock, log, db, lanes }));
+  const trafficOf = createTrafficOf({ db, clock, random, metrics });
+  const chains = once(() => createChains(config, { clock, log, db, lanes, trafficOf }));
   const prices = once(() =>
     createConfiguredPrices(config, { chains: chains(), http, clock, log, metrics }),
   );
@@ -57,6 +59,7 @@ export function createParts(given: {
     log,
     health,
     wakeups,
+    trafficOf,
     http,
     crashPoint: createCrashPoint(config.crashAt),
     format: addressFormat,

@@ -12,7 +12,7 @@ import { getChain } from "../routes/index.ts";
 const RETENTION_POLL_MS = 3_600_000;
 
 /** Parts of the scanner. */
-export const SCANNER_PARTS = [...INTAKE_PARTS, "crashPoint"] as const;
+export const SCANNER_PARTS = [...INTAKE_PARTS, "crashPoint", "trafficOf"] as const;
 
 export function startScanner(context: Parts<(typeof SCANNER_PARTS)[number]>): RunningRole {
   const { db, clock, config } = context;

@@ -214,6 +214,27 @@ export function createMetrics() {
       ["kind"],
     ),
 
+    rpcRequests: counter(
+      "rpc_requests_total",
+      "Requests to a node, by method and outcome; those of a batch count one by one.",
+      ["chain", "node", "method", "outcome"],
+    ),
+    rpcSeconds: histogram(
+      "rpc_request_duration_seconds",
+      "Time until a node's answer was read; a batch counts once, as method `batch`.",
+      ["chain", "node", "method"],
+    ),
+    rpcBytes: counter(
+      "rpc_bytes_total",
+      "Bytes of requests (sent) and of a node's answers after decompression (received).",
+      ["chain", "node", "direction"],
+    ),
+    rpcBudgetUsed: gauge(
+      "rpc_day_budget_used_ratio",
+      "Share of a node's daily budget (`requestsPerDay`) that is reserved or used, 0 to 1.",
+      ["chain", "node"],
+    ),
+
     signerRefusals: counter(
       "signer_refusals_total",
       "Requests refused by a signer's policy, by the lane's purpose or `attest`.",

@@ -10,6 +10,7 @@ import type {
   FinalBalances,
   Receipt,
 } from "../../src/chains/port/index.ts";
+import { UNLIMITED } from "../../src/chains/rpc/traffic.ts";
 import { type Config, LANE_PURPOSES } from "../../src/config/index.ts";
 import { OperatingError } from "../../src/core/errors.ts";
 import type { Http } from "../../src/core/ports.ts";
@@ -232,6 +233,8 @@ export function createLives(stage: Stage) {
       health,
       wakeups,
       http,
+      // The nodes are simulated, so that nothing is sent.
+      trafficOf: () => UNLIMITED,
       routes: createRoutes(config, { ...shared, metrics, wakeAttestor }),
       format: {
         display: (address) => address,

@@ -34,6 +34,7 @@ import { Secret } from "../../src/core/secret.ts";
 import type { RouteChoice } from "./faults.ts";
 import type { Dice } from "./random.ts";
 import { configuredRoute } from "../support/routes.ts";
+import { createNodesConfig } from "../support/nodes.ts";
 
 /** Start of virtual time. */
 export const START_MS = Date.parse("2026-01-05T00:00:00.000Z");
@@ -346,7 +347,7 @@ function sharedOf<Id extends number>(chainId: Id, priceOfCoin: PriceConfig) {
   return {
     chainId,
     name: `chain ${chainId}`,
-    nodes: { urls: [""], quorum: 1 } as const,
+    nodes: createNodesConfig([""], 1),
     minDepositUsd: undefined,
     pollIntervalMs: 500,
     tokens: [

@@ -20,6 +20,7 @@ import {
 import { Secret } from "../../src/core/secret.ts";
 import type { ChainNodes, DoctorDeps, LaneAccount, SeedAccounts } from "../../src/doctor/index.ts";
 import { moduleOf } from "../../src/routes/index.ts";
+import { createNodesConfig } from "./nodes.ts";
 
 const addressOf = (digit: string) => toEvmAddress(`0x${digit.repeat(40)}`);
 const KEY = new Secret(`0x${"1".repeat(64)}`);
@@ -33,7 +34,7 @@ export const CHAIN: EvmChain = {
   name: "ethereum",
   kind: "evm",
   evmChainId: 900_002,
-  nodes: { urls: ["http://127.0.0.1:1", "http://127.0.0.1:2", "http://127.0.0.1:3"], quorum: 2 },
+  nodes: createNodesConfig(["http://127.0.0.1:1", "http://127.0.0.1:2", "http://127.0.0.1:3"], 2),
   minDepositUsd: undefined,
   startBlock: 0,
   pollIntervalMs: 1_000,

@@ -100,7 +100,7 @@ export async function startSolanaWorld(): Promise<SolanaWorld> {
   ) =>
     createSolanaChain({
       chainId: SOLANA,
-      rpcUrls,
+      nodes: rpcUrls.map((rpcUrl) => ({ rpcUrl })),
       required,
       timeoutMs: 5_000,
       genesisHash,

@@ -2,6 +2,7 @@
 import { toEvmAddress } from "../../core/hex.ts";
 import type { CctpContracts } from "../port/index.ts";
 import type { ChainAtBlocks } from "../quorum.ts";
+import type { NodeTraffic } from "../rpc/traffic.ts";
 import { createCctp } from "./cctp.ts";
 import { createContracts, createWallets, type EvmContracts } from "./contracts.ts";
 import { checkIdentity } from "./identity.ts";
@@ -24,6 +25,8 @@ export interface EvmChainOptions {
   readonly cctp?: CctpContracts | undefined;
   /** Per request, including the body. */
   readonly timeoutMs: number;
+  /** The limits of the node; none by default. */
+  readonly traffic?: NodeTraffic | undefined;
   /** No delivery is older than this block; default 0. */
   readonly deployBlock?: bigint;
 }

@@ -4,6 +4,7 @@ import { OperatingError } from "../../core/errors.ts";
 import type { Address, Hex, Hex32 } from "../../core/hex.ts";
 import type { SendOutcome } from "../port/index.ts";
 import { createRpc, type NodeAnswer, type Rpc } from "../rpc/rpc.ts";
+import type { NodeTraffic } from "../rpc/traffic.ts";
 import {
   type AccountAnswer,
   type BlockAnswer,
@@ -98,6 +99,8 @@ export interface NodeOptions {
   readonly rpcUrl: string;
   /** Per request, including the body. */
   readonly timeoutMs: number;
+  /** The limits of the node; none by default. */
+  readonly traffic?: NodeTraffic | undefined;
   /** Hash of the cluster's first block. */
   readonly genesisHash: Hex32;
 }

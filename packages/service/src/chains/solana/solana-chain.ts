@@ -19,7 +19,7 @@ import {
 import { WRAPPED_SOL } from "./derived-accounts.ts";
 import { type MintFacts, WRAPPED_SOL_FACTS } from "./instructions.ts";
 import { createFinalBalances } from "./final-balances.ts";
-import { createNode } from "./node.ts";
+import { createNode, type NodeOptions } from "./node.ts";
 import { createQuorum } from "./quorum.ts";
 import { createReader, type Levels } from "./reader.ts";
 import { createBlockhashSequencing, createSender } from "./sender.ts";
@@ -27,8 +27,8 @@ import { createBlockhashSequencing, createSender } from "./sender.ts";
 export interface SolanaChainOptions {
   /** Bridge chain id. */
   readonly chainId: number;
-  /** At least one. They may contain credentials and are never shown. */
-  readonly rpcUrls: readonly string[];
+  /** At least one. */
+  readonly nodes: readonly Pick<NodeOptions, "rpcUrl" | "traffic">[];
   /** Number of nodes that must agree: more than half. */
   readonly required: number;
   /** Per request, including the body. */
@@ -62,7 +62,7 @@ export interface ChainOfVaults extends Chain {
 /** Creates the chain without a request. `checkIdentity` checks that its nodes serve the right cluster. */
 export function createSolanaChain(options: SolanaChainOptions): ChainOfVaults {
   const { chainId, levels, accounts, commitments, mints, capLeftOf, rentPerByte } = options;
-  const nodes = options.rpcUrls.map((rpcUrl) => createNode({ ...options, rpcUrl }));
+  const nodes = options.nodes.map((node) => createNode({ ...options, ...node }));
   const quorum = createQuorum(nodes, options);
   const findMintFacts = (mint: Address) =>
     mints.get(mint) ?? (mint === WRAPPED_SOL ? WRAPPED_SOL_FACTS : undefined);

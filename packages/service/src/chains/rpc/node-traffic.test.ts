@@ -1,0 +1,359 @@
+/** Limits of one node: rates, budgets and back-off, in a virtual time that only the waiting requests advance. */
+import { afterEach, describe, expect, test } from "vitest";
+import type { Clock } from "../../core/ports.ts";
+import { createCountingRandom } from "../../../test/support/doubles.ts";
+import { echo, type HttpNode, type Reply, startHttpNode } from "../../../test/rpc/http-node.ts";
+import { createDayBudget, type DayCount } from "./day-budget.ts";
+import { createNodeTraffic, type NodeTrafficOptions } from "./node-traffic.ts";
+import { createRequestWindow } from "./request-window.ts";
+import { createRpc } from "./rpc.ts";
+import type { Exchange, Turn } from "./traffic.ts";
+
+const START_MS = Date.parse("2026-03-01T12:00:00Z");
+const DAY_MS = 86_400_000;
+
+/** A clock that moves to the end of the earliest sleep whenever everything waits. */
+function createVirtualClock() {
+  let nowMs = START_MS;
+  const sleeps = new Set<{ readonly atMs: number; wake(): void }>();
+  const clock: Clock & { advance(ms: number): void } = {
+    now: () => nowMs,
+    advance(ms) {
+      nowMs += ms;
+    },
+    sleep(ms, signal) {
+      return new Promise((resolve) => {
+        const sleep = { atMs: nowMs + ms, wake: end };
+        function end() {
+          sleeps.delete(sleep);
+          resolve();
+        }
+        sleeps.add(sleep);
+        signal?.addEventListener("abort", end);
+        setTimeout(() => {
+          const [first] = [...sleeps].toSorted((one, other) => one.atMs - other.atMs);
+          if (first !== sleep) return setTimeout(end, 5);
+          nowMs = Math.max(nowMs, sleep.atMs);
+          return end();
+        }, 1);
+      });
+    },
+  };
+  return clock;
+}
+
+function createTraffic(options: Partial<NodeTrafficOptions> = {}) {
+  const clock = createVirtualClock();
+  const exchanges: Exchange[] = [];
+  const observe = (exchange: Exchange) => void exchanges.push(exchange);
+  const random = createCountingRandom();
+  const traffic = createNodeTraffic({ clock, random, observe, ...options });
+  const enter = (count = 1, waitMs = 5_000) => traffic.enter(count, clock.now() + waitMs);
+  return { clock, traffic, enter, exchanges };
+}
+
+const limited = (retryAfter: string | null = null) => ({ retryAfter });
+
+describe("requests per second", () => {
+  test("are at most the limit in every second, wherever it begins", () => {
+    const window = createRequestWindow(5);
+    const sentMs: number[] = [];
+    let nowMs = 0;
+    for (const count of [3, 2, 1, 4, 5, 1, 1, 1, 3, 2]) {
+      nowMs = window.freeAt(count, nowMs + 37);
+      window.take(count, nowMs);
+      sentMs.push(...Array.from({ length: count }, () => nowMs));
+    }
+    for (const fromMs of sentMs) {
+      const inSecond = sentMs.filter((atMs) => atMs >= fromMs && atMs < fromMs + 1_000);
+      expect(inSecond.length).toBeLessThanOrEqual(5);
+    }
+    // Nor does a request wait longer than it must.
+    expect(nowMs).toBeLessThanOrEqual(5_000);
+  });
+
+  test("wait for their turn in order", async () => {
+    const { clock, enter } = createTraffic({ requestsPerSecond: 2 });
+    const order: number[] = [];
+    const startedMs = await Promise.all(
+      [0, 1, 2, 3, 4].map(async (index) => {
+        const turn = await enter();
+        order.push(index);
+        turn.end(null);
+        return clock.now() - START_MS;
+      }),
+    );
+    expect(order).toEqual([0, 1, 2, 3, 4]);
+    expect(startedMs).toEqual([0, 0, 1_000, 1_000, 2_000]);
+  });
+
+  test("count each request of a batch", async () => {
+    const { clock, traffic, enter } = createTraffic({ requestsPerSecond: 10 });
+    expect(traffic.batchMax).toBe(10);
+    (await enter(10)).end(null);
+    (await enter(1)).end(null);
+    expect(clock.now() - START_MS).toBe(1_000);
+  });
+
+  test("are refused when their turn would come after their deadline", async () => {
+    const { enter } = createTraffic({ requestsPerSecond: 1 });
+    const turns = await Promise.allSettled(Array.from({ length: 8 }, () => enter(1, 3_500)));
+    expect(turns.map(({ status }) => status)).toEqual([
+      ...Array.from({ length: 4 }, () => "fulfilled"),
+      ...Array.from({ length: 4 }, () => "rejected"),
+    ]);
+    expect(turns.at(-1)).toMatchObject({ reason: { reason: "too many requests waiting" } });
+  });
+});
+
+describe("back-off", () => {
+  /** Returns how long the next request waits. */
+  async function waitAfter(retryAfter: string | null): Promise<number> {
+    const { clock, enter } = createTraffic();
+    (await enter()).end(limited(retryAfter));
+    const startMs = clock.now();
+    (await enter(1, 10 * 60_000)).end(null);
+    return clock.now() - startMs;
+  }
+
+  test("waits as long as the node asks, in seconds or until a date", async () => {
+    expect(await waitAfter("7")).toBeGreaterThanOrEqual(7_000);
+    expect(await waitAfter("7")).toBeLessThan(7_300);
+    const date = new Date(START_MS + 9_000).toUTCString();
+    expect(await waitAfter(date)).toBeGreaterThanOrEqual(9_000);
+    expect(await waitAfter(date)).toBeLessThan(9_300);
+  });
+
+  test("waits at least a moment whatever the node asks", async () => {
+    for (const retryAfter of [null, "0", "soon", "-5", new Date(0).toUTCString()]) {
+      expect(await waitAfter(retryAfter)).toBeGreaterThanOrEqual(250);
+      expect(await waitAfter(retryAfter)).toBeLessThanOrEqual(500);
+    }
+  });
+
+  test("doubles with each refusal and ends with an answer", async () => {
+    const { clock, enter } = createTraffic();
+    const waits: number[] = [];
+    for (let index = 0; index < 10; index++) {
+      const startMs = clock.now();
+      const turn = await enter(1, 120_000);
+      waits.push(clock.now() - startMs);
+      turn.end(limited());
+    }
+    for (const [index, wait] of waits.slice(1).entries()) {
+      const longest = Math.min(500 * 2 ** index, 60_000);
+      expect(wait).toBeGreaterThanOrEqual(longest / 2);
+      expect(wait).toBeLessThanOrEqual(longest);
+    }
+    (await enter(1, 120_000)).end(null);
+    (await enter()).end(limited());
+    const startMs = clock.now();
+    await enter();
+    expect(clock.now() - startMs).toBeLessThanOrEqual(500);
+  });
+
+  test("counts the refusals of requests that were open together as one", async () => {
+    const { clock, enter } = createTraffic();
+    const turns = await Promise.all(Array.from({ length: 8 }, () => enter()));
+    for (const turn of turns) turn.end(limited());
+    const startMs = clock.now();
+    await enter();
+    expect(clock.now() - startMs).toBeLessThanOrEqual(500);
+  });
+
+  test("refuses at once what cannot wait that long, also what waits already", async () => {
+    const { clock, enter } = createTraffic();
+    const open = await Promise.all(Array.from({ length: 32 }, () => enter()));
+    const waiting = enter(1, 1_000).catch((error: unknown) => error);
+    open[0]?.end(limited("60"));
+    expect(await waiting).toMatchObject({ reason: "rate limited" });
+    const startMs = clock.now();
+    await expect(enter(1, 5_000)).rejects.toMatchObject({ reason: "rate limited" });
+    expect(clock.now()).toBe(startMs);
+  });
+
+  test("halves the requests at once, which grow again with answers", async () => {
+    const { enter } = createTraffic();
+    const openMost = async () => {
+      const turns: Turn[] = [];
+      for (;;) {
+        const turn = await enter(1, 0).catch(() => null);
+        if (!turn) break;
+        turns.push(turn);
+      }
+      return turns;
+    };
+    const first = await openMost();
+    expect(first).toHaveLength(32);
+    first.pop()?.end(limited("1"));
+    for (const turn of first) turn.end(null);
+    (await enter()).end(null);
+    const second = await openMost();
+    expect(second).toHaveLength(16);
+    for (const turn of second) turn.end(null);
+    for (let index = 0; index < 40; index++) (await enter()).end(null);
+    expect((await openMost()).length).toBeGreaterThan(17);
+  });
+});
+
+describe("a daily budget", () => {
+  /** The count that all processes share. */
+  function createCount(): DayCount & { readonly used: Map<number, number>; reservations: number } {
+    const used = new Map<number, number>();
+    return {
+      used,
+      reservations: 0,
+      async reserve({ day, count, max }) {
+        this.reservations += 1;
+        const sum = (used.get(day) ?? 0) + count;
+        if (sum > max) return null;
+        used.set(day, sum);
+        return sum;
+      },
+    };
+  }
+
+  function open(counted: DayCount, requestsPerDay: number, clock = createVirtualClock()) {
+    const shares: number[] = [];
+    const onUsed = (share: number) => void shares.push(share);
+    const dayBudget = createDayBudget({ clock, requestsPerDay, counted, onUsed });
+    return { clock, shares, dayBudget };
+  }
+
+  async function spend(budget: ReturnType<typeof createDayBudget>, times: number, count = 1) {
+    let taken = 0;
+    for (let index = 0; index < times; index++) if (await budget.take(count)) taken += count;
+    return taken;
+  }
+
+  test("is never exceeded, by any number of processes that start again", async () => {
+    const counted = createCount();
+    let taken = 0;
+    for (let start = 0; start < 30; start++) {
+      taken += await spend(open(counted, 1_000).dayBudget, 50);
+    }
+    expect(taken).toBeLessThanOrEqual(1_000);
+    // A restart costs at most a hundredth of the day.
+    expect(taken).toBeGreaterThan(650);
+    expect([...counted.used.values()]).toEqual([1_000]);
+  });
+
+  test("is used up to the last request, and asks for few reservations", async () => {
+    const counted = createCount();
+    const { dayBudget, shares } = open(counted, 1_005);
+    expect(await spend(dayBudget, 2_000)).toBe(1_005);
+    expect(counted.reservations).toBeLessThan(115);
+    expect(shares.at(-1)).toBe(1);
+    expect(shares[0]).toBeCloseTo(0.01, 2);
+  });
+
+  test("counts each request of a batch, and requests that ask together", async () => {
+    const { dayBudget } = open(createCount(), 100);
+    const taken = await Promise.all(Array.from({ length: 20 }, () => dayBudget.take(7)));
+    expect(taken.filter(Boolean)).toHaveLength(14);
+  });
+
+  test("begins again with the day in UTC", async () => {
+    const { clock, dayBudget } = open(createCount(), 10);
+    expect(await spend(dayBudget, 20)).toBe(10);
+    clock.advance(DAY_MS / 2 - 1);
+    expect(await dayBudget.take(1)).toBe(false);
+    clock.advance(1);
+    expect(await spend(dayBudget, 20)).toBe(10);
+  });
+
+  test("refuses requests, and gets back those that were not sent", async () => {
+    const counted = createCount();
+    const { dayBudget } = open(counted, 3);
+    const { enter } = createTraffic({ dayBudget, requestsPerSecond: 1 });
+    const first = await Promise.allSettled([enter(1, 0), enter(1, 0), enter(1, 0)]);
+    expect(first.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "rejected"]);
+    await expect(enter()).resolves.toBeDefined();
+    await expect(enter()).resolves.toBeDefined();
+    await expect(enter()).rejects.toMatchObject({ reason: "daily budget used up" });
+  });
+});
+
+describe("a client with limits", () => {
+  const nodes: HttpNode[] = [];
+  afterEach(async () => {
+    await Promise.all(nodes.splice(0).map((node) => node.stop()));
+  });
+
+  async function open(answer: Parameters<typeof startHttpNode>[0], given = {}) {
+    const node = await startHttpNode(answer);
+    nodes.push(node);
+    const { traffic, clock, exchanges } = createTraffic(given);
+    const rpc = createRpc({ chainId: 2, rpcUrl: node.url, timeoutMs: 2_000, traffic });
+    return { node, rpc, clock, exchanges };
+  }
+
+  const busy: Reply = { status: 429, headers: { "retry-after": "2" }, body: "slow down" };
+
+  test("sends a request again after a refusal for the rate", async () => {
+    let refusals = 2;
+    const { node, rpc, clock } = await open((received) => (refusals-- > 0 ? busy : echo(received)));
+    expect(await rpc.call("m", [1])).toEqual({ ok: true, result: ["m", 1] });
+    expect(node.received).toHaveLength(3);
+    expect(clock.now() - START_MS).toBeGreaterThanOrEqual(4_000);
+  });
+
+  test("gives up when the refusals go on, and sends nothing more meanwhile", async () => {
+    const { node, rpc } = await open(() => ({ ...busy, headers: { "retry-after": "30" } }));
+    const unavailable = { code: "RPC_UNAVAILABLE", details: { reason: "rate limited" } };
+    await expect(rpc.call("m", [])).rejects.toMatchObject(unavailable);
+    await expect(rpc.call("m", [])).rejects.toMatchObject(unavailable);
+    await expect(rpc.batch([{ method: "m", params: [] }])).rejects.toMatchObject(unavailable);
+    expect(node.received).toHaveLength(1);
+  });
+
+  test("asks again only for the refused requests of a batch", async () => {
+    let isBusy = true;
+    const { node, rpc } = await open((received) => {
+      if (!isBusy) return echo(received);
+      isBusy = false;
+      const message = "Your app has exceeded its compute units per second capacity.";
+      const body = received.requests.map(({ id, params: [index] }) =>
+        Number(index) < 3
+          ? { jsonrpc: "2.0", id, result: ["m", index] }
+          : { jsonrpc: "2.0", id, error: { code: 429, message } },
+      );
+      return { body };
+    });
+    const requests = [0, 1, 2, 3, 4].map((index) => ({ method: "m", params: [index] }));
+    const answers = await rpc.batch(requests);
+    expect(answers).toEqual(
+      requests.map(({ params: [index] }) => ({ ok: true, result: ["m", index] })),
+    );
+    expect(node.received.map(({ requests: sent }) => sent.length)).toEqual([5, 1, 1]);
+  });
+
+  test("cuts batches to the requests of a second", async () => {
+    const { node, rpc, clock } = await open(echo, { requestsPerSecond: 10 });
+    await rpc.batch(Array.from({ length: 25 }, () => ({ method: "m", params: [] })));
+    expect(node.received.map(({ requests }) => requests.length)).toEqual([10, 10, 5]);
+    expect(clock.now() - START_MS).toBe(2_000);
+  });
+
+  test("reports each request with its outcome, its time and its bytes", async () => {
+    const { rpc, exchanges } = await open(({ requests: [sent], ...received }) => {
+      if (sent?.method === "html") return { status: 502, body: "<html>" };
+      if (sent?.method === "wrong") return { body: { jsonrpc: "2.0", id: sent.id } };
+      if (sent?.method === "error") {
+        return { body: { jsonrpc: "2.0", id: sent.id, error: { code: 3, message: "reverted" } } };
+      }
+      return echo({ ...received, requests: sent ? [sent] : [] });
+    });
+    for (const method of ["fine", "error", "html", "wrong"])
+      await rpc.call(method, []).catch(() => null);
+    expect(exchanges.map(({ requests }) => requests)).toEqual([
+      [{ method: "fine", outcome: "ok" }],
+      [{ method: "error", outcome: "node_error" }],
+      [{ method: "html", outcome: "http_error" }],
+      [{ method: "wrong", outcome: "malformed" }],
+    ]);
+    expect(
+      exchanges.every(({ bytesSent, bytesReceived }) => bytesSent > 40 && bytesReceived > 0),
+    ).toBe(true);
+  });
+});

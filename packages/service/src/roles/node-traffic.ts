@@ -1,0 +1,83 @@
+/** The limits of each configured node, one instance per process, and their metrics. */
+import { createDayBudget } from "../chains/rpc/day-budget.ts";
+import { createNodeTraffic } from "../chains/rpc/node-traffic.ts";
+import type { Exchange, NodeTraffic } from "../chains/rpc/traffic.ts";
+import { hostOf, type NodeConfig } from "../config/index.ts";
+import type { Clock, Random } from "../core/ports.ts";
+import { reserveRequests } from "../db/rpc-budgets.ts";
+import type { Db } from "../db/schema.ts";
+import { chainLabel, type Metrics } from "../telemetry/metrics.ts";
+
+/** A node by its place in the configuration. */
+export interface NodePlace {
+  /** Bridge chain id. */
+  readonly chainId: number;
+  /** The service's nodes, or the attestor's own. */
+  readonly view: "service" | "attestor";
+  /** From 0, in the order of the file. */
+  readonly position: number;
+}
+
+/** Returns the limits of a node; the same for each caller. */
+export type TrafficOf = (place: NodePlace, node: NodeConfig) => NodeTraffic;
+
+/** Creates the limits of each node when they are first asked for. */
+export function createTrafficOf(deps: {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly metrics: Metrics;
+}): TrafficOf {
+  const known = new Map<string, NodeTraffic>();
+  return (place, node) => {
+    const key = `${place.chainId} ${labelOf(place)}`;
+    const traffic = known.get(key) ?? openTraffic(deps, place, node);
+    known.set(key, traffic);
+    return traffic;
+  };
+}
+
+function openTraffic(
+  { db, clock, random, metrics }: Parameters<typeof createTrafficOf>[0],
+  place: NodePlace,
+  { url, requestsPerSecond, requestsPerDay }: NodeConfig,
+): NodeTraffic {
+  const { chainId } = place;
+  const labels = { chain: chainLabel(chainId), node: labelOf(place) };
+  const host = hostOf(url) ?? "";
+  return createNodeTraffic({
+    clock,
+    random,
+    requestsPerSecond,
+    dayBudget:
+      requestsPerDay === undefined
+        ? undefined
+        : createDayBudget({
+            clock,
+            requestsPerDay,
+            counted: { reserve: (wanted) => reserveRequests(db, { chainId, host, ...wanted }) },
+            onUsed: (share) => metrics.rpcBudgetUsed.set(labels, share),
+          }),
+    observe: (exchange) => count(metrics, labels, exchange),
+  });
+}
+
+/** Returns the label of a node: never its URL. */
+function labelOf({ view, position }: NodePlace): string {
+  return view === "service" ? `${position}` : `attestor-${position}`;
+}
+
+function count(
+  { rpcRequests, rpcSeconds, rpcBytes }: Metrics,
+  labels: { readonly chain: string; readonly node: string },
+  { requests, durationMs, bytesSent, bytesReceived }: Exchange,
+): void {
+  for (const { method, outcome } of requests) rpcRequests.inc({ ...labels, method, outcome });
+  // Nothing was sent.
+  if (bytesSent === 0) return;
+  const [first, ...others] = requests;
+  const method = others.length > 0 ? "batch" : (first?.method ?? "batch");
+  rpcSeconds.observe({ ...labels, method }, durationMs / 1000);
+  rpcBytes.inc({ ...labels, direction: "sent" }, bytesSent);
+  rpcBytes.inc({ ...labels, direction: "received" }, bytesReceived);
+}

@@ -1,0 +1,19 @@
+/** Nodes of a configuration, without limits. */
+import type { NodeConfig, NodesConfig } from "../../src/config/index.ts";
+
+export function createNodeConfig(url: string): NodeConfig {
+  return {
+    url,
+    wsUrl: undefined,
+    requestsPerSecond: undefined,
+    requestsPerDay: undefined,
+    role: "full",
+  };
+}
+
+export function createNodesConfig(
+  [first, ...others]: readonly [string, ...string[]],
+  quorum: number,
+): NodesConfig {
+  return { all: [createNodeConfig(first), ...others.map(createNodeConfig)], quorum };
+}

@@ -14,6 +14,7 @@ import {
   SolanaToken,
   WrittenSolanaChain,
 } from "../packages/service/src/config/solana-chain.ts";
+import { NodeObject } from "../packages/service/src/config/nodes.ts";
 import { Token } from "../packages/service/src/config/tokens.ts";
 import { ROUTE_DEFINITIONS } from "../packages/service/src/routes/index.ts";
 
@@ -110,6 +111,7 @@ function writeRoutes(): string {
 const PARTS: Readonly<Record<string, string>> = {
   file: write(ConfigFile.properties),
   "evm-chain": write(CompleteEvmChain.properties),
+  node: write(NodeObject.properties),
   token: write(Token.properties),
   "solana-chain": write(without(CompleteSolanaChain.properties, Object.keys(SharedSettings))),
   "solana-token": write(

@@ -40,6 +40,7 @@ describe("migrations", () => {
       "0015-loose-ends",
       "0016-waiting-signers",
       "0017-address-refunds",
+      "0018-rpc-budgets",
     ]);
     expect(await migrateToLatest(database.db)).toEqual([]);
     await assertMigrated(database.db);

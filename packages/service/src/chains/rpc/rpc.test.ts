@@ -19,7 +19,7 @@ afterEach(async () => {
 async function open(answer: Answer) {
   const node = await startHttpNode(answer);
   nodes.push(node);
-  const rpc = createRpc({ chainId: 2, rpcUrl: node.url, timeoutMs: 2_000 });
+  const rpc = createRpc({ chainId: 2, rpcUrl: node.url, timeoutMs: 10_000 });
   return { node, rpc };
 }
 
@@ -59,7 +59,7 @@ describe("a request", () => {
   test("sends the credentials of the URL as a header", async () => {
     const { node } = await open(echo);
     const rpcUrl = node.url.replace("http://", "http://user:p%40ss@");
-    const rpc = createRpc({ chainId: 2, rpcUrl, timeoutMs: 2_000 });
+    const rpc = createRpc({ chainId: 2, rpcUrl, timeoutMs: 10_000 });
     await rpc.call("m", []);
     const { authorization } = node.received[0]?.headers ?? {};
     expect(authorization).toBe(`Basic ${Buffer.from("user:p@ss").toString("base64")}`);

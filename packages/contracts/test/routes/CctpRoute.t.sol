@@ -81,7 +81,7 @@ contract CctpRouteTest is Market {
         assertEq(minted.totalSupply(), AMOUNT, "supply");
     }
 
-    function test_T72_deliver_WhoeverMintsFirstMintsToTheCommittedWallet() public {
+    function test_T72_deliver_AStrangerMintsToTheCommittedWallet() public {
         bytes memory message = _burn(0);
         (bytes memory filled, bytes memory attestation) = attest(message, "n", 2000, 0, 0);
         vm.prank(STRANGER);

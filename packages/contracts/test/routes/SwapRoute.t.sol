@@ -101,7 +101,7 @@ contract SwapRouteTest is Market {
         _swapCoin();
         assertEq(weth.balanceOf(address(router)), 5 ether, "it stays");
         settle(_dollars(fairAsk(USDC_IN_ETH)));
-        assertTrue(RECIPIENT.balance > 5.99 ether, "whoever unwraps next has it");
+        assertTrue(RECIPIENT.balance > 5.99 ether, "the next caller who unwraps gets it");
     }
 
     /// @dev The whole USDC of the pool costs less than this deposit, and the router keeps the rest.

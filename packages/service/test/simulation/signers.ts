@@ -1,6 +1,6 @@
 /**
- * Keys of the fake chains: an account is its own key, and a signature contains the signed content. The signer of Solana
- * judges orders like the real one, but does not remember how long its signatures are valid: here the lane alone must
+ * Signers of the fake chains: an account is its own key, and a signature contains the signed content. The signer of Solana
+ * checks orders like the real one, but does not remember how long its signatures are valid: here the lane alone must
  * prevent a second signature of an order.
  */
 import type { Fees } from "../../src/chains/port/index.ts";
@@ -86,7 +86,7 @@ export function createFakeAttestorSigner(
 const DAY_MS = 86_400_000;
 const BPS = 10_000n;
 
-/** Creates the signer of Solana, which judges orders when it signs them. It lives as long as the run. */
+/** Creates the signer of Solana, which checks each order before it signs. It keeps its state for the whole run. */
 export function createFakeCustody(options: {
   readonly contracts: FakeContracts;
   /** The configured routes; some begin on Solana. */
@@ -106,11 +106,11 @@ export function createFakeCustody(options: {
     if (!holds) throw new SignerRefusal(what);
   };
   const requireInTime = (deadline: bigint) =>
-    require(deadline * 1000n >= BigInt(Math.floor(nowMs())), `what was good until ${deadline}`);
+    require(deadline * 1000n >= BigInt(Math.floor(nowMs())), `signature expired at ${deadline}`);
 
-  function judge(order: Order, purpose: LanePurpose): void {
+  function checkOrder(order: Order, purpose: LanePurpose): void {
     const wanted = order.kind === "deliver" ? "deliver" : "settle";
-    require(purpose === wanted, `a ${order.kind} from a lane to ${purpose}`);
+    require(purpose === wanted, `${order.kind} order in a lane for ${purpose}`);
     switch (order.kind) {
       case "lock": {
         const { commitment, token, amount, minOut } = order;
@@ -123,16 +123,17 @@ export function createFakeCustody(options: {
             pair.destChain === destChain &&
             padAddress(pair.destToken) === destToken,
         );
-        require(isPair, "a lock for a pair without a route");
-        require(order.delivery === padAddress(deliveryOf(destChain)), "another delivery contract");
+        require(isPair, "lock of a pair without a route");
+        require(order.delivery === padAddress(deliveryOf(destChain)), "delivery contract differs");
         const kept = BPS - BigInt(commitment.maxFeeBps);
-        require(minOut > 0n && minOut >= (amount * kept) / BPS, "a lock for too little");
+        require(minOut > 0n && minOut >= (amount * kept) / BPS, "lock below the minimum");
         return;
       }
       case "claim": {
         const { deliveryId, paidAmount, deadline, signature } = order;
         const fields = ["claim", deliveryId, paidAmount, deadline] as const;
-        require(signature === attestation(attestor, escrow, chainId, ...fields), "no attestor's");
+        require(signature ===
+          attestation(attestor, escrow, chainId, ...fields), "not signed by the attestor");
         requireInTime(deadline);
         return end(deliveryId, "claim");
       }
@@ -140,7 +141,8 @@ export function createFakeCustody(options: {
         const { deadline, signature } = order;
         const deliveryId = lockIdOf(contracts, order);
         const fields = ["return", deliveryId, deadline] as const;
-        require(signature === attestation(attestor, escrow, chainId, ...fields), "no attestor's");
+        require(signature ===
+          attestation(attestor, escrow, chainId, ...fields), "not signed by the attestor");
         requireInTime(deadline);
         return end(deliveryId, "return");
       }
@@ -151,30 +153,32 @@ export function createFakeCustody(options: {
         const id = deliveryIdOf({ srcChain, escrow: source, wallet, token: srcToken, seq });
         const fields = [id, hashCommitment(commitment), amount, deadline] as const;
         const signed = attestation(attestor, delivery, chainId, ...fields);
-        require(order.signature === signed, "no attestor's");
-        require(commitment.destChain === chainId && amount > 0n, "a delivery elsewhere");
+        require(order.signature === signed, "not signed by the attestor");
+        require(commitment.destChain === chainId &&
+          amount > 0n, "delivery to another chain, or of nothing");
         requireInTime(deadline);
         delivered.set(id, { amount, atMs: nowMs() });
-        const lately = [...delivered.values()].filter(({ atMs }) => atMs > nowMs() - DAY_MS);
-        const sum = lately.reduce((total, one) => total + one.amount, 0n);
+        const recent = [...delivered.values()].filter(({ atMs }) => atMs > nowMs() - DAY_MS);
+        const sum = recent.reduce((total, one) => total + one.amount, 0n);
         if (sum > dailyCap) delivered.delete(id);
         return require(sum <= dailyCap, "above the daily cap");
       }
       case "transfer": {
         const { commitment, token, amount, fee } = order;
         const isHere = commitment.destChain === chainId;
-        require(isHere && toAddress(commitment.destToken) === token, "a transfer elsewhere");
+        require(isHere &&
+          toAddress(commitment.destToken) === token, "transfer to another chain or token");
         const cap = (amount * BigInt(commitment.maxFeeBps)) / BPS;
-        return require(fee <= cap && fee < amount, "a fee above the committed cap");
+        return require(fee <= cap && fee < amount, "fee above the committed cap");
       }
       case "refund":
-        return require(order.amount > 0n, "a refund of nothing");
+        return require(order.amount > 0n, "refund of zero");
     }
   }
 
   function end(deliveryId: Hex32, ending: "claim" | "return"): void {
     const before = endings.get(deliveryId) ?? ending;
-    require(before === ending, `a ${ending} after the lock's ${before}`);
+    require(before === ending, `${ending} of a lock that has a ${before}`);
     endings.set(deliveryId, ending);
   }
 
@@ -188,9 +192,9 @@ export function createFakeCustody(options: {
         ...lane,
         retired: false,
         async sign({ call, gas, fees, lifetime }) {
-          if (!lifetime) throw new SignerRefusal("a transaction without a lifetime");
+          if (!lifetime) throw new SignerRefusal("transaction without a lifetime");
           const order = decode<Order>(call.data);
-          judge(order, lane.purpose);
+          checkOrder(order, lane.purpose);
           const action: Action = { kind: "order", order };
           const raw = toRaw({
             from: lane.address,

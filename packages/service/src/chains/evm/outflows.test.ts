@@ -41,7 +41,7 @@ test("a sweep into a lock is an outflow of its wallet, and a return reverses it"
   expect(await listNewest()).toEqual([returned]);
 });
 
-test("a refund is an outflow of its wallet, whoever sent it [T24]", async () => {
+test("a refund is an outflow of its wallet, from any sender [T24]", async () => {
   const authority = toEvmAddress(world.wallet.account.address);
   const commitment = { ...world.commitmentTo(HERE), refundAuthority: padAddress(authority) };
   const wallet = world.here.predictWallet(commitment);

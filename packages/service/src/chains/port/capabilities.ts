@@ -95,7 +95,7 @@ export interface CctpBridge {
   encodeBurnData(terms: BurnTerms): Hex;
   /** Encodes the route data of `FAST_MCTP` with a pool swap before the burn. */
   encodeSwapBurnData(terms: PoolSwapBurnTerms): Hex;
-  /** Finds the mint of the bridge message with a nonce, whoever submitted it; null while nobody has. */
+  /** Finds the mint of the bridge message with a nonce, submitted by anybody; null while nobody has. */
   findMint(nonce: Hex32, at?: ReadPoint): Promise<FoundMint | null>;
 }
 

@@ -5,7 +5,7 @@ import type { FoundDelivery, FoundRefund, Lock, Outflow } from "./effects.ts";
 
 /** Reads the service's contracts. Every method may throw RPC_UNAVAILABLE. */
 export interface ContractReader {
-  /** Lists the outflows of deposit addresses in exactly this block, in order, whoever sent the transaction. */
+  /** Lists the outflows of deposit addresses in exactly this block, in order, from any sender. */
   listOutflows(block: BlockRef): Promise<readonly Outflow[]>;
   /** Returns the newest refund of a wallet and token in a final block, starting at a block. */
   findRefund(args: {
@@ -15,7 +15,7 @@ export interface ContractReader {
   }): Promise<FoundRefund | null>;
   /** Returns a lock. `hints` are transactions that may have opened or ended it; a chain that must search tries them first. */
   getLock(deliveryId: Hex32, at: ReadPoint, hints?: readonly TxHash[]): Promise<Lock | null>;
-  /** Returns the delivery made on this chain under the id, whoever sent it. `hints` as in `getLock`. */
+  /** Returns the delivery made on this chain under the id, by any sender. `hints` as in `getLock`. */
   findDelivery(
     deliveryId: Hex32,
     at?: ReadPoint,

@@ -286,7 +286,7 @@ async function advanceDelivered(deps: RelayDeps, transfer: Transfer): Promise<vo
   await store.updateTransfer(deps.db, transfer, { state: "final" });
 }
 
-/** Finds the mint of a message at the newest block, whoever relayed it. */
+/** Finds the mint of a message at the newest block, relayed by anybody. */
 function findMint(
   deps: RelayDeps,
   { burn }: Transfer,

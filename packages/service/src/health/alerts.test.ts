@@ -65,8 +65,8 @@ describe.each(rules)("the alert $alert", ({ alert, expr, severity, summary, runb
     const page = readFileSync(join(DOCS, "runbook", runbook), "utf8");
     expect(page.split("\n")[0]).toBe(`# ${alert}`);
     expect(page.match(/^## .+$/gm)).toEqual([
-      "## What to look at",
-      "## What to do",
+      "## Where to look",
+      "## Remedy",
       "## Is money at risk?",
     ]);
     const links = [...page.matchAll(/\]\(([\w-]+\.md)\)/g)].map(([, link]) => link);

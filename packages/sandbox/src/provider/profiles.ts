@@ -1,6 +1,6 @@
 /**
  * Profiles of providers: the limits of a plan and the provider's own words when one is exceeded. The words are in the tables
- * of refusals, each with its source; the limits are those of the cheapest plan that a settlement service would use.
+ * of refusals, each with its source. Limits differ between plans and chains; these are examples at the low end.
  */
 import { NODE_REFUSALS, SOLANA_REFUSALS } from "./node-refusals.ts";
 import { PROVIDER_REFUSALS } from "./provider-refusals.ts";
@@ -44,7 +44,10 @@ export interface Limits {
   readonly missingMethods: readonly string[];
   /** Whether `eth_getLogs` needs an address. */
   readonly logsNeedAddress: boolean;
-  /** Whether a lagging replica answers logs of an unknown block hash with an empty list, as some do, and not with an error. */
+  /**
+   * Whether a lagging replica answers logs of an unknown block hash with an empty list, and not with an error. Some providers
+   * do, and not always the same; some of these profiles do, so that both are met.
+   */
   readonly emptyForUnknownBlock: boolean;
 }
 

@@ -249,17 +249,20 @@ describe("faults", () => {
     const play = async () => {
       const { provider } = await start({ drop: 0.3, htmlErrors: 0.3, seed: 9 });
       const outcomes: string[] = [];
-      for (let index = 0; index < 30; index += 1) {
-        const outcome = await post(provider, { id: 1, method: "eth_blockNumber" }).then(
-          ({ status, text }) => `${status} ${text.slice(0, 6)}`,
-          () => "dropped",
+      for (let index = 0; index < 40; index += 1) {
+        const body = JSON.stringify({ id: 1, method: "eth_blockNumber" });
+        const response = await fetch(provider.url, { method: "POST", body }).catch(() => undefined);
+        const text = await response?.text().catch(() => "cut");
+        outcomes.push(
+          response === undefined ? "dropped" : `${response.status} ${text?.slice(0, 6)}`,
         );
-        outcomes.push(outcome);
       }
       return outcomes;
     };
     const first = await play();
-    expect(new Set(first)).toEqual(new Set(["dropped", "502 <html>", '200 {"json']));
+    expect(new Set(first)).toEqual(
+      new Set(["dropped", "200 cut", '200 {"json', "502 <html>", "503 <html>", "504 <html>"]),
+    );
     expect(await play()).toEqual(first);
   });
 
@@ -336,6 +339,16 @@ describe("WebSocket", () => {
     socket.send(JSON.stringify({ id: 2, method: "eth_blockNumber", params: [] }));
     expect((await until(6))[5]).toMatchObject({ id: 2, result: hex(103) });
     expect(provider.stats().notifications).toBe(4);
+  });
+
+  test("notifications keep their order, whatever the jitter", async () => {
+    const { provider, node } = await start({ jitterMs: 40, seed: 2 });
+    const { socket, until } = await open(provider);
+    socket.send(JSON.stringify({ id: 1, method: "eth_subscribe", params: ["newHeads"] }));
+    await until(2);
+    node.head = 110;
+    const numbers = (await until(12)).slice(1).map(({ params }) => Number(params?.result.number));
+    expect(numbers).toEqual(Array.from({ length: 11 }, (_, index) => 100 + index));
   });
 
   test("a silent socket accepts the subscription and notifies nothing", async () => {

@@ -137,7 +137,7 @@ async function serve(
   if (pathname === "/settings") return serveSettings(request, response, parts);
   if (request.method !== "POST") return void response.writeHead(405).end();
   const reply = await parts.responder.respond((await readBody(request)).toString("utf8"));
-  if (reply.kind === "drop") return void request.socket.destroy();
+  if (reply.kind === "drop") return drop(response, reply.half);
   const headers = {
     "content-type": reply.contentType,
     ...(reply.retryAfterSeconds === null ? {} : { "retry-after": `${reply.retryAfterSeconds}` }),
@@ -149,6 +149,18 @@ async function serve(
     return;
   }
   response.writeHead(reply.status, headers).end(reply.body);
+}
+
+/** Ends the connection, after the first half of an answer if there is one. */
+function drop(response: ServerResponse, answer: Buffer | undefined): void {
+  if (answer === undefined) return void response.socket?.destroy();
+  response.writeHead(200, {
+    "content-type": "application/json",
+    "content-length": answer.length,
+  });
+  response.write(answer.subarray(0, Math.floor(answer.length / 2)), () =>
+    response.socket?.destroy(),
+  );
 }
 
 /** `GET /stats` reads the counts, `DELETE /stats` begins new ones. */

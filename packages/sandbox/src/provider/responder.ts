@@ -19,9 +19,13 @@ import { isMissing, lagOfReplica, type ProviderSettings } from "./settings.ts";
 import type { Counter } from "./stats.ts";
 import type { Upstream } from "./upstream.ts";
 
-/** An answer to a message, or no answer: the connection is dropped. */
+/** An answer to a message, or a dropped connection. */
 export type Reply =
-  | { readonly kind: "drop" }
+  | {
+      readonly kind: "drop";
+      /** The answer of which the first half is sent. */
+      readonly half?: Buffer;
+    }
   | {
       readonly kind: "reply";
       readonly status: number;
@@ -51,6 +55,7 @@ interface Fate {
   readonly dropsBefore: boolean;
   readonly dropsAfter: boolean;
   readonly html: boolean;
+  readonly htmlPage: number;
   readonly replica: number;
   readonly halfTripMs: number;
 }
@@ -66,6 +71,7 @@ export function createResponder(parts: Parts): Responder {
       dropsBefore: drops && before,
       dropsAfter: drops && !before,
       html: random.happens(htmlErrors),
+      htmlPage: random.below(HTML_ERRORS.length),
       replica: random.below(Math.max(1, replicas)),
       halfTripMs: drawHalfTripMs(),
     };
@@ -76,9 +82,10 @@ export function createResponder(parts: Parts): Responder {
     return (latencyMs + jitterMs * random.next()) / 2;
   }
 
-  function drop(): Reply {
+  /** Drops the connection before the node sees the message, or in the middle of its answer. */
+  function drop(reply?: Reply): Reply {
     counter.add("dropped", 1);
-    return { kind: "drop" };
+    return reply?.kind === "reply" ? { kind: "drop", half: reply.body } : { kind: "drop" };
   }
 
   async function respondIn(fate: Fate, body: string): Promise<Reply> {
@@ -92,7 +99,7 @@ export function createResponder(parts: Parts): Responder {
     if (fate.html) {
       counter.add("htmlErrors", 1);
       await wait(fate.halfTripMs);
-      return HTML_ERROR;
+      return htmlError(fate.htmlPage);
     }
     if (refused !== undefined) {
       await wait(fate.halfTripMs);
@@ -102,7 +109,7 @@ export function createResponder(parts: Parts): Responder {
     const lag = lagOfReplica(settings(), fate.replica);
     const reply = await answerMessage(parts, message, lag, view);
     await wait(fate.halfTripMs);
-    return fate.dropsAfter ? drop() : reply;
+    return fate.dropsAfter ? drop(reply) : reply;
   }
 
   return {
@@ -127,16 +134,21 @@ async function wait(ms: number): Promise<void> {
   if (ms > 0) await delay(ms);
 }
 
-/** The page of a proxy whose node does not answer, instead of JSON. */
-const HTML_ERROR: Reply = {
-  kind: "reply",
-  status: 502,
-  contentType: "text/html",
-  retryAfterSeconds: null,
-  body: Buffer.from(
-    "<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>\r\n<center><h1>502 Bad Gateway</h1></center>\r\n<hr><center>nginx</center>\r\n</body>\r\n</html>\r\n",
-  ),
-};
+/** The errors of a proxy whose node does not answer: a page instead of JSON. */
+const HTML_ERRORS = [
+  "502 Bad Gateway",
+  "503 Service Temporarily Unavailable",
+  "504 Gateway Time-out",
+];
+
+function htmlError(index: number): Reply {
+  const title = HTML_ERRORS[index] ?? "";
+  const body = Buffer.from(
+    `<html>\r\n<head><title>${title}</title></head>\r\n<body>\r\n<center><h1>${title}</h1></center>\r\n<hr><center>nginx</center>\r\n</body>\r\n</html>\r\n`,
+  );
+  const status = Number.parseInt(title, 10);
+  return { kind: "reply", status, contentType: "text/html", retryAfterSeconds: null, body };
+}
 
 function json(body: Buffer, status = 200, retryAfterSeconds: number | null = null): Reply {
   return { kind: "reply", status, contentType: "application/json", retryAfterSeconds, body };

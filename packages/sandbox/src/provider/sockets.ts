@@ -26,12 +26,24 @@ export function acceptSockets(server: Server, parts: Parts): () => void {
   };
 }
 
+/** The subscriptions of one connection. */
+interface Subscriptions {
+  readonly cancels: Map<string, () => void>;
+  created: number;
+  /** Notifications arrive in the order in which they were sent, whatever the jitter. */
+  sent: Promise<unknown>;
+}
+
 function serve(socket: WebSocket, parts: Parts): void {
-  const subscriptions = new Map<string, () => void>();
+  const subscriptions: Subscriptions = {
+    cancels: new Map(),
+    created: 0,
+    sent: Promise.resolve(),
+  };
   // A client that breaks the protocol ends its own connection.
   socket.on("error", () => socket.terminate());
   socket.on("close", () => {
-    for (const cancel of subscriptions.values()) cancel();
+    for (const cancel of subscriptions.cancels.values()) cancel();
   });
   socket.on("message", (data) => {
     const text = Buffer.isBuffer(data) ? data.toString("utf8") : "";
@@ -45,16 +57,18 @@ function serve(socket: WebSocket, parts: Parts): void {
 async function answer(
   socket: WebSocket,
   parts: Parts,
-  subscriptions: Map<string, () => void>,
+  subscriptions: Subscriptions,
   text: string,
 ): Promise<void> {
   const [call, ...more] = parseMessage(text)?.calls ?? [];
   if (call !== undefined && more.length === 0 && isSubscription(call)) {
     parts.counter.add("messages", 1);
+    parts.counter.add("bytesIn", text.length);
     parts.counter.count(call);
     await parts.responder.travel();
     const body = changeSubscription(socket, parts, subscriptions, call);
     await parts.responder.travel();
+    parts.counter.add("bytesOut", body.length);
     socket.send(body);
     return;
   }
@@ -71,40 +85,47 @@ function isSubscription({ method }: Call): boolean {
 function changeSubscription(
   socket: WebSocket,
   parts: Parts,
-  subscriptions: Map<string, () => void>,
+  subscriptions: Subscriptions,
   call: Call,
 ): string {
-  const { counter, heads } = parts;
+  const { counter, heads, settings } = parts;
+  const { family, words } = profileOf(settings().profile);
   const [param] = call.params;
   if (call.method.endsWith("nsubscribe")) {
-    const cancel = subscriptions.get(String(param));
+    const cancel = subscriptions.cancels.get(String(param));
     cancel?.();
-    subscriptions.delete(String(param));
+    subscriptions.cancels.delete(String(param));
     return writeResult(call.id, cancel !== undefined).toString();
   }
-  if (call.method === "eth_subscribe" && param !== "newHeads") {
-    const refusal = refusalOf(profileOf(parts.settings().profile).words.method);
+  const served =
+    family === "evm"
+      ? call.method === "eth_subscribe" && param === "newHeads"
+      : call.method === "slotSubscribe";
+  if (!served) {
+    const refusal = refusalOf(words.method);
     counter.refuse(refusal.id, 1);
     return writeError(call.id, renderError(refusal, { method: call.method })).toString();
   }
-  const ethereum = call.method === "eth_subscribe";
-  const number = subscriptions.size + 1;
-  const id = ethereum ? `0x${number.toString(16).padStart(32, "0")}` : number;
-  const method = ethereum ? "eth_subscription" : "slotNotification";
+  subscriptions.created += 1;
+  const number = subscriptions.created;
+  const id = family === "evm" ? `0x${number.toString(16).padStart(32, "0")}` : number;
+  const method = family === "evm" ? "eth_subscription" : "slotNotification";
   counter.add("subscriptions", 1);
   const cancel = heads.subscribe((result) => {
-    void notify(socket, parts, { jsonrpc: "2.0", method, params: { subscription: id, result } });
+    const text = JSON.stringify({ jsonrpc: "2.0", method, params: { subscription: id, result } });
+    const arrival = parts.responder.travel();
+    subscriptions.sent = subscriptions.sent
+      .then(() => arrival)
+      .then(() => notify(socket, parts, text));
   });
-  subscriptions.set(String(id), cancel);
+  subscriptions.cancels.set(String(id), cancel);
   return writeResult(call.id, id).toString();
 }
 
-async function notify(socket: WebSocket, parts: Parts, message: object): Promise<void> {
-  if (parts.settings().wsSilent) return;
-  await parts.responder.travel();
-  const text = JSON.stringify(message);
-  parts.counter.add("notifications", 1);
-  parts.counter.add("bytesOut", text.length);
+function notify(socket: WebSocket, { settings, counter }: Parts, text: string): void {
   // A socket that has closed meanwhile takes nothing.
-  if (socket.readyState === socket.OPEN) socket.send(text);
+  if (settings().wsSilent || socket.readyState !== socket.OPEN) return;
+  counter.add("notifications", 1);
+  counter.add("bytesOut", text.length);
+  socket.send(text);
 }

@@ -100,12 +100,14 @@ export async function startSyntheticChain(
       synthetic_setHead: (number) => clock.setHead(Number(number)),
     },
   });
+  const hashAt = (number: number) => history.hashOf(history.blockAt(number));
   const server = await startChainServer({
     host: options.host ?? "127.0.0.1",
     port: options.port ?? 0,
     answer,
     head,
     header: (number) => writer.header(blocks.get(history.blockAt(number))),
+    hashAt,
   });
   return {
     ...server,
@@ -113,7 +115,7 @@ export async function startSyntheticChain(
     setHead: clock.setHead,
     deposit,
     reorg: history.reorg,
-    hashAt: (number) => history.hashOf(history.blockAt(number)),
+    hashAt,
   };
 }
 

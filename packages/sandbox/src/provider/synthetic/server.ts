@@ -23,6 +23,7 @@ export async function startChainServer(options: {
   readonly head: () => number;
   /** Returns the header of a block, as a notification names it. */
   readonly header: (number: number) => string;
+  readonly hashAt: (number: number) => string;
 }): Promise<ChainServer> {
   const server = createServer((request, response) => {
     // The client has gone.
@@ -92,23 +93,32 @@ function write(response: ServerResponse, parts: readonly Buffer[]): void {
 
 function serveSocket(
   socket: WebSocket,
-  options: Pick<Parameters<typeof startChainServer>[0], "answer" | "head" | "header">,
+  options: Pick<Parameters<typeof startChainServer>[0], "answer" | "head" | "header" | "hashAt">,
 ): void {
-  const { answer, head, header } = options;
+  const { answer, head, header, hashAt } = options;
   const subscriptions = new Map<string, NodeJS.Timeout>();
   const cancel = (id: string) => {
     clearInterval(subscriptions.get(id));
     return subscriptions.delete(id);
   };
+  let created = 0;
   const subscribe = (): string => {
-    const id = `0x${(subscriptions.size + 1).toString(16).padStart(32, "0")}`;
+    created += 1;
+    const id = `0x${created.toString(16).padStart(32, "0")}`;
     let last = head();
+    let hash = hashAt(last);
+    const send = (number: number) => {
+      socket.send(
+        `{"jsonrpc":"2.0","method":"eth_subscription","params":{"subscription":"${id}","result":${header(number)}}}`,
+      );
+    };
     const announce = () => {
-      for (; last < head(); last += 1) {
-        socket.send(
-          `{"jsonrpc":"2.0","method":"eth_subscription","params":{"subscription":"${id}","result":${header(last + 1)}}}`,
-        );
-      }
+      const newest = head();
+      // After a reorganisation the head is announced again, with its new hash.
+      if (hashAt(last) !== hash) send(last);
+      for (let number = last + 1; number <= newest; number += 1) send(number);
+      last = newest;
+      hash = hashAt(newest);
     };
     subscriptions.set(id, setInterval(announce, HEAD_MS));
     return id;

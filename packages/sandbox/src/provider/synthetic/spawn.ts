@@ -1,5 +1,5 @@
 /** A synthetic chain in a process of its own, so that its processor time is apart from the measured program's. */
-import { spawn } from "node:child_process";
+import { fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { SandboxError } from "../../errors.ts";
@@ -26,17 +26,16 @@ export interface RemoteSyntheticChain {
 export async function spawnSyntheticChain(
   options: SyntheticChainOptions = {},
 ): Promise<RemoteSyntheticChain> {
-  const child = spawn(process.execPath, [MAIN, writeOptions(options)], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
+  const child = fork(MAIN, { stdio: ["ignore", "ignore", "inherit", "ipc"] });
   const ended = once(child, "exit");
-  const [line] = await Promise.race([
-    once(child.stdout, "data"),
+  child.send(writeOptions(options));
+  const [started] = await Promise.race([
+    once(child, "message"),
     ended.then(() => {
       throw new SandboxError("the synthetic chain ended at its start");
     }),
   ]);
-  const { url, wsUrl } = asRecord(JSON.parse(String(line))) ?? {};
+  const { url, wsUrl } = asRecord(started) ?? {};
   const node = createUpstream(String(url));
   return {
     url: String(url),

@@ -16,7 +16,7 @@ async function start(options: Omit<ProviderOptions, "upstream"> = {}) {
   const ask = async (method: string, ...params: readonly unknown[]) => {
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
     const response = await fetch(provider.url, { method: "POST", body });
-    return response.json();
+    return JSON.parse(await response.text());
   };
   return { chain, provider, ask };
 }

@@ -45,7 +45,8 @@ import { openBridgeAttestations } from "../roles/bridge-attestations.ts";
 import { createChains, RENT_PER_BYTE } from "../roles/chains.ts";
 import { createConfiguredPrices } from "../roles/prices.ts";
 import type { Call, Result } from "./command.ts";
-import { createKeyOpener, listAccounts, readKeystore } from "../roles/keys.ts";
+import { createKeyOpener, readKeystore } from "../roles/key-opener.ts";
+import { listAccounts } from "../roles/key-accounts.ts";
 import { systemClock, systemHttp } from "../roles/system-ports.ts";
 
 const RPC_TIMEOUT_MS = 10_000;

@@ -4,7 +4,8 @@ import { OperatingError } from "../core/errors.ts";
 import { startSignerServer, withVaultsOnly } from "../signers/server.ts";
 import { createLog } from "../telemetry/log.ts";
 import type { Call, Result } from "./command.ts";
-import { type AskPassphrase, openSigners } from "../roles/keys.ts";
+import type { AskPassphrase } from "../roles/key-opener.ts";
+import { openSigners } from "../roles/keys.ts";
 import { systemClock } from "../roles/system-ports.ts";
 
 /** Starts the signer of a role, and prints its socket once it listens. */

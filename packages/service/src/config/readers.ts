@@ -1,5 +1,5 @@
 /** Reads the secrets and keys of the file that the process needs. */
-import { type ConfigFile } from "./file.ts";
+import type { ConfigFile } from "./file.ts";
 import { createKeyReader, type KeyReader, type SignerName } from "./keys.ts";
 import { createSecretReader, type Environment, type SecretReader } from "./secrets.ts";
 import { Secret } from "../core/secret.ts";

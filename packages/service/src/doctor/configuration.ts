@@ -4,7 +4,7 @@ import { feeOf, minOutOf } from "../core/amounts.ts";
 import type { Address } from "../core/hex.ts";
 import { type Check, type CheckResult, judge, ok } from "../core/check.ts";
 import { describeRoute, getToken } from "../routes/index.ts";
-import { type DoctorDeps } from "./facts.ts";
+import type { DoctorDeps } from "./facts.ts";
 
 const SUBJECT = "configuration";
 const LOADS = { id: "config.loads", subject: SUBJECT, expected: "every setting is valid" };

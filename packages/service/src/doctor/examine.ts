@@ -4,7 +4,7 @@ import { checkConfiguration } from "./configuration.ts";
 import { checkContracts } from "./contracts.ts";
 import { checkDatabase } from "./database.ts";
 import { checkEveryChain } from "./every-chain.ts";
-import { type DoctorDeps } from "./facts.ts";
+import type { DoctorDeps } from "./facts.ts";
 import { checkFeeds } from "./feeds.ts";
 import { checkLanes } from "./lanes.ts";
 import { checkEvmNodes } from "./nodes.ts";

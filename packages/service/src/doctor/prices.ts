@@ -23,7 +23,7 @@ import {
   skip,
 } from "../core/check.ts";
 import { describeRoute, getChainConfig, getToken } from "../routes/index.ts";
-import { type DoctorDeps } from "./facts.ts";
+import type { DoctorDeps } from "./facts.ts";
 
 const SUBJECT = "prices";
 const USD_DECIMALS = 18;

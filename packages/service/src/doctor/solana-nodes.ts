@@ -4,7 +4,7 @@ import type { SolanaInspector } from "../chains/inspector.ts";
 import { toBase58 } from "../core/base58.ts";
 import { OperatingError } from "../core/errors.ts";
 import { type Check, judge, ok, skip } from "../core/check.ts";
-import { type DoctorDeps } from "./facts.ts";
+import type { DoctorDeps } from "./facts.ts";
 import { checkNodes, type NodeChecks, type NodeOf } from "./nodes.ts";
 
 /** About 13 seconds is normal while the cluster is healthy. */

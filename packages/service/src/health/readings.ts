@@ -3,7 +3,7 @@
  * that the scrape interval does not set the load on nodes. A value that could not be read is removed.
  */
 import type { Chain } from "../chains/port/index.ts";
-import { type Address } from "../core/hex.ts";
+import type { Address } from "../core/hex.ts";
 import { chainLabel, type Metrics } from "../telemetry/metrics.ts";
 
 /** The values to read from one chain. */

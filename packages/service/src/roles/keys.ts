@@ -1,65 +1,40 @@
 /** Opens the configured keys, in this process or in a signer's process. */
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import {
   type ChainConfig,
   type Config,
   deliveryOf,
   type EvmChain,
-  type KeyConfig,
   LANE_PURPOSES,
   type LanePurpose,
   listEvmChains,
-  listLaneKeys,
   listSolanaChains,
   type SignerName,
 } from "../config/index.ts";
-import { assertNever, Bug } from "../core/assert.ts";
+import { Bug } from "../core/assert.ts";
 import { OperatingError } from "../core/errors.ts";
 import { type Address, padAddress } from "../core/hex.ts";
 import type { Clock } from "../core/ports.ts";
-import type { Secret } from "../core/secret.ts";
 import { deliveryIdOf, hashCommitment, predictWallet } from "../chains/evm/commitment.ts";
 import { connectSigner } from "../signers/client.ts";
 import { createEvmAttestorPolicy } from "../signers/evm/attestor-policy.ts";
 import { type AttestedChain, createEvmAttestorSigner } from "../signers/evm/attestor-signer.ts";
-import { createRawKey, type EvmKey } from "../signers/evm/key.ts";
-import { decryptEvmKeystore } from "../signers/evm/keystore.ts";
-import { openKmsKey } from "../signers/evm/kms-key.ts";
 import { createLanePolicy } from "../signers/evm/lane-policy.ts";
 import { createEvmLaneSigner } from "../signers/evm/lane-signer.ts";
-import { type Guard, type LaneRules, openGuard } from "../signers/guard.ts";
-import { addressOfKeystore, type Keystore, parseKeystore } from "../signers/keystore.ts";
+import { type Guard, openGuard } from "../signers/guard.ts";
+import type { LaneRules } from "../signers/lane-memory.ts";
 import type { AttestorSigner, LaneSigner, VaultSigner } from "../signers/port.ts";
 import { openCustody } from "../signers/solana/custody.ts";
-import { decryptSeed } from "../signers/solana/keystore.ts";
 import type { LockPair } from "../signers/solana/policy.ts";
 import type { HeldSigners } from "../signers/server.ts";
 import type { Log } from "../telemetry/log.ts";
 import { DEFAULT_LANE_LIMITS } from "../transactions/index.ts";
 import { findEvmFactory } from "./chains.ts";
-
-/** Asks a person for the passphrase of the keystores. */
-export type AskPassphrase = (question?: string) => Promise<Secret>;
-
-/** Asks for the passphrase at the start: a standby opens its keys only when it takes over, possibly unattended. */
-export async function askEarly(
-  config: Config,
-  askPassphrase: AskPassphrase,
-): Promise<AskPassphrase> {
-  const keys = [
-    ...listLaneKeys(config),
-    ...listSolanaChains(config).map(({ seed }) => seed),
-    config.attestor.key,
-  ];
-  const isNeeded = keys.some(({ source }) => source.kind === "keystore");
-  if (!isNeeded || config.keystorePassphrase) return askPassphrase;
-  const passphrase = await askPassphrase();
-  return async () => passphrase;
-}
+import { type AskPassphrase, createKeyOpener, type KeyOpener } from "./key-opener.ts";
 
 /** A starting role waits for its signer for two minutes: tries and the delay between them. */
 const SIGNER_RETRY_MS = 1_000;
+
 const SIGNER_TRIES = 120;
 
 /** More than a full batch needs. */
@@ -145,13 +120,6 @@ export async function openSigners(
     guard.close();
     throw error;
   }
-}
-
-/** Opens the configured keys, each on first use. */
-export interface KeyOpener {
-  key(key: KeyConfig): Promise<EvmKey>;
-  /** The seed from which every account on Solana is derived. */
-  seed(key: KeyConfig): Promise<Secret>;
 }
 
 async function openSettler(config: Config, open: KeyOpener, guard: Guard) {
@@ -284,128 +252,16 @@ async function openAttestor(
   });
 }
 
-/** Opens keys one after another, so that the passphrase is asked for once. */
-export function createKeyOpener(config: Config, askPassphrase: AskPassphrase): KeyOpener {
-  let asked: Promise<Secret> | undefined;
-  const readPassphrase = () => (asked ??= getPassphrase(config, askPassphrase));
-  return {
-    async key({ setting, source }) {
-      switch (source.kind) {
-        case "raw":
-          return createRawKey(source.key, setting);
-        case "keystore": {
-          const keystore = readKeystore(source.path, setting);
-          const { key } = await decryptEvmKeystore(keystore, await readPassphrase(), setting);
-          return createRawKey(key, setting);
-        }
-        case "kms":
-          return openKmsKey(source, { setting, credentials: config.aws });
-        case "elsewhere":
-          throw new Bug("a key was opened by a process that does not hold it");
-        default:
-          return assertNever(source);
-      }
-    },
-    async seed({ setting, source }) {
-      if (source.kind === "raw") return source.key;
-      if (source.kind !== "keystore") throw new Bug("a seed is a keystore, or given as it is");
-      const keystore = readKeystore(source.path, setting);
-      return (await decryptSeed(keystore, await readPassphrase(), setting)).key;
-    },
-  };
-}
-
-/** Returns the passphrase of the keystores, from the setting or from a person. */
-export async function getPassphrase(
-  config: Pick<Config, "keystorePassphrase">,
-  askPassphrase: AskPassphrase,
-): Promise<Secret> {
-  return config.keystorePassphrase ?? askPassphrase();
-}
-
-/** Reads a keystore's file. Throws CONFIG_MISSING with the setting's name. */
-export function readKeystore(path: string, setting: string): Keystore {
-  let text: string;
-  try {
-    text = readFileSync(path, "utf8");
-  } catch (cause) {
-    throw new OperatingError(
-      "CONFIG_MISSING",
-      `${setting}: expected a readable keystore at ${path}; \`sluice keys init\` creates missing keystores`,
-      { cause },
-    );
-  }
-  return parseKeystore(text, setting);
-}
-
-/** An account of the configuration. */
-export interface KeyAccount {
-  /** The setting of the key. */
-  readonly setting: string;
-  /** Where the key is, such as `keystore`. */
-  readonly kind: string;
-  /** Within its chain: `settle`, `settle[1]`, `attestor`. */
-  readonly name: string;
-  readonly address: Address;
-  /** Null for the attestor. */
-  readonly lane: {
-    readonly chainId: number;
-    readonly purpose: LanePurpose;
-    readonly retired: boolean;
-  } | null;
-}
-
-/** Lists every configured account without opening a keystore: the address is read from its file, unverified. */
-export async function listAccounts(config: Config): Promise<readonly KeyAccount[]> {
-  const remote = {
-    settler: await askSigner(config, "settler"),
-    attestor: await askSigner(config, "attestor"),
-  };
-  const accounts: KeyAccount[] = [];
-  for (const { chainId, lanes } of listEvmChains(config)) {
-    for (const purpose of LANE_PURPOSES) {
-      const held = remote.settler?.lanes.filter(
-        (lane) => lane.chainId === chainId && lane.purpose === purpose,
-      );
-      for (const [index, key] of lanes[purpose].entries()) {
-        const { setting, retired, source } = key;
-        const lane = { chainId, purpose, retired };
-        const name = index === 0 ? purpose : `${purpose}[${index}]`;
-        const kind = held ? "signer" : source.kind;
-        const address = held ? held[index]?.address : await readAddress(config, key);
-        if (!address) throw lacking("settler", setting);
-        accounts.push({ setting, kind, name, address, lane });
-      }
-    }
-  }
-  const { key } = config.attestor;
-  const kind = remote.attestor ? "signer" : key.source.kind;
-  const address = remote.attestor
-    ? remote.attestor.attestor?.address
-    : await readAddress(config, key);
-  if (!address) throw lacking("attestor", key.setting);
-  return [...accounts, { setting: key.setting, kind, name: "attestor", address, lane: null }];
-}
-
-async function askSigner(config: Config, name: SignerName): Promise<HeldSigners | null> {
+/** Connects to the signer process of a name; null where the keys are in this process. */
+export async function askSigner(config: Config, name: SignerName): Promise<HeldSigners | null> {
   const socket = config.signers[name];
   return socket === undefined ? null : connectSigner(socket);
 }
 
-function lacking(name: SignerName, setting: string): OperatingError {
+/** Returns the error for a signer that does not hold a configured key. */
+export function lacking(name: SignerName, setting: string): OperatingError {
   return new OperatingError(
     "CONFIG_MISSING",
     `signers.${name}: expected a signer that holds ${setting}; does it run with this configuration?`,
   );
-}
-
-async function readAddress(config: Config, key: KeyConfig): Promise<Address> {
-  const { source, setting } = key;
-  if (source.kind === "keystore") {
-    const stated = addressOfKeystore(readKeystore(source.path, setting));
-    if (stated) return stated;
-    throw new OperatingError("CONFIG_MISSING", `${setting}: expected an address in the keystore`);
-  }
-  const refuse = () => Promise.reject(new Bug("only keystores have a passphrase"));
-  return (await createKeyOpener(config, refuse).key(key)).address;
 }

@@ -5,7 +5,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createReadableSigner, createStillClock, LANE } from "../../test/support/doubles.ts";
 import type { Payout } from "../chains/port/index.ts";
 import { type Hex, padAddress, toEvmAddress, toHex32 } from "../core/hex.ts";
-import { type AttestorRules, type Guard, type LaneRules, openGuard } from "./guard.ts";
+import { type AttestorRules, type Guard, openGuard } from "./guard.ts";
+import type { LaneRules } from "./lane-memory.ts";
 import type { AttestorSigner, SigningRequest } from "./port.ts";
 
 const DAY_MS = 86_400_000;

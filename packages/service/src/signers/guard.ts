@@ -2,10 +2,9 @@
  * The signer's policy, checked before any key is used. Its memory is rebuilt from the journal, so it survives a
  * restart and does not depend on the database, which may be restored from a backup or changed by an attacker.
  */
-import { createHash } from "node:crypto";
-import type { Call, ClaimProof, Payout, PriceRequest, ReturnProof } from "../chains/port/index.ts";
+import type { ClaimProof, Payout, PriceRequest, ReturnProof } from "../chains/port/index.ts";
 import { assertNever } from "../core/assert.ts";
-import { type Address, type Hex, type Hex32, toAddress, toHex32 } from "../core/hex.ts";
+import { type Address, type Hex32, toAddress, toHex32 } from "../core/hex.ts";
 import type { Clock } from "../core/ports.ts";
 import { type Journal, type JournalEntry, openJournal } from "./journal.ts";
 import {
@@ -16,17 +15,15 @@ import {
 } from "./order-memory.ts";
 import type { AttestorSigner, LaneSigner, SignedTransaction, SigningRequest } from "./port.ts";
 import { SignerRefusal } from "./refusal.ts";
-
-/** Limits of a lane that signs calls to contracts. */
-export interface LaneRules {
-  /** Returns the method that a call invokes. Throws `SignerRefusal` for a call that the lane may not sign. */
-  readonly checkCall: (call: Call) => string;
-  readonly gasMax: bigint;
-  /** Wei per gas. */
-  readonly gasPriceMax: bigint;
-  /** Most wei committed to gas in 24 hours; undefined for no limit. */
-  readonly dailyGasBudget: bigint | undefined;
-}
+import {
+  checkTransaction,
+  DAY_MS,
+  describe,
+  isRecorded,
+  type LaneMemory,
+  type LaneRules,
+  rememberTransaction,
+} from "./lane-memory.ts";
 
 /** A lane on a chain without contracts of ours: the signer itself checks and carries out orders. */
 export interface OrderSigner extends Omit<LaneSigner, "sign"> {
@@ -62,26 +59,11 @@ export interface AttestorRules {
 
 /** Tolerated difference between a chain's clock and ours. */
 const CLOCK_SLACK_S = 3_600n;
+
 const PRICE_LIFETIME_S = 120n;
-const DAY_MS = 86_400_000;
-/** Number of a lane's newest nonces to remember; older nonces are refused. */
-const NONCES_REMEMBERED = 10_000;
-/** Largest step ahead of the highest nonce. A far nonce would make every real one older than the memory. */
-const NONCES_AHEAD = 1_000;
+
 /** Must exceed 72 hours, after which anybody can take a lock back; sixty days is far above it. */
 const ORDERS_REMEMBERED_MS = 60 * DAY_MS;
-
-interface Spent {
-  readonly atMs: number;
-  readonly wei: bigint;
-}
-
-interface LaneMemory {
-  /** By nonce: the call that was signed, and its maximum cost in wei. */
-  readonly nonces: Map<number, { readonly callHash: string; readonly wei: bigint }>;
-  highest: number;
-  spent: Spent[];
-}
 
 type Ending = "claim" | "return";
 
@@ -287,76 +269,6 @@ export function openGuard(options: { readonly journal: string; readonly clock: C
   }
 }
 
-/** Returns whether the journal has this call under its nonce, at this cost or a higher one. */
-function isRecorded(memory: LaneMemory, intent: SigningRequest): boolean {
-  const known = memory.nonces.get(intent.nonce);
-  return known?.callHash === hashCall(intent.call) && costOf(intent) <= known.wei;
-}
-
-function checkTransaction(
-  memory: LaneMemory,
-  intent: SigningRequest,
-  rules: LaneRules,
-  nowMs: number,
-): void {
-  const { call, nonce, gas, fees } = intent;
-  const { gasMax, gasPriceMax, dailyGasBudget } = rules;
-  if (call.value !== 0n) throw new SignerRefusal("transaction carries native coin");
-  if (gas > gasMax) throw new SignerRefusal(`gas ${gas} above ${gasMax}`);
-  if (fees.gasPriceMax > gasPriceMax) throw new SignerRefusal(`fees above ${gasPriceMax} wei`);
-  if (fees.tipMax > fees.gasPriceMax) {
-    throw new SignerRefusal("priority fee above the maximum fee");
-  }
-  const known = memory.nonces.get(nonce);
-  if (known && known.callHash !== hashCall(call)) {
-    throw new SignerRefusal(`another call was signed for nonce ${nonce}`);
-  }
-  if (memory.highest >= 0 && nonce > memory.highest + NONCES_AHEAD) {
-    throw new SignerRefusal(
-      `nonce ${nonce} is too far ahead of the lane's highest, ${memory.highest}`,
-    );
-  }
-  if (!known && nonce <= memory.highest - NONCES_REMEMBERED) {
-    throw new SignerRefusal(`nonce ${nonce} is too old`);
-  }
-  if (dailyGasBudget === undefined) return;
-  const spent = memory.spent
-    .filter(({ atMs }) => atMs > nowMs - DAY_MS)
-    .reduce((sum, { wei }) => sum + wei, 0n);
-  // A replacement adds only the difference: one attempt of a nonce is mined.
-  const more = costOf(intent) - (known?.wei ?? 0n);
-  if (more > 0n && spent + more > dailyGasBudget) {
-    throw new SignerRefusal(`daily gas budget of ${dailyGasBudget} wei exceeded`);
-  }
-}
-
-function rememberTransaction(
-  memory: LaneMemory,
-  entry: JournalEntry & { readonly kind: "transaction" },
-  atMs: number,
-): void {
-  const { nonce } = entry;
-  const before = memory.nonces.get(nonce)?.wei ?? 0n;
-  const wei = BigInt(entry.gas) * BigInt(entry.maxFeePerGas);
-  memory.nonces.set(nonce, { callHash: callHashOf(entry), wei: wei > before ? wei : before });
-  if (wei > before) memory.spent.push({ atMs, wei: wei - before });
-  memory.spent = memory.spent.filter((spent) => spent.atMs > atMs - DAY_MS);
-  memory.highest = Math.max(memory.highest, nonce);
-  memory.nonces.delete(memory.highest - NONCES_REMEMBERED);
-}
-
-function describe({ call, nonce, gas, fees }: SigningRequest) {
-  return {
-    nonce,
-    to: call.to,
-    dataHash: hashData(call.data),
-    value: call.value.toString(),
-    gas: gas.toString(),
-    maxFeePerGas: fees.gasPriceMax.toString(),
-    maxPriorityFeePerGas: fees.tipMax.toString(),
-  };
-}
-
 type OrdersEntry = JournalEntry & { readonly kind: "orders" };
 
 function describeMessage(message: GuardedMessage) {
@@ -390,24 +302,4 @@ function readMessage(entry: OrdersEntry): GuardedMessage {
       ...(minOut !== undefined && { minOut: BigInt(minOut) }),
     })),
   };
-}
-
-function costOf({ gas, fees }: SigningRequest): bigint {
-  return gas * fees.gasPriceMax;
-}
-
-function hashCall({ to, data, value }: Call): string {
-  return callHashOf({ to, dataHash: hashData(data), value: value.toString() });
-}
-
-function callHashOf(call: {
-  readonly to: string;
-  readonly dataHash: string;
-  readonly value: string;
-}) {
-  return `${call.to} ${call.dataHash} ${call.value}`;
-}
-
-function hashData(data: Hex): Hex {
-  return `0x${createHash("sha256").update(data.slice(2), "hex").digest("hex")}`;
 }

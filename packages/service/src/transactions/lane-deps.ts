@@ -11,6 +11,7 @@ import type { LaneTransaction } from "./types.ts";
 /** Called in the database transaction that records a change, so that the owner of the intent is updated with it. */
 export type OnTransactionChanged = (tx: Tx, transaction: LaneTransaction) => Promise<void>;
 
+/** Dependencies of one lane. */
 export interface LaneDeps {
   readonly db: Db;
   readonly chain: Chain;
@@ -26,6 +27,7 @@ export interface LaneDeps {
   readonly limits: LaneLimits;
 }
 
+/** Limits that a lane keeps. */
 export interface LaneLimits {
   /** Maximum number of open nonces. */
   readonly openMax: number;
@@ -39,6 +41,7 @@ export interface LaneLimits {
   readonly gasPriceMax: bigint;
 }
 
+/** For chains where a transaction stays valid until its nonce is used. */
 export const DEFAULT_LANE_LIMITS: LaneLimits = {
   openMax: 16,
   replaceAfterMs: 30_000,
@@ -57,6 +60,7 @@ export const SHORT_LIVED_LANE_LIMITS: LaneLimits = {
  */
 export const BATCHING_LANE_LIMITS: LaneLimits = { ...DEFAULT_LANE_LIMITS, openMax: 4 };
 
+/** Returns the key of a lane in the database. */
 export function laneOf(signer: LaneSigner): { chainId: number; address: Address } {
   return { chainId: signer.chainId, address: signer.address };
 }

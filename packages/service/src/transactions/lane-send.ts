@@ -6,6 +6,7 @@ import { insertAttempt, recordSend } from "./attempts.ts";
 import { type Attempt, kindOf, type LaneTransaction } from "./types.ts";
 import { labelsOf, type LaneDeps, type LaneLimits } from "./lane-deps.ts";
 
+/** Logs that the lane waits for a lower gas price. */
 export function logGasAboveCap({ log }: LaneDeps, { intent }: LaneTransaction, fees: Fees): void {
   const gasPriceMax = fees.gasPriceMax.toString();
   log.error({ intent, gasPriceMax }, "gas price above cap, waiting");

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { deliveryIdOf, hashCommitment, predictWallet } from "../../src/chains/evm/commitment.ts";
 import type { AttestedPrice, Payout } from "../../src/chains/port/index.ts";
 import { fromBase58 } from "../../src/chains/solana/base58.ts";
-import type { MintFacts } from "../../src/chains/solana/instructions.ts";
+import type { MintFacts } from "../../src/chains/solana/order-facts.ts";
 import { encodeOrders } from "../../src/chains/solana/order-codec.ts";
 import type {
   ClaimOrder,

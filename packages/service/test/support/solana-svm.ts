@@ -31,12 +31,12 @@ import {
   TOKEN_PROGRAMS,
   WRAPPED_SOL,
 } from "../../src/chains/solana/derived-accounts.ts";
+import { buildInstructions } from "../../src/chains/solana/instructions.ts";
 import {
-  buildInstructions,
   type MintFacts,
   type OrderFacts,
   WRAPPED_SOL_FACTS,
-} from "../../src/chains/solana/instructions.ts";
+} from "../../src/chains/solana/order-facts.ts";
 import type { Order } from "../../src/chains/solana/orders.ts";
 import {
   compileMessage,

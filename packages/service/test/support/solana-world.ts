@@ -12,7 +12,7 @@ import { deliveryIdOf, hashCommitment, predictWallet } from "../../src/chains/ev
 import type { Call, Receipt } from "../../src/chains/port/index.ts";
 import { fromBase58, toBase58 } from "../../src/chains/solana/base58.ts";
 import { associatedAccountOf } from "../../src/chains/solana/derived-accounts.ts";
-import type { MintFacts } from "../../src/chains/solana/instructions.ts";
+import type { MintFacts } from "../../src/chains/solana/order-facts.ts";
 import { parseOrders } from "../../src/chains/solana/order-codec.ts";
 import { buildInstructions } from "../../src/chains/solana/instructions.ts";
 import { type ChainOfVaults, createSolanaChain } from "../../src/chains/solana/solana-chain.ts";

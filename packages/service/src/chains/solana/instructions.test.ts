@@ -30,7 +30,7 @@ import {
   TOKEN_PROGRAMS,
   WRAPPED_SOL,
 } from "./derived-accounts.ts";
-import type { MintFacts } from "./instructions.ts";
+import type { MintFacts } from "./order-facts.ts";
 import { ORDERS_MAX, SOURCES_MAX } from "./orders.ts";
 import type {
   ClaimOrder,

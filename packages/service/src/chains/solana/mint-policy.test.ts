@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { toAddress } from "../../core/hex.ts";
 import { toBase58 } from "./base58.ts";
 import { TOKEN_PROGRAMS } from "./derived-accounts.ts";
-import type { MintFacts } from "./instructions.ts";
+import type { MintFacts } from "./order-facts.ts";
 import { assertMint, EXTENSION_POLICY } from "./mint-policy.ts";
 
 const MINT = toAddress(`0x${"5a".repeat(32)}`);

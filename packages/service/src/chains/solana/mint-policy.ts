@@ -9,7 +9,7 @@ import type { Address } from "../../core/hex.ts";
 import type { AccountAnswer } from "./answers.ts";
 import { toBase58 } from "./base58.ts";
 import { TOKEN_PROGRAMS } from "./derived-accounts.ts";
-import type { MintFacts } from "./instructions.ts";
+import type { MintFacts } from "./order-facts.ts";
 
 /** `net`: the recipient receives less than was sent. */
 type Verdict = "allowed" | "refused" | "net";

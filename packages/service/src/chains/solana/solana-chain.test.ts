@@ -16,7 +16,7 @@ import type { BlockRef, Call, Receipt } from "../port/index.ts";
 import { toBase58 } from "./base58.ts";
 import { lockAddressOf, markerAddressOf } from "./derived-accounts.ts";
 import { parseOrders } from "./order-codec.ts";
-import type { MintFacts } from "./instructions.ts";
+import type { MintFacts } from "./order-facts.ts";
 
 const SOL = 1_000_000_000n;
 const USDC = 1_000_000n;

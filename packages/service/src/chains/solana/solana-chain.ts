@@ -17,7 +17,7 @@ import {
   createVaultWallets,
 } from "./contracts.ts";
 import { WRAPPED_SOL } from "./derived-accounts.ts";
-import { type MintFacts, WRAPPED_SOL_FACTS } from "./instructions.ts";
+import { type MintFacts, WRAPPED_SOL_FACTS } from "./order-facts.ts";
 import { createFinalBalances } from "./final-balances.ts";
 import { createNode, type NodeOptions } from "./node.ts";
 import { createQuorum } from "./quorum.ts";

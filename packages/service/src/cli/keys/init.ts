@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { toChecksumAddress } from "../../chains/evm/checksum.ts";
 import type { Config } from "../../config/index.ts";
 import type { Secret } from "../../core/secret.ts";
-import type { AskPassphrase } from "../../roles/keys.ts";
+import type { AskPassphrase } from "../../roles/key-opener.ts";
 import { drawSeed } from "../../signers/solana/seed.ts";
 import type { Call, Result } from "../command.ts";
 import { accountsOfSeed, formatKeys, listKeys, listSeeds, type ShownKey } from "./accounts.ts";

@@ -5,7 +5,7 @@ import { toBase58 } from "../../chains/solana/base58.ts";
 import { OperatingError } from "../../core/errors.ts";
 import type { Address } from "../../core/hex.ts";
 import type { Secret } from "../../core/secret.ts";
-import type { AskPassphrase } from "../../roles/keys.ts";
+import type { AskPassphrase } from "../../roles/key-opener.ts";
 import { createEvmKeystore } from "../../signers/evm/keystore.ts";
 import type { Keystore, ScryptCost } from "../../signers/keystore.ts";
 import { encryptSeed } from "../../signers/solana/keystore.ts";

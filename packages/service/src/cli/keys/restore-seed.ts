@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { toBase58 } from "../../chains/solana/base58.ts";
 import type { Config } from "../../config/index.ts";
 import { OperatingError } from "../../core/errors.ts";
-import { getPassphrase, readKeystore } from "../../roles/keys.ts";
+import { getPassphrase, readKeystore } from "../../roles/key-opener.ts";
 import { decryptSeed } from "../../signers/solana/keystore.ts";
 import type { Call, Result } from "../command.ts";
 import { typePassphrase, writeSeed } from "./keystores.ts";

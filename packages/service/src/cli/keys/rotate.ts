@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path";
 import { toChecksumAddress } from "../../chains/evm/checksum.ts";
 import { type Config, type KeyConfig, LANE_PURPOSES } from "../../config/index.ts";
 import { OperatingError } from "../../core/errors.ts";
-import { type AskPassphrase, getPassphrase, readKeystore } from "../../roles/keys.ts";
+import { type AskPassphrase, getPassphrase, readKeystore } from "../../roles/key-opener.ts";
 import { decryptEvmKeystore } from "../../signers/evm/keystore.ts";
 import type { Call, Result } from "../command.ts";
 import { listKeys } from "./accounts.ts";

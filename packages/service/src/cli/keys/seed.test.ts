@@ -6,7 +6,7 @@ import { toHex32 } from "../../core/hex.ts";
 import { Secret } from "../../core/secret.ts";
 import { decryptSeed } from "../../signers/solana/keystore.ts";
 import { createSeed, drawSeed } from "../../signers/solana/seed.ts";
-import { readKeystore } from "../../roles/keys.ts";
+import { readKeystore } from "../../roles/key-opener.ts";
 import { writeSeed } from "./keystores.ts";
 import { backUpSeed } from "./backup-seed.ts";
 import { restoreSeed } from "./restore-seed.ts";

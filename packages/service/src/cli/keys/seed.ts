@@ -1,7 +1,7 @@
 /** The seed of Solana in two files: its keystore and its backup. */
 import { toBase58 } from "../../chains/solana/base58.ts";
 import { OperatingError } from "../../core/errors.ts";
-import type { AskPassphrase } from "../../roles/keys.ts";
+import type { AskPassphrase } from "../../roles/key-opener.ts";
 import type { KeptKey, ScryptCost } from "../../signers/keystore.ts";
 
 /** The prompt when a backup is written or opened. */

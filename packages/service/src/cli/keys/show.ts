@@ -1,6 +1,7 @@
 import { toChecksumAddress } from "../../chains/evm/checksum.ts";
 import type { Config } from "../../config/index.ts";
-import { type AskPassphrase, createKeyOpener, listAccounts } from "../../roles/keys.ts";
+import { type AskPassphrase, createKeyOpener } from "../../roles/key-opener.ts";
+import { listAccounts } from "../../roles/key-accounts.ts";
 import type { Call, Result } from "../command.ts";
 import { accountsOfSeed, formatKeys, listSeeds, type ShownKey } from "./accounts.ts";
 

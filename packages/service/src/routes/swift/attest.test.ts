@@ -21,7 +21,8 @@ import {
   toTxHash,
 } from "../../core/hex.ts";
 import { type AttestorDeps, pollAttestationRequests } from "./attest.ts";
-import { type AttestationId, type AttestationRequest, insertAttestation } from "./attestations.ts";
+import { type AttestationId, type AttestationRequest } from "./attestation-requests.ts";
+import { insertAttestation } from "./attestations.ts";
 
 const address = (byte: string) => toEvmAddress(`0x${byte.repeat(20)}`);
 const USDC_SOURCE = address("a0");

@@ -18,13 +18,12 @@ import type { Metrics } from "../../telemetry/metrics.ts";
 import type { Pair } from "../port.ts";
 import {
   answerAttestation,
-  type AttestationRequest,
   getLastSignedDeadline,
   listOpenRequests,
   type OpenRequest,
-  parseRequest,
   rescheduleRequest,
 } from "./attestations.ts";
+import { type AttestationRequest, parseRequest } from "./attestation-requests.ts";
 
 export interface AttestorDeps {
   readonly db: Db;

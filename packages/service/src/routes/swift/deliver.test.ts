@@ -7,7 +7,8 @@ import { assert } from "../../core/assert.ts";
 import { padAddress, toHex32 } from "../../core/hex.ts";
 import { submitIntent } from "../../transactions/index.ts";
 import { readAddressOf } from "../../settlements/index.ts";
-import { type DeliveryDeps, pollDeliveries } from "./deliver.ts";
+import type { DeliveryDeps } from "./delivery-deps.ts";
+import { pollDeliveries } from "./deliver.ts";
 import { createSwiftRoute } from "./route.ts";
 import { getDelivery, insertDelivery } from "./store.ts";
 

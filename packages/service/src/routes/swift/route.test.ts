@@ -23,7 +23,8 @@ import { NATIVE_TOKEN, padAddress, toHex32 } from "../../core/hex.ts";
 import type { Db } from "../../db/schema.ts";
 import { pollAttestationRequests } from "./attest.ts";
 import { readAddressOf } from "../../settlements/index.ts";
-import { type DeliveryDeps, pollDeliveries } from "./deliver.ts";
+import type { DeliveryDeps } from "./delivery-deps.ts";
+import { pollDeliveries } from "./deliver.ts";
 import { createPricing } from "./pricing.ts";
 import { createSwiftRoute } from "./route.ts";
 

@@ -15,7 +15,8 @@ import {
 import { deliveryIdOf, hashCommitment, predictWallet } from "../../chains/evm/commitment.ts";
 import type { Payout } from "../../chains/port/index.ts";
 import { toBase58 } from "../../chains/solana/base58.ts";
-import { buildInstructions, type MintFacts } from "../../chains/solana/instructions.ts";
+import { buildInstructions } from "../../chains/solana/instructions.ts";
+import type { MintFacts } from "../../chains/solana/order-facts.ts";
 import type { Order } from "../../chains/solana/orders.ts";
 import { compileMessage } from "../../chains/solana/transaction.ts";
 import { type Address, NATIVE_SOL, padAddress, toAddress } from "../../core/hex.ts";

@@ -2,7 +2,7 @@
  * The last check before a signature: decodes the message from its bytes and requires that its effects equal the
  * orders' effects. Independent of the code that builds messages, except for the text of memos.
  */
-import type { OrderFacts } from "../../chains/solana/instructions.ts";
+import type { OrderFacts } from "../../chains/solana/order-facts.ts";
 import { buildMemo, type Memo } from "../../chains/solana/memos.ts";
 import type { TokenSource } from "../../chains/port/index.ts";
 import type { ClaimOrder, Order, ReturnOrder } from "../../chains/solana/orders.ts";

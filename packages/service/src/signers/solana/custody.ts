@@ -1,5 +1,5 @@
 /** Composes the Solana signer: its lanes and vault signer, from one seed and the configuration. */
-import type { MintFacts } from "../../chains/solana/instructions.ts";
+import type { MintFacts } from "../../chains/solana/order-facts.ts";
 import type { Payout } from "../../chains/port/index.ts";
 import type { Commitment } from "../../core/commitment.ts";
 import { type Address, type EvmAddress, type Hex32, padAddress } from "../../core/hex.ts";

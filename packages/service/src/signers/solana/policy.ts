@@ -3,7 +3,7 @@
  * configured pairs, attestations and deadlines.
  */
 import { createHash } from "node:crypto";
-import type { OrderFacts } from "../../chains/solana/instructions.ts";
+import type { OrderFacts } from "../../chains/solana/order-facts.ts";
 import { encodeOrders } from "../../chains/solana/order-codec.ts";
 import type {
   ClaimOrder,

@@ -1,0 +1,56 @@
+/** Facts of a deployment and of its mints, from which orders are built. */
+import type { Commitment } from "../../core/commitment.ts";
+import { type Address, type Hex32, NATIVE_SOL } from "../../core/hex.ts";
+import type { Payout } from "../port/index.ts";
+import { mintOf, type TokenProgram } from "./derived-accounts.ts";
+
+/** Facts of a mint. */
+export interface MintFacts {
+  readonly program: TokenProgram;
+  readonly decimals: number;
+  /** Whether Token-2022 withholds a fee of every transfer. */
+  readonly hasTransferFee: boolean;
+}
+
+/** Wrapped SOL on every cluster. */
+export const WRAPPED_SOL_FACTS: MintFacts = {
+  program: "token",
+  decimals: 9,
+  hasTransferFee: false,
+};
+
+/** Facts from which orders are built. */
+export interface OrderFacts {
+  /** Pays fees and rent, and receives rent back. */
+  readonly feePayer: Address;
+  readonly escrow: Address;
+  readonly delivery: Address;
+  readonly treasury: Address;
+  /** Returns a commitment's vault: the signer derives it from the seed, others look it up. */
+  readonly vaultOf: (commitment: Commitment) => Address | Promise<Address>;
+  readonly hashCommitment: (commitment: Commitment) => Hex32;
+  /** The id of the lock of this chain's escrow. */
+  readonly deliveryIdOfLock: (lock: {
+    readonly commitment: Commitment;
+    readonly token: Address;
+    readonly seq: bigint;
+  }) => Hex32;
+  readonly deliveryIdOfPayout: (payout: Payout) => Hex32;
+  /** Throws for an unknown mint. Not called for wrapped SOL. */
+  readonly mintFactsOf: (mint: Address) => MintFacts;
+  /** Returns the rent of an account in lamports. Too high a value is harmless, since rent is returned. */
+  readonly rentOf: (bytes: number) => bigint;
+}
+
+/** The facts of a mint with its address. */
+export interface Mint extends MintFacts {
+  readonly address: Address;
+}
+
+/** Returns the mint of a token; wrapped SOL for the native coin. */
+export function readMint(token: Address, facts: OrderFacts): Mint {
+  const address = mintOf(token);
+  return token === NATIVE_SOL
+    ? { address, ...WRAPPED_SOL_FACTS }
+    : { address, ...facts.mintFactsOf(address) };
+}

@@ -1,0 +1,156 @@
+/** Dependencies of the delivery worker, and the writes that every state of a delivery needs. */
+import { getConfigured } from "../configured.ts";
+import type { ErrorObject } from "@sluice/sdk/wire";
+import type { Call, Chain, Chains, Lock, Payout, ReadAt } from "../../chains/port/index.ts";
+import { OperatingError } from "../../core/errors.ts";
+import { assert } from "../../core/assert.ts";
+import type { Address } from "../../core/hex.ts";
+import type { Clock, Random } from "../../core/ports.ts";
+import type { DepositAddress } from "../../addresses/index.ts";
+import type { Db, Tx } from "../../db/schema.ts";
+import type { Log } from "../../telemetry/log.ts";
+import {
+  type IntentName,
+  listMinedHashes,
+  planCall,
+  submitIntent,
+} from "../../transactions/index.ts";
+import type { Attestation } from "./attestations.ts";
+import { type DeliveryState, mayMove } from "./lifecycle.ts";
+import * as store from "./store.ts";
+import type { Delivery } from "./store.ts";
+
+/** Dependencies of the delivery worker of a process. */
+export interface DeliveryDeps {
+  readonly db: Db;
+  readonly chains: Chains;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** Lanes of payouts by destination chain, and of claims and returns by source chain. */
+  readonly lanes: ReadonlyMap<
+    number,
+    { readonly deliver: readonly Address[]; readonly claim: readonly Address[] }
+  >;
+  readonly deliveryConfirmations: ReadonlyMap<number, number>;
+  /** Seconds after its lock in which a delivery may be paid; afterwards the lock is returned. */
+  readonly payoutWindowS: bigint;
+  /** Reads the deposit address of a settlement. */
+  readonly readAddress: (settlementId: string) => Promise<DepositAddress>;
+  /** Wakes the settlement, in the transaction that records the delivery or an error. */
+  readonly onChanged: (tx: Tx, settlementId: string) => Promise<void>;
+  /** Wakes the settlement, in the transaction that records that the value is back in the wallet or with its refund authority. */
+  readonly onGivenBack: (tx: Tx, settlementId: string) => Promise<void>;
+  /** Called after that transaction commits. */
+  readonly wakeSettlements: () => void;
+  /** Tells the attestor that a request is waiting. */
+  readonly wakeAttestor: () => void;
+  /** Tells the lanes that a transaction is queued. */
+  readonly wakeLanes: () => void;
+  readonly pollMs: number;
+}
+
+/** Seconds for which a payout, claim or return may be used after its request. */
+export const ORDER_LIFETIME_S = 3600n;
+
+/** Reads the delivery's lock on the source chain, with our own mined transactions as hints. */
+export async function getLock(
+  deps: DeliveryDeps,
+  { id, settlementId, srcChain }: Delivery,
+  at: ReadAt,
+): Promise<Lock | null> {
+  const hints = await listMinedHashes(deps.db, settlementId);
+  return chainOf(deps, srcChain).getLock(id, at, hints);
+}
+
+/** A transaction of a delivery, and the change that is recorded with it. */
+export interface PlanArgs {
+  readonly chain: Chain;
+  readonly lanes: readonly Address[];
+  readonly intent: IntentName;
+  readonly call: Call;
+  readonly what: string;
+  /** Returns false if the delivery changed meanwhile: then nothing is queued. */
+  readonly record: (tx: Tx) => Promise<boolean>;
+}
+
+/** Simulates a call and queues it, in the transaction that records it. */
+export async function plan(deps: DeliveryDeps, delivery: Delivery, args: PlanArgs): Promise<void> {
+  const { chain, lanes, intent, call, what } = args;
+  const { lane, gas } = await planCall({ db: deps.db, chain }, { lanes, call, what });
+  await deps.db.transaction().execute(async (tx) => {
+    if (!(await args.record(tx))) return;
+    const { settlementId } = delivery;
+    const { chainId } = chain;
+    await submitIntent(tx, deps.random, { chainId, lane, intent, settlementId, call, gas });
+  });
+  deps.wakeLanes();
+  return poll(deps, delivery);
+}
+
+/** Moves a delivery to another state. Returns false if it changed meanwhile. */
+export async function move(
+  tx: Tx,
+  delivery: Delivery,
+  state: DeliveryState,
+  change: Omit<Parameters<typeof store.updateDelivery>[2], "state">,
+): Promise<boolean> {
+  assert(mayMove(delivery.state, state), `a delivery may go from ${delivery.state} to ${state}`);
+  return store.updateDelivery(tx, delivery, { ...change, state });
+}
+
+/** Records the error of a delivery, and wakes its settlement. */
+export async function writeError(
+  deps: DeliveryDeps,
+  delivery: Delivery,
+  error: ErrorObject | null,
+): Promise<void> {
+  await deps.db.transaction().execute(async (tx) => {
+    if (!(await store.updateDelivery(tx, delivery, { trouble: error }))) return;
+    await deps.onChanged(tx, delivery.settlementId);
+  });
+}
+
+/** Throws INTERNAL if the attestor refused to sign. */
+export function assertNotRefused({ refusal }: Attestation, message: string): void {
+  if (refusal === null) return;
+  throw new OperatingError("INTERNAL", message, { details: { reason: refusal } });
+}
+
+/** Returns the payout of a delivery, as the attestor signs it. */
+export function payoutOf(delivery: Delivery, address: DepositAddress, deadline: bigint): Payout {
+  return {
+    commitment: address.commitment,
+    srcChain: delivery.srcChain,
+    escrow: delivery.escrow,
+    srcToken: delivery.token,
+    seq: delivery.seq,
+    amount: delivery.payAmount,
+    deadline,
+  };
+}
+
+/** Schedules the next poll of a delivery. */
+export async function poll(deps: DeliveryDeps, delivery: Delivery): Promise<void> {
+  await store.dueDeliveries.reschedule(deps.db, delivery.id, deps.clock.now() + deps.pollMs);
+}
+
+/** Returns a configured chain. Throws CONFIG_MISSING. */
+export function chainOf({ chains }: DeliveryDeps, chainId: number): Chain {
+  return getConfigured(chains, chainId, "The chain of a delivery is not configured.");
+}
+
+/** Returns the lanes of a chain. Throws CONFIG_MISSING. */
+export function lanesOf({ lanes }: DeliveryDeps, chainId: number) {
+  return getConfigured(lanes, chainId, "The chain of a delivery has no lanes.");
+}
+
+/** Returns the time in Unix seconds. */
+export function nowSeconds(deps: DeliveryDeps): bigint {
+  return BigInt(Math.floor(deps.clock.now() / 1000));
+}
+
+/** Returns whether a deadline in Unix seconds is over. */
+export function isPast(deps: DeliveryDeps, deadline: bigint): boolean {
+  return nowSeconds(deps) >= deadline;
+}

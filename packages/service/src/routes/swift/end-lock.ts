@@ -1,0 +1,225 @@
+/** Ends the lock of a delivery: claims it when the payout is final, and returns it when it can no longer be paid. */
+import type { Call, Lock, OpenLock } from "../../chains/port/index.ts";
+import { OperatingError } from "../../core/errors.ts";
+import { assert } from "../../core/assert.ts";
+import type { DepositAddress } from "../../addresses/index.ts";
+import {
+  failureOf,
+  getByIntent,
+  type IntentName,
+  listMinedHashes,
+} from "../../transactions/index.ts";
+import type { AttestationId } from "./attestation-requests.ts";
+import { getAttestation, insertAttestation } from "./attestations.ts";
+import * as store from "./store.ts";
+import type { Delivery } from "./store.ts";
+import {
+  assertNotRefused,
+  chainOf,
+  type DeliveryDeps,
+  getLock,
+  isPast,
+  lanesOf,
+  move,
+  nowSeconds,
+  ORDER_LIFETIME_S,
+  plan,
+  type PlanArgs,
+  poll,
+} from "./delivery-deps.ts";
+
+/** Returns the escrow lock of a delivery. */
+export function openLockOf(
+  { token, seq, lockedAmount: amount }: Delivery,
+  { commitment }: DepositAddress,
+) {
+  return { commitment, token, seq, amount };
+}
+
+/**
+ * Plans the transaction that ends a lock. Where anybody can add to a lock's account, a third party can make this fail
+ * repeatedly: after the first failure it uses the form that nobody can block.
+ */
+export async function planEnding(
+  deps: DeliveryDeps,
+  delivery: Delivery,
+  args: Pick<PlanArgs, "intent" | "what" | "record"> & {
+    readonly lock: Lock | null;
+    /** The previous transaction for this purpose, if any. */
+    readonly previous: IntentName;
+    readonly buildCall: (ending: Pick<OpenLock, "held" | "whole">) => Call;
+  },
+): Promise<void> {
+  const { lock, previous, buildCall, ...rest } = args;
+  const chain = chainOf(deps, delivery.srcChain);
+  const lanes = lanesOf(deps, delivery.srcChain).claim;
+  const planBy = (ending: Pick<OpenLock, "held" | "whole">) =>
+    plan(deps, delivery, { ...rest, chain, lanes, call: buildCall(ending) });
+  const held = lock?.held;
+  if (held === undefined) return planBy({});
+  const failure = failureOf(await getByIntent(deps.db, previous));
+  if (failure && failure.txHash !== null) return planBy({ held, whole: true });
+  try {
+    return await planBy({ held });
+  } catch (error) {
+    const wouldFail = error instanceof OperatingError && error.code === "SIMULATION_REVERTED";
+    if (!wouldFail) throw error;
+    return planBy({ held, whole: true });
+  }
+}
+
+/** Requests the attestor's signature for the next claim, in the transaction that counts it. */
+export async function requestClaim(
+  deps: DeliveryDeps,
+  delivery: Delivery,
+  address: DepositAddress,
+): Promise<void> {
+  const number = delivery.claims + 1;
+  const hints = await listMinedHashes(deps.db, delivery.settlementId);
+  const deadline = nowSeconds(deps) + ORDER_LIFETIME_S;
+  await deps.db.transaction().execute(async (tx) => {
+    if (!(await store.updateDelivery(tx, delivery, { claims: number }))) return;
+    await insertAttestation(tx, {
+      id: `claim:${delivery.id}:${number}`,
+      deliveryId: delivery.id,
+      deadline,
+      request: {
+        kind: "claim",
+        srcChain: delivery.srcChain,
+        commitment: address.commitment,
+        claim: claimOf(delivery, deadline),
+        hints,
+      },
+      nowMs: deps.clock.now(),
+    });
+  });
+  deps.wakeAttestor();
+  return poll(deps, delivery);
+}
+
+/** Follows the claim until it is final. */
+export async function advanceClaiming(deps: DeliveryDeps, delivery: Delivery): Promise<void> {
+  const lock = await getLock(deps, delivery, "final");
+  const sent = await getByIntent(deps.db, `claim:${delivery.id}:${delivery.claims}`);
+  if (lock?.state === "claimed") {
+    await deps.db.transaction().execute(async (tx) => {
+      const claimedTxHash = sent?.mined?.succeeded ? sent.mined.txHash : undefined;
+      await move(tx, delivery, "claimed", claimedTxHash ? { claimedTxHash } : {});
+    });
+    deps.log.info({ deliveryId: delivery.id }, "claimed");
+    return;
+  }
+  if (failureOf(sent)) {
+    deps.log.warn({ deliveryId: delivery.id }, "claim reverted, planning another");
+    await deps.db.transaction().execute(async (tx) => {
+      await move(tx, delivery, "delivered", {});
+    });
+  }
+  return poll(deps, delivery);
+}
+
+/** Returns a lock whose payout is too late to its deposit address, where it settles again. */
+export async function giveBack(
+  deps: DeliveryDeps,
+  delivery: Delivery,
+  address: DepositAddress,
+): Promise<void> {
+  const attestationId: AttestationId = `return:${delivery.id}:${delivery.returns}`;
+  const attestation = delivery.returns > 0 ? await getAttestation(deps.db, attestationId) : null;
+  const intent: IntentName = `return:${delivery.id}:${delivery.returns}`;
+  const sent = delivery.returns > 0 ? await getByIntent(deps.db, intent) : null;
+  if (!attestation || isPast(deps, attestation.deadline) || failureOf(sent)) {
+    return requestReturn(deps, delivery, address);
+  }
+  assertNotRefused(attestation, "The attestor refused to sign the return.");
+  if (attestation.signature === null) return poll(deps, delivery);
+  const source = chainOf(deps, delivery.srcChain);
+  const order = { deliveryId: delivery.id, deadline: attestation.deadline };
+  const lock = await getLock(deps, delivery, "latest");
+  const { signature } = attestation;
+  return planEnding(deps, delivery, {
+    lock,
+    intent,
+    previous: `return:${delivery.id}:${delivery.returns - 1}`,
+    buildCall: (ending) =>
+      source.buildReturn(order, signature, { ...openLockOf(delivery, address), ...ending }),
+    what: "The return",
+    record: (tx) => move(tx, delivery, "returning", {}),
+  });
+}
+
+async function requestReturn(
+  deps: DeliveryDeps,
+  delivery: Delivery,
+  address: DepositAddress,
+): Promise<void> {
+  const number = delivery.returns + 1;
+  const hints = await listMinedHashes(deps.db, delivery.settlementId);
+  const deadline = nowSeconds(deps) + ORDER_LIFETIME_S;
+  const { srcChain, id: deliveryId } = delivery;
+  const { commitment } = address;
+  await deps.db.transaction().execute(async (tx) => {
+    if (!(await store.updateDelivery(tx, delivery, { returns: number }))) return;
+    await insertAttestation(tx, {
+      id: `return:${deliveryId}:${number}`,
+      deliveryId,
+      deadline,
+      request: { kind: "return", srcChain, commitment, order: { deliveryId, deadline }, hints },
+      nowMs: deps.clock.now(),
+    });
+  });
+  deps.wakeAttestor();
+  deps.log.warn({ deliveryId }, "payout window passed, returning the lock");
+  return poll(deps, delivery);
+}
+
+/** Follows the return until it is final. */
+export async function advanceReturning(deps: DeliveryDeps, delivery: Delivery): Promise<void> {
+  const lock = await getLock(deps, delivery, "final");
+  if (lock?.state === "returned" || lock?.state === "taken_back") {
+    return recordGivenBack(deps, delivery, lock.state);
+  }
+  const sent = await getByIntent(deps.db, `return:${delivery.id}:${delivery.returns}`);
+  if (failureOf(sent)) {
+    deps.log.warn({ deliveryId: delivery.id }, "return reverted, planning another");
+    await deps.db.transaction().execute((tx) => move(tx, delivery, "locked", {}));
+  }
+  return poll(deps, delivery);
+}
+
+/** Records that the lock ended unpaid at a final block, and releases its reservation. */
+export async function recordGivenBack(
+  deps: DeliveryDeps,
+  delivery: Delivery,
+  state: "returned" | "taken_back",
+): Promise<void> {
+  await deps.db.transaction().execute(async (tx) => {
+    if (!(await move(tx, delivery, state, {}))) return;
+    await store.deleteReservation(tx, delivery.settlementId);
+    await deps.onGivenBack(tx, delivery.settlementId);
+  });
+  deps.wakeSettlements();
+  deps.log.warn({ deliveryId: delivery.id, state }, "lock returned or taken back");
+}
+
+/** The payout's block was orphaned: the lane rebroadcasts, and the payout is looked up again. */
+export async function reopen(deps: DeliveryDeps, delivery: Delivery): Promise<void> {
+  deps.log.warn({ deliveryId: delivery.id }, "reorg: payout orphaned");
+  await deps.db.transaction().execute(async (tx) => {
+    const change = { deliveredTxHash: null, deliveredAmount: null };
+    if (!(await move(tx, delivery, "locked", change))) return;
+    await store.upsertReservation(tx, {
+      settlementId: delivery.settlementId,
+      destChain: delivery.destChain,
+      token: delivery.destToken,
+      amount: delivery.payAmount,
+    });
+  });
+  return poll(deps, delivery);
+}
+
+/** Returns the proof that releases a delivery's lock to the treasury. */
+export function claimOf(delivery: Delivery, deadline: bigint) {
+  assert(delivery.deliveredAmount !== null, "only a recorded delivery is claimed");
+  return { deliveryId: delivery.id, paidAmount: delivery.deliveredAmount, deadline };
+}

@@ -1,0 +1,132 @@
+/** The signer's memory of lanes that sign calls to contracts: nonces and committed gas. It is rebuilt from the journal at start. */
+import { createHash } from "node:crypto";
+import type { Call } from "../chains/port/index.ts";
+import type { Hex } from "../core/hex.ts";
+import type { JournalEntry } from "./journal.ts";
+import type { SigningRequest } from "./port.ts";
+import { SignerRefusal } from "./refusal.ts";
+
+/** Limits of a lane that signs calls to contracts. */
+export interface LaneRules {
+  /** Returns the method that a call invokes. Throws `SignerRefusal` for a call that the lane may not sign. */
+  readonly checkCall: (call: Call) => string;
+  readonly gasMax: bigint;
+  /** Wei per gas. */
+  readonly gasPriceMax: bigint;
+  /** Most wei committed to gas in 24 hours; undefined for no limit. */
+  readonly dailyGasBudget: bigint | undefined;
+}
+
+export const DAY_MS = 86_400_000;
+
+/** Number of a lane's newest nonces to remember; older nonces are refused. */
+const NONCES_REMEMBERED = 10_000;
+
+/** Largest step ahead of the highest nonce. A far nonce would make every real one older than the memory. */
+const NONCES_AHEAD = 1_000;
+
+interface Spent {
+  readonly atMs: number;
+  readonly wei: bigint;
+}
+
+/** The signed calls of one lane. */
+export interface LaneMemory {
+  /** By nonce: the call that was signed, and its maximum cost in wei. */
+  readonly nonces: Map<number, { readonly callHash: string; readonly wei: bigint }>;
+  highest: number;
+  spent: Spent[];
+}
+
+/** Returns whether the journal has this call under its nonce, at this cost or a higher one. */
+export function isRecorded(memory: LaneMemory, intent: SigningRequest): boolean {
+  const known = memory.nonces.get(intent.nonce);
+  return known?.callHash === hashCall(intent.call) && costOf(intent) <= known.wei;
+}
+
+/** Throws `SignerRefusal` for a transaction that the rules or earlier signatures forbid. */
+export function checkTransaction(
+  memory: LaneMemory,
+  intent: SigningRequest,
+  rules: LaneRules,
+  nowMs: number,
+): void {
+  const { call, nonce, gas, fees } = intent;
+  const { gasMax, gasPriceMax, dailyGasBudget } = rules;
+  if (call.value !== 0n) throw new SignerRefusal("transaction carries native coin");
+  if (gas > gasMax) throw new SignerRefusal(`gas ${gas} above ${gasMax}`);
+  if (fees.gasPriceMax > gasPriceMax) throw new SignerRefusal(`fees above ${gasPriceMax} wei`);
+  if (fees.tipMax > fees.gasPriceMax) {
+    throw new SignerRefusal("priority fee above the maximum fee");
+  }
+  const known = memory.nonces.get(nonce);
+  if (known && known.callHash !== hashCall(call)) {
+    throw new SignerRefusal(`another call was signed for nonce ${nonce}`);
+  }
+  if (memory.highest >= 0 && nonce > memory.highest + NONCES_AHEAD) {
+    throw new SignerRefusal(
+      `nonce ${nonce} is too far ahead of the lane's highest, ${memory.highest}`,
+    );
+  }
+  if (!known && nonce <= memory.highest - NONCES_REMEMBERED) {
+    throw new SignerRefusal(`nonce ${nonce} is too old`);
+  }
+  if (dailyGasBudget === undefined) return;
+  const spent = memory.spent
+    .filter(({ atMs }) => atMs > nowMs - DAY_MS)
+    .reduce((sum, { wei }) => sum + wei, 0n);
+  // A replacement adds only the difference: one attempt of a nonce is mined.
+  const more = costOf(intent) - (known?.wei ?? 0n);
+  if (more > 0n && spent + more > dailyGasBudget) {
+    throw new SignerRefusal(`daily gas budget of ${dailyGasBudget} wei exceeded`);
+  }
+}
+
+/** Takes a journaled transaction into the memory. */
+export function rememberTransaction(
+  memory: LaneMemory,
+  entry: JournalEntry & { readonly kind: "transaction" },
+  atMs: number,
+): void {
+  const { nonce } = entry;
+  const before = memory.nonces.get(nonce)?.wei ?? 0n;
+  const wei = BigInt(entry.gas) * BigInt(entry.maxFeePerGas);
+  memory.nonces.set(nonce, { callHash: callHashOf(entry), wei: wei > before ? wei : before });
+  if (wei > before) memory.spent.push({ atMs, wei: wei - before });
+  memory.spent = memory.spent.filter((spent) => spent.atMs > atMs - DAY_MS);
+  memory.highest = Math.max(memory.highest, nonce);
+  memory.nonces.delete(memory.highest - NONCES_REMEMBERED);
+}
+
+/** Returns the journal's fields of a transaction. */
+export function describe({ call, nonce, gas, fees }: SigningRequest) {
+  return {
+    nonce,
+    to: call.to,
+    dataHash: hashData(call.data),
+    value: call.value.toString(),
+    gas: gas.toString(),
+    maxFeePerGas: fees.gasPriceMax.toString(),
+    maxPriorityFeePerGas: fees.tipMax.toString(),
+  };
+}
+
+function costOf({ gas, fees }: SigningRequest): bigint {
+  return gas * fees.gasPriceMax;
+}
+
+function hashCall({ to, data, value }: Call): string {
+  return callHashOf({ to, dataHash: hashData(data), value: value.toString() });
+}
+
+function callHashOf(call: {
+  readonly to: string;
+  readonly dataHash: string;
+  readonly value: string;
+}) {
+  return `${call.to} ${call.dataHash} ${call.value}`;
+}
+
+function hashData(data: Hex): Hex {
+  return `0x${createHash("sha256").update(data.slice(2), "hex").digest("hex")}`;
+}

@@ -67,9 +67,10 @@ async function answer(
     parts.counter.count(call);
     await parts.responder.travel();
     const body = changeSubscription(socket, parts, subscriptions, call);
-    await parts.responder.travel();
+    // The response comes before the first notification.
+    const arrival = parts.responder.travel();
+    subscriptions.sent = subscriptions.sent.then(() => arrival).then(() => socket.send(body));
     parts.counter.add("bytesOut", body.length);
-    socket.send(body);
     return;
   }
   const reply = await parts.responder.respond(text);

@@ -53,6 +53,7 @@ export async function openWorld() {
 
   const world = {
     ...deployment,
+    rpcUrl: anvil.rpcUrl,
     contractsHere: deployment.here,
     contractsThere: deployment.there,
     here,

@@ -1,12 +1,14 @@
 /** Reads a contract at a named read point. */
 import type { EvmAddress, Hex } from "../../core/hex.ts";
 import type { ReadAt, ReadPoint } from "../port/index.ts";
-import { parseBytes } from "./answers.ts";
+import { parseBlock, parseBytes } from "./answers.ts";
 import { revertReasonOf } from "./revert.ts";
-import type { Rpc } from "./rpc.ts";
+import type { NodeAnswer, NodeError, Rpc } from "./rpc.ts";
 
 /** Gas limit of a view: enough for balances of tokens behind proxies, and a bound on hostile contracts. */
 const VIEW_GAS_MAX = 2_000_000n;
+/** JSON-RPC's code for parameters that the method does not know. */
+const INVALID_PARAMS = -32602;
 
 /** Returns the block tag of a read point. `finalized` never falls back to a weaker tag. */
 export function tagOf(at: ReadAt): "latest" | "finalized" {
@@ -35,7 +37,7 @@ export async function findInView<T>(
   const answer = await callView(rpc, view);
   if (!answer.ok) {
     if (revertReasonOf(answer) !== null) return null;
-    throw rpc.unavailable(`node error ${answer.code}`, `eth_call: ${answer.message}`);
+    throw rpc.refusal("eth_call", answer);
   }
   const returned = rpc.read("eth_call", answer.result, parseBytes);
   try {
@@ -54,15 +56,32 @@ interface View {
   readonly gas?: bigint;
 }
 
-function callView(rpc: Rpc, { to, data, at, gas = VIEW_GAS_MAX }: View) {
-  return rpc.call("eth_call", [{ to, data, gas: toQuantity(gas) }, blockParameterOf(at)]);
+/**
+ * Calls at the read point. Some nodes know the tag `finalized` for blocks and not for state; there the newest final block is
+ * read first and named by its hash, which is the same point or a newer one.
+ */
+async function callView(rpc: Rpc, { to, data, at, gas = VIEW_GAS_MAX }: View): Promise<NodeAnswer> {
+  const call = { to, data, gas: toQuantity(gas) };
+  const answer = await rpc.call("eth_call", [call, blockParameterOf(at)]);
+  if (answer.ok || at !== "final" || !isAboutTheTag(answer)) return answer;
+  const block = await rpc.ask("eth_getBlockByNumber", [tagOf(at), false], parseBlock);
+  if (block === null) throw rpc.unavailable("no finalized block");
+  return rpc.call("eth_call", [call, { blockHash: block.hash, requireCanonical: true }]);
+}
+
+function isAboutTheTag(error: NodeError): boolean {
+  if (revertReasonOf(error) !== null) return false;
+  return (
+    error.code === INVALID_PARAMS || /finalized|block (?:tag|number|param)/i.test(error.message)
+  );
 }
 
 /** Calls a view and parses its result. Throws RPC_UNAVAILABLE if it reverts or returns another form. */
 export async function readView<T>(rpc: Rpc, view: View, parse: (returned: Hex) => T): Promise<T> {
   const answer = await callView(rpc, view);
   if (!answer.ok) {
-    const reason = revertReasonOf(answer) ?? `node error ${answer.code}`;
+    const reason = revertReasonOf(answer);
+    if (reason === null) throw rpc.refusal("eth_call", answer);
     throw rpc.unavailable(reason, `eth_call: ${answer.message}`);
   }
   return rpc.read("eth_call", answer.result, (result) => parse(parseBytes(result)));

@@ -9,8 +9,18 @@ import {
   toEvmAddress,
   toHex32,
 } from "../../core/hex.ts";
-import { HERE, openWorld, RECIPIENT, THERE, USDC, type World } from "../../../test/evm/world.ts";
+import {
+  EVM_CHAIN_ID,
+  HERE,
+  openWorld,
+  RECIPIENT,
+  THERE,
+  USDC,
+  type World,
+} from "../../../test/evm/world.ts";
 import type { ReadPoint } from "../port/index.ts";
+import { createIdentityCheck } from "./identity.ts";
+import { createRpc, type Rpc } from "./rpc.ts";
 
 let world: World;
 
@@ -44,6 +54,26 @@ describe("identity", () => {
     ],
   ])("refuses %s [T50]", async (_what, open) => {
     await expect(open().checkIdentity()).rejects.toMatchObject({ code: "CONFIG_MISSING" });
+  });
+
+  test("is checked again by the chain id alone, and by the contracts after two hours at most", async () => {
+    const { factory } = world.contractsHere;
+    let contracts = 0;
+    const rpc = createRpc({ chainId: HERE, rpcUrl: world.rpcUrl, timeoutMs: 5_000 });
+    const counting: Rpc = {
+      ...rpc,
+      ask(method, params, parse) {
+        if (method === "eth_getCode" && params[0] === factory) contracts += 1;
+        return rpc.ask(method, params, parse);
+      },
+    };
+    const addresses = world.contractsHere;
+    const check = createIdentityCheck(counting, { evmChainId: EVM_CHAIN_ID, addresses });
+    await check();
+    await check();
+    expect(contracts).toBe(1);
+    for (let index = 0; index < 240; index++) await check();
+    expect(contracts).toBeGreaterThan(1);
   });
 });
 

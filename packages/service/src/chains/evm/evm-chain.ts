@@ -5,7 +5,7 @@ import type { ChainAtBlocks } from "../quorum.ts";
 import type { NodeTraffic } from "../rpc/traffic.ts";
 import { createCctp } from "./cctp.ts";
 import { createContracts, createWallets, type EvmContracts } from "./contracts.ts";
-import { checkIdentity } from "./identity.ts";
+import { createIdentityCheck } from "./identity.ts";
 import { readPriceFeed } from "./price-feeds.ts";
 import { createBalances, createReader } from "./reader.ts";
 import { encodeSwapData } from "./route-data.ts";
@@ -47,6 +47,6 @@ export function createEvmChain(options: EvmChainOptions): ChainAtBlocks {
     },
     pools: { quoteSwap: (swap, at = "latest") => quoteSwap(rpc, swap, at), encodeSwapData },
     cctp: cctp ? createCctp(rpc, cctp, deployBlock) : null,
-    checkIdentity: () => checkIdentity(rpc, { evmChainId, addresses }),
+    checkIdentity: createIdentityCheck(rpc, { evmChainId, addresses }),
   };
 }

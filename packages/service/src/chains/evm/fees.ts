@@ -22,5 +22,5 @@ async function suggestTip(rpc: Rpc): Promise<bigint> {
     answer.code === -32004 ||
     /method.*(not (found|supported|available)|does not exist)/i.test(answer.message);
   if (isUnsupported) return TIP_WITHOUT_ADVICE;
-  throw rpc.unavailable(`node error ${answer.code}`, `eth_maxPriorityFeePerGas: ${answer.message}`);
+  throw rpc.refusal("eth_maxPriorityFeePerGas", answer);
 }

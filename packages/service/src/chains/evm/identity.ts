@@ -10,17 +10,33 @@ import { implementationOf } from "./commitment.ts";
 import { hasCode } from "./reader.ts";
 import type { Rpc } from "./rpc.ts";
 
+/** Checks of the chain id alone between two checks of the contracts: an hour of checks every 30 seconds. */
+const CHAIN_ID_CHECKS = 119;
+
 /**
- * Throws CONFIG_MISSING if the node serves another chain or a configured address is another contract: an escrow under
- * another bridge id would create locks that cannot be paid. RPC_UNAVAILABLE leaves both open.
+ * Returns the check of a node, which throws CONFIG_MISSING if the node serves another chain or a configured address is
+ * another contract: an escrow under another bridge id would create locks that cannot be paid. RPC_UNAVAILABLE leaves both
+ * open. The check is repeated often, and the contracts of a chain do not change, so most checks are of the chain id only.
  */
-export async function checkIdentity(
+export function createIdentityCheck(
   rpc: Rpc,
   expected: { readonly evmChainId: number; readonly addresses: EvmContracts },
-): Promise<void> {
-  const { factory, escrow, delivery } = expected.addresses;
-  const evmChainId = await rpc.ask("eth_chainId", [], parseIndex);
-  expectSame(rpc, "evmChainId", evmChainId, expected.evmChainId);
+): () => Promise<void> {
+  let untilContracts = 0;
+  return async () => {
+    const evmChainId = await rpc.ask("eth_chainId", [], parseIndex);
+    expectSame(rpc, "evmChainId", evmChainId, expected.evmChainId);
+    if (untilContracts > 0) {
+      untilContracts -= 1;
+      return;
+    }
+    await checkContracts(rpc, expected.addresses);
+    untilContracts = CHAIN_ID_CHECKS;
+  };
+}
+
+async function checkContracts(rpc: Rpc, addresses: EvmContracts): Promise<void> {
+  const { factory, escrow, delivery } = addresses;
   for (const [name, address] of Object.entries({ factory, escrow, delivery })) {
     if (!(await hasCode(rpc, address))) {
       throw misconfigured(rpc, `no code at contracts.${name}`, { address });

@@ -3,7 +3,7 @@ import { OperatingError } from "../../core/errors.ts";
 import type { EvmAddress, Hex } from "../../core/hex.ts";
 import { type LogAnswer, parseLogs } from "./answers.ts";
 import { toQuantity } from "./calls.ts";
-import { classifyLimit, reasonOfLimit } from "./limits.ts";
+import { classifyLimit } from "./limits.ts";
 import type { NodeError, Rpc } from "./rpc.ts";
 
 /** Full ranges in a row after which a wider one is tried, once a range was refused: a refusal costs a request. */
@@ -82,7 +82,7 @@ export async function listLogsInRange(
       return { logs: answer.logs, through };
     }
     range.refused(blocks, answer.suggested);
-    if (blocks === 1n) throw rpc.unavailable(answer.reason, answer.cause);
+    if (blocks === 1n) throw answer.error;
   }
 }
 
@@ -91,8 +91,8 @@ type Answer =
   /** A smaller range may be accepted. */
   | {
       readonly kind: "refused";
-      readonly reason: string;
-      readonly cause: unknown;
+      /** The error where no smaller one is left. */
+      readonly error: OperatingError;
       readonly suggested?: bigint | undefined;
     };
 
@@ -103,8 +103,9 @@ async function callGetLogs(rpc: Rpc, query: LogQuery, range: LogRange): Promise<
   try {
     answer = await rpc.call("eth_getLogs", [filter]);
   } catch (error) {
-    const reason = error instanceof OperatingError ? error.details?.["reason"] : undefined;
-    if (reason === "answer too large") return { kind: "refused", reason, cause: error };
+    if (!(error instanceof OperatingError)) throw error;
+    const reason = error.details?.["reason"];
+    if (reason === "answer too large") return { kind: "refused", error };
     // The next poll asks for less; to wait here again would take too long.
     if (reason === "timeout") range.refused(to - from + 1n);
     throw error;
@@ -116,16 +117,18 @@ async function callGetLogs(rpc: Rpc, query: LogQuery, range: LogRange): Promise<
 /** Throws unless the error can be about the range: an unknown error may be. */
 function readRefusal(rpc: Rpc, error: NodeError): Answer {
   const limit = classifyLimit(error);
-  const reason = reasonOfLimit(error) ?? `node error ${error.code}`;
-  const cause = `eth_getLogs: ${error.message}`;
   switch (limit?.kind) {
     case "unknown_block":
     case "pruned_state":
     case "unsupported_method":
     case "rate_limited":
-      throw rpc.unavailable(reason, cause);
+      throw rpc.refusal("eth_getLogs", error);
     default:
-      return { kind: "refused", reason, cause, suggested: limit?.blocks };
+      return {
+        kind: "refused",
+        error: rpc.refusal("eth_getLogs", error),
+        suggested: limit?.blocks,
+      };
   }
 }
 

@@ -187,6 +187,13 @@ describe("traces", () => {
     expect(node.asked.length).toBe(1);
   });
 
+  test("are requested again after a node did not know its first block", async () => {
+    node.answer(() => ({ error: { code: -32000, message: "header not found" } }));
+    expect(await chain.balances.listTracedPayees(BLOCK)).toBeNull();
+    node.answer(() => ({ result: [{ result: { to: TO, value: "0x1" } }] }));
+    expect(await chain.balances.listTracedPayees(BLOCK)).toEqual([TO]);
+  });
+
   test("are requested again after a failure of one block", async () => {
     node.answer(() => ({ result: [] }));
     expect(await chain.balances.listTracedPayees(BLOCK)).toEqual([]);

@@ -83,7 +83,7 @@ function readFailure(rpc: Rpc, method: string, error: NodeError): Simulation {
   if (isLackOfFunds(error) && error.data === undefined) throw lackOfGas(rpc);
   const reason = revertReasonOf(error);
   if (reason !== null) return { ok: false, reason };
-  throw rpc.unavailable(`node error ${error.code}`, `${method}: ${error.message}`);
+  throw rpc.refusal(method, error);
 }
 
 function lackOfGas(rpc: Rpc): OperatingError {

@@ -49,7 +49,7 @@ export async function listTokenBalances(
     const answer = await rpc.call("eth_call", [{ data }, { blockHash, requireCanonical: true }]);
     if (!answer.ok) {
       if (isStateMissing(answer)) return null;
-      throw rpc.unavailable(`node error ${answer.code}`, `eth_call: ${answer.message}`);
+      throw rpc.refusal("eth_call", answer);
     }
     const words = rpc.read("eth_call", answer.result, parseBalances);
     if (words.length !== 2 * some.length) throw rpc.unavailable("balances missing");

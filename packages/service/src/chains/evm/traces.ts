@@ -7,6 +7,7 @@ import { Compile } from "typebox/compile";
 import type { EvmAddress } from "../../core/hex.ts";
 import { toEvmAddress } from "../../core/hex.ts";
 import type { BlockRef } from "../port/index.ts";
+import { classifyLimit } from "./limits.ts";
 import type { Rpc } from "./rpc.ts";
 
 const Traces = Compile(Type.Array(Type.Object({ result: Type.Unknown() })));
@@ -21,7 +22,10 @@ const Frame = Compile(
   }),
 );
 
-/** Returns a reader of payees by traces. A node that refuses the first request is not asked again. */
+/**
+ * Returns a reader of payees by traces. A node without the method is not asked again, nor is one that refuses the first
+ * request for a reason that nobody knows.
+ */
 export function createTraceReader(
   rpc: Rpc,
 ): (block: BlockRef) => Promise<readonly EvmAddress[] | null> {
@@ -31,7 +35,10 @@ export function createTraceReader(
     const method = "debug_traceBlockByHash";
     const answer = await rpc.call(method, [block.hash, { tracer: "callTracer" }]);
     if (!answer.ok) {
-      if (known === "unknown") known = "lacks";
+      const kind = classifyLimit(answer)?.kind;
+      if (kind === "unsupported_method" || (kind === undefined && known === "unknown")) {
+        known = "lacks";
+      }
       return null;
     }
     known = "has";

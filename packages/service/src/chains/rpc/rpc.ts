@@ -24,6 +24,8 @@ export interface Rpc {
   ask<T>(method: string, params: readonly unknown[], parse: (result: unknown) => T): Promise<T>;
   /** Parses a result. Throws RPC_UNAVAILABLE if `parse` throws, because a malformed answer is no answer. */
   read<T>(method: string, result: unknown, parse: (result: unknown) => T): T;
+  /** Returns RPC_UNAVAILABLE for an error of the node, with a reason of ours for a known one. */
+  refusal(method: string, error: NodeError): OperatingError;
   /** Returns RPC_UNAVAILABLE of this node with a short reason of ours. The cause is for the log, with the URL redacted. */
   unavailable(reason: string, cause?: unknown): OperatingError;
 }
@@ -146,6 +148,11 @@ export function createRpc(options: RpcOptions): Rpc {
     );
   }
 
+  function refusal(method: string, error: NodeError): OperatingError {
+    const reason = explain(error) ?? `node error ${error.code}`;
+    return unavailable(reason, `${method}: ${error.message}`);
+  }
+
   function read<T>(method: string, result: unknown, parse: (result: unknown) => T): T {
     try {
       return parse(result);
@@ -161,9 +168,8 @@ export function createRpc(options: RpcOptions): Rpc {
   ): Promise<T> {
     const answer = await call(method, params);
     if (answer.ok) return read(method, answer.result, parse);
-    const reason = explain(answer) ?? `node error ${answer.code}`;
-    throw unavailable(reason, `${method}: ${answer.message}`);
+    throw refusal(method, answer);
   }
 
-  return { chainId, call, batch, ask, read, unavailable };
+  return { chainId, call, batch, ask, read, refusal, unavailable };
 }

@@ -245,7 +245,7 @@ async function askLoudly<T>(
   const answer = await rpc.call(method, params);
   if (answer.ok) return rpc.read(method, answer.result, parse);
   if (answer.code !== UNSUPPORTED_VERSION) {
-    throw rpc.unavailable(`node error ${answer.code}`, `${method}: ${answer.message}`);
+    throw rpc.refusal(method, answer);
   }
   const { chainId } = rpc;
   throw new OperatingError(

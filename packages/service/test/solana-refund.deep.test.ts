@@ -162,7 +162,7 @@ describe("a deposit without a settlement", () => {
       return swap?.status === "deferred";
     });
     const [{ id } = { id: "" }] = await world.swapsOf(address);
-    await expect(refund("USDC")).rejects.toThrow(`Settlement ${id} is under way`);
+    await expect(refund("USDC")).rejects.toThrow(`Settlement ${id} is settling`);
     await world.command(["settlement", "refund", id, "--to", authority, ...REASON]);
     await world.until(
       "it went back",

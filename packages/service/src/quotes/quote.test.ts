@@ -178,7 +178,7 @@ describe("route switches", () => {
   test("are named in the error when no route is left", async () => {
     const refusal = await refusalOf({ swift: false, monoChain: false }, [swift]);
     expect(refusal).toMatchObject({ code: "NO_ROUTE", details: { switchedOff: "swift" } });
-    expect(refusal.message).toContain("it says false for swift");
+    expect(refusal.message).toContain("switches off every route of this pair: swift");
   });
 });
 

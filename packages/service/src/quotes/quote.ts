@@ -80,7 +80,7 @@ export async function quote(
     const names = [...new Set(enabled.map((route) => moduleOf(route).quoteSwitch))].join(", ");
     throw new OperatingError(
       "NO_ROUTE",
-      `The request leaves out every route of this pair: it says false for ${names}.`,
+      `The request switches off every route of this pair: ${names}.`,
       { details: { ...pairNames, switchedOff: names } },
     );
   }

@@ -2,8 +2,7 @@
 import { parseArgs } from "node:util";
 import { SandboxError } from "../errors.ts";
 import { isProfileName, PROFILE_NAMES } from "./profiles.ts";
-import type { ProviderOptions } from "./provider.ts";
-import type { ProviderOverrides } from "./settings.ts";
+import type { ProviderOptions, ProviderOverrides } from "./settings.ts";
 
 export const HELP = `Usage: sluice-provider --upstream URL [options]
 
@@ -40,18 +39,14 @@ GET /stats counts requests by method, refusals and bytes; DELETE /stats begins n
 changes settings of a running provider, GET /settings reads them.
 `;
 
-type CommandLine =
-  { readonly kind: "help" } | { readonly kind: "run"; readonly options: ProviderOptions };
-
 /** Parses the arguments. Throws a `SandboxError` that names an invalid one. */
-export function parseCommandLine(args: readonly string[]): CommandLine {
+export function parseCommandLine(args: readonly string[]): ProviderOptions {
   const values = parseOptions(args);
-  if (values.help) return { kind: "help" };
   const { upstream } = values;
   if (upstream === undefined || !URL.canParse(upstream)) {
     throw new SandboxError("--upstream: expected the URL of a node: run sluice-provider --help");
   }
-  const options: ProviderOptions = {
+  return {
     upstream,
     ...parseListen(values.listen ?? "127.0.0.1:8600"),
     ...parseProfile(values.profile),
@@ -65,7 +60,6 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
     ...(values.gzip ? { gzip: true } : {}),
     ...(values["ws-silent"] ? { wsSilent: true } : {}),
   };
-  return { kind: "run", options };
 }
 
 function parseOptions(args: readonly string[]) {

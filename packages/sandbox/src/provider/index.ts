@@ -8,7 +8,7 @@ export {
   REFUSALS,
   refusalOf,
 } from "./profiles.ts";
-export { type Provider, type ProviderOptions, startProvider } from "./provider.ts";
+export { type Provider, startProvider } from "./provider.ts";
 export {
   REFUSAL_KINDS,
   type Refusal,
@@ -16,7 +16,8 @@ export {
   renderError,
   renderMessage,
 } from "./refusal.ts";
-export type { ProviderOverrides, ProviderSettings } from "./settings.ts";
+export type { ProviderOptions, ProviderOverrides, ProviderSettings } from "./settings.ts";
+export { type RemoteProvider, spawnProvider } from "./spawn.ts";
 export type { ProviderStats } from "./stats.ts";
 export {
   startSyntheticChain,

@@ -1,7 +1,8 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { afterEach, describe, expect, test } from "vitest";
-import { type Provider, type ProviderOptions, startProvider } from "./provider.ts";
+import { type Provider, startProvider } from "./provider.ts";
+import type { ProviderOptions } from "./settings.ts";
 
 const closing: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

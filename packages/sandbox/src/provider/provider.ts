@@ -7,12 +7,13 @@ import { SandboxError } from "../errors.ts";
 import { createEvmPlanner } from "./evm-planner.ts";
 import { createForks } from "./forks.ts";
 import { createEvmHeads, createSolanaHeads } from "./heads.ts";
-import { type ProfileName, profileOf } from "./profiles.ts";
+import { profileOf } from "./profiles.ts";
 import { createRandom } from "./random.ts";
 import { createRateLimit } from "./rate-limit.ts";
 import { createResponder, type Responder } from "./responder.ts";
 import {
   parseOverrides,
+  type ProviderOptions,
   type ProviderOverrides,
   type ProviderSettings,
   resolveSettings,
@@ -21,18 +22,6 @@ import { acceptSockets } from "./sockets.ts";
 import { createSolanaPlanner } from "./solana-planner.ts";
 import { type Counter, createCounter, type ProviderStats } from "./stats.ts";
 import { createUpstream, readBody } from "./upstream.ts";
-
-/** Options of `startProvider`; a setting that is absent comes from the profile. */
-export interface ProviderOptions extends ProviderOverrides {
-  /** URL of the node. */
-  readonly upstream: string;
-  readonly profile?: ProfileName;
-  /** Host and port; the loopback interface and any free port by default. */
-  readonly host?: string;
-  readonly port?: number;
-  /** Seed of all chances. */
-  readonly seed?: number;
-}
 
 export interface Provider {
   readonly url: string;
@@ -44,7 +33,7 @@ export interface Provider {
   close(): Promise<void>;
 }
 
-/** Starts a provider. */
+/** Starts a provider. A setting that is absent comes from the profile. */
 export async function startProvider(options: ProviderOptions): Promise<Provider> {
   const { upstream: upstreamUrl, host = "127.0.0.1", port = 0, seed = 1, ...overrides } = options;
   let settings = resolveSettings(overrides);

@@ -117,6 +117,35 @@ function parseOne(name: string, value: unknown): ProviderOverrides {
   return refuse("a setting of the provider");
 }
 
+/** Where a provider listens, and for which node. */
+export interface ProviderOptions extends ProviderOverrides {
+  /** URL of the node. */
+  readonly upstream: string;
+  /** Host and port; the loopback interface and any free port by default. */
+  readonly host?: string;
+  readonly port?: number;
+  /** Seed of all chances. */
+  readonly seed?: number;
+}
+
+/** Parses options as JSON. Throws a `SandboxError` that names an invalid one. */
+export function parseOptions(input: unknown): ProviderOptions {
+  const { upstream, host, port = 0, seed = 1, ...overrides } = asRecord(input) ?? {};
+  if (typeof upstream !== "string" || !URL.canParse(upstream)) {
+    throw new SandboxError("upstream: expected the URL of a node");
+  }
+  if (typeof port !== "number" || typeof seed !== "number") {
+    throw new SandboxError("port and seed: expected numbers");
+  }
+  return {
+    upstream,
+    port,
+    seed,
+    ...(typeof host === "string" ? { host } : {}),
+    ...parseOverrides(overrides),
+  };
+}
+
 /** Returns the blocks by which a replica is behind: the first is at the head, the last `lagBlocks` behind. */
 export function lagOfReplica(settings: ProviderSettings, replica: number): number {
   if (settings.replicas < 2) return settings.lagBlocks;

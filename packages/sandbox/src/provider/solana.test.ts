@@ -1,7 +1,8 @@
 import { once } from "node:events";
 import { afterEach, expect, test } from "vitest";
 import { createSolanaChain } from "../solana/solana-chain.ts";
-import { type ProviderOptions, startProvider } from "./provider.ts";
+import { startProvider } from "./provider.ts";
+import type { ProviderOptions } from "./settings.ts";
 
 const closing: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { hexToBytes, keccak256 } from "viem";
 import { afterEach, describe, expect, test } from "vitest";
-import { startProvider } from "../provider.ts";
+import { spawnProvider } from "../spawn.ts";
 import { startSyntheticChain, type SyntheticChainOptions } from "./chain.ts";
 import { parseSyntheticOptions } from "./options.ts";
 import { spawnSyntheticChain } from "./spawn.ts";
@@ -271,10 +271,10 @@ test("newHeads announces each block of a chain with a pace", async () => {
   expect(numbers.slice(0, 5).map((number) => number - (numbers[0] ?? 0))).toEqual([0, 1, 2, 3, 4]);
 });
 
-test("a chain in its own process behind a provider takes deposits", async () => {
+test("a chain behind a provider, each in its own process, takes deposits", async () => {
   const chain = await spawnSyntheticChain({ tokens: [TOKEN], head: 50, transfersPerBlock: 4 });
   closing.push(chain.close);
-  const provider = await startProvider({ upstream: chain.url, profile: "alchemy-like" });
+  const provider = await spawnProvider({ upstream: chain.url, profile: "alchemy-like" });
   closing.push(provider.close);
   const block = await chain.deposit({ to: WALLET, token: TOKEN, amount: 12n });
   await chain.setHead(block);
@@ -285,6 +285,11 @@ test("a chain in its own process behind a provider takes deposits", async () => 
     topics: [null, null, topicOf(WALLET)],
   };
   expect((await logs(filter)).map(({ data }) => BigInt(data))).toEqual([12n]);
+  expect((await provider.stats()).byMethod).toEqual({ eth_getLogs: 1 });
+  await provider.set({ rangeBlocks: 0 });
+  const refused = await clientOf(provider.url).send("eth_getLogs", filter);
+  expect(refused.error.code).toBe(-32600);
+  await expect(provider.set({ reorgDepth: -1 })).rejects.toThrow("reorgDepth -1");
 });
 
 test("options as JSON are checked by name", () => {

@@ -27,7 +27,14 @@ import {
   WALLET,
 } from "../../test/support/quorum-doubles.ts";
 import { OperatingError } from "../core/errors.ts";
-import type { ContractWallets, Fees, SendOutcome, Simulation } from "./port/index.ts";
+import { NATIVE_TOKEN } from "../core/hex.ts";
+import type {
+  ContractWallets,
+  Fees,
+  SectionRequest,
+  SendOutcome,
+  Simulation,
+} from "./port/index.ts";
 import { type ChainAtBlocks, createQuorumChain } from "./quorum.ts";
 
 function quorumOf(
@@ -54,7 +61,14 @@ interface Question {
   readonly ask: (chain: ChainAtBlocks) => Promise<unknown>;
 }
 
-const all = async () => new Set([WALLET, TOKEN]);
+/** A request for what a new block holds. */
+const SECTION: SectionRequest = {
+  after: HEAD - 1n,
+  max: 1,
+  isFinal: false,
+  tokens: [TOKEN, NATIVE_TOKEN],
+  choose: async () => new Set([WALLET, TOKEN]),
+};
 
 /** All questions decided by agreement. Sending, estimates and hints have their own tests. */
 const swapIn = (poolFee: number) => ({
@@ -74,14 +88,14 @@ const QUESTIONS: readonly Question[] = [
   { name: "getBlock of the head", method: "getBlock", ask: (c) => c.getBlock(HEAD) },
   { name: "getBlock beyond the head", method: "getBlock", ask: (c) => c.getBlock(HEAD + 1n) },
   {
-    name: "listTransfers",
-    method: "listTransfers",
-    ask: (c) => c.listTransfers(blockAt(HEAD), [TOKEN]),
+    name: "readSection of final blocks",
+    method: "readSection",
+    ask: (c) => c.readSection({ ...SECTION, after: FINAL - 5n, max: 5, isFinal: true }),
   },
   {
-    name: "listNativeTransfers",
-    method: "listNativeTransfers",
-    ask: (c) => c.listNativeTransfers(blockAt(HEAD), all),
+    name: "readSection of new blocks",
+    method: "readSection",
+    ask: (c) => c.readSection({ ...SECTION, after: HEAD - 3n, max: 3 }),
   },
   {
     name: "listNativeBalances",
@@ -112,7 +126,6 @@ const QUESTIONS: readonly Question[] = [
   { name: "suggestFees", method: "suggestFees", ask: (c) => c.suggestFees() },
   { name: "getReceipt", method: "getReceipt", ask: (c) => c.getReceipt(MINED) },
   { name: "getReceipt of none", method: "getReceipt", ask: (c) => c.getReceipt(UNMINED) },
-  { name: "listOutflows", method: "listOutflows", ask: (c) => c.listOutflows(blockAt(HEAD)) },
   {
     name: "findRefund",
     method: "findRefund",
@@ -249,10 +262,11 @@ describe("the quorum", () => {
             outcome.status === "rejected"
               ? // Only where honest nodes alone are too few, or not at one place.
                 outcome.reason?.code === "RPC_UNAVAILABLE" && !isEnough
-              : isEnough || !RANKED.has(question.name)
-                ? await isTrue(question, outcome.value)
-                : // Where too few are honest, one that lies can pass for one that is behind, and no more.
-                  await isNotAhead(question, outcome.value);
+              : (await isTrue(question, outcome.value)) ||
+                // Where too few are honest, one that lies can pass for one that is behind, and no more.
+                (!isEnough &&
+                  RANKED.has(question.name) &&
+                  (await isNotAhead(question, outcome.value)));
           expect({ outcome, isRight }).toMatchObject({ isRight: true });
         },
       ),
@@ -285,7 +299,7 @@ describe("the quorum", () => {
     });
     const chain = quorumOf([hung, createHonestNode(), createHonestNode()]);
     for (let round = 0; round < 400; round++) {
-      expect(await chain.listOutflows(blockAt(HEAD))).toHaveLength(1);
+      expect((await chain.readSection(SECTION))?.blocks[0]?.outflows).toHaveLength(1);
     }
     expect(asked).toBeLessThanOrEqual(256);
   });
@@ -294,7 +308,12 @@ describe("the quorum", () => {
 const isQuorum = (required: number, nodes: number) => required <= nodes && 2 * required > nodes;
 
 /** Questions whose answer is the value that enough nodes reach. */
-const RANKED: ReadonlySet<string> = new Set(["getHead", "getFinalNumber", "suggestFees"]);
+const RANKED: ReadonlySet<string> = new Set([
+  "getHead",
+  "getFinalNumber",
+  "suggestFees",
+  "readSection of new blocks",
+]);
 
 /** Returns whether an answer is at most the honest one, and a head is a real block. */
 async function isNotAhead({ name, ask }: Question, answer: unknown): Promise<boolean> {
@@ -304,6 +323,8 @@ async function isNotAhead({ name, ask }: Question, answer: unknown): Promise<boo
       : typeof value === "object" && value !== null
         ? Object.values(value).flatMap(numbersOf)
         : [];
+  // Then too few have a new block.
+  if (name === "readSection of new blocks" && answer === null) return true;
   const given = numbersOf(answer);
   const most = numbersOf(await ask(createHonestNode()));
   const [first = -1n] = given;
@@ -738,62 +759,18 @@ describe("listing payees", () => {
       return new Set([WALLET]);
     };
     const chain = quorumOf([createHonestNode(), createHonestNode(), createHonestNode()]);
-    expect(await chain.listNativeTransfers(blockAt(HEAD), choose)).toHaveLength(1);
+    const section = await chain.readSection({ ...SECTION, choose });
+    expect(section?.blocks[0]?.transfers).toMatchObject([
+      { to: WALLET, amount: 5n },
+      { to: WALLET, amount: 7n },
+      { to: WALLET, amount: 9n },
+    ]);
     expect(looks).toBe(1);
   });
 
   test("passes on an error of our own code instead of blaming a node", async () => {
     const chain = quorumOf([createHonestNode(), createHonestNode(), createHonestNode()]);
     const choose = () => Promise.reject(new TypeError("a mistake"));
-    await expect(chain.listNativeTransfers(blockAt(HEAD), choose)).rejects.toThrow("a mistake");
-  });
-});
-
-describe("the log", () => {
-  test("names a node that differs by its position, once a minute [T48]", async () => {
-    const clock = createQuickClock();
-    const { log, lines } = createKeepingLog();
-    const liar = createLiar((answer, method) => (method === "getReceipt" ? { wrong: 1 } : answer));
-    const chain = quorumOf([createHonestNode(), createHonestNode(), liar], { clock, log });
-    const expected = {
-      msg: "a node answers otherwise than the others",
-      node: 2,
-      chainId: 2,
-      said: '{"wrong":1}',
-      others: expect.stringContaining('"succeeded":true'),
-    };
-    for (let round = 0; round < 3; round++) await chain.getReceipt(MINED);
-    await clock.sleep();
-    expect(lines).toMatchObject([expected]);
-    clock.advance(60_000);
-    await chain.getReceipt(MINED);
-    await clock.sleep();
-    expect(lines).toMatchObject([expected, expected]);
-  });
-
-  test("does not name the only node that has an answer where enough have none", async () => {
-    const { log, lines } = createKeepingLog();
-    const behind = () => createLiar((answer, method) => (method === "getReceipt" ? null : answer));
-    const chain = quorumOf([behind(), behind(), createHonestNode()], { log });
-    expect(await chain.getReceipt(MINED)).toBeNull();
-    await createQuickClock().sleep();
-    expect(lines).toEqual([]);
-  });
-
-  test("names a dead node although the others answer, but not one that is behind [T49]", async () => {
-    const { log, lines } = createKeepingLog();
-    const behind = createHonestNode({ head: HEAD - 1n, final: FINAL });
-    const honest = [createHonestNode(), createHonestNode(), createHonestNode()];
-    const chain = quorumOf([createDeadNode(), ...honest, behind], { required: 3, log });
-    expect(await chain.getBlock(HEAD)).toEqual(blockAt(HEAD));
-    await createQuickClock().sleep();
-    expect(lines).toMatchObject([
-      {
-        msg: "a node gave no answer",
-        node: 0,
-        level: 40,
-        err: { code: "RPC_UNAVAILABLE", details: { reason: "unreachable" } },
-      },
-    ]);
+    await expect(chain.readSection({ ...SECTION, choose })).rejects.toThrow("a mistake");
   });
 });

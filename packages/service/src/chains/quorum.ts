@@ -11,22 +11,26 @@
  * Heights and fees are the greatest that `required` nodes reach (the median of three), so a lying node alone cannot raise
  * them; one that lowers them counts like a dead node.
  */
+import { isDeepStrictEqual } from "node:util";
 import type { Address } from "../core/hex.ts";
 import type { Clock } from "../core/ports.ts";
 import type { Log } from "../telemetry/log.ts";
-import { createNodes, type Read, type Rule } from "./ask-nodes.ts";
+import { createNodes, type Nodes, type Read, type Rule } from "./ask-nodes.ts";
 import type {
   BalancesAtBlock,
   BlockId,
   BlockRef,
   Chain,
-  ChoosePayees,
+  ChooseAccounts,
   ContractWallets,
   NonceSequencing,
   Pools,
   PriceFeeds,
   Receipt,
   ReadPoint,
+  ScannedBlock,
+  Section,
+  SectionRequest,
   Simulation,
 } from "./port/index.ts";
 
@@ -55,7 +59,7 @@ export function createQuorumChain(
     ...options,
     readFirst: async (node) => (await node.getBlock(0n))?.hash ?? null,
   });
-  const { agree, collect } = nodes;
+  const { agree, collect, required } = nodes;
   /** The newest block and the newest final block returned so far. */
   let newest: BlockId | undefined;
   let final: BlockRef | undefined;
@@ -120,6 +124,25 @@ export function createQuorumChain(
     throw blocks.disagreement();
   }
 
+  /**
+   * Reads the blocks that enough nodes give in the same form. Final blocks are the same at all of them; of new ones, honest
+   * nodes have different numbers.
+   */
+  async function readSection(request: SectionRequest): Promise<Section | null> {
+    const choose = onceForEach(request.choose);
+    const read: Read<Section | null, ChainAtBlocks> = (node) =>
+      node.readSection({ ...request, choose });
+    if (request.isFinal) return agree(read);
+    const sections = await collect(read);
+    const section = agreedStart(nodes, sections.values);
+    const newest = section?.blocks.at(-1);
+    if (newest) remember({ number: newest.number, hash: newest.hash });
+    const withSome = sections.values.filter((one) => one !== null);
+    // Too few nodes have the block yet; otherwise they are on different forks.
+    if (!section && withSome.length >= required) throw sections.disagreement();
+    return section;
+  }
+
   return {
     chainId: pure.chainId,
     kind: pure.kind,
@@ -132,13 +155,7 @@ export function createQuorumChain(
     isOrderOver: async (deadline) =>
       (await agreeAt("final", (node, block) => node.getTime(block))) > deadline,
     getBlock,
-    // Heights of EVM chains have no gaps.
-    getBlockAfter: (number) => getBlock(number + 1n),
-    listTransfers: (block, tokens) => agree((node) => node.listTransfers(block, tokens)),
-    listNativeTransfers(block, choose) {
-      const chooseOnce = onceForEach(choose);
-      return agree((node) => node.listNativeTransfers(block, chooseOnce));
-    },
+    readSection,
     getBalance: (token, owner, at = "latest") =>
       agreeAt(at, (node, block) => node.getBalance(token, owner, block)),
     readHolding: (token, owner) =>
@@ -172,7 +189,6 @@ export function createQuorumChain(
       return receipt;
     },
 
-    listOutflows: (block) => agree((node) => node.listOutflows(block)),
     findRefund: (args) => agree((node) => node.findRefund(args)),
     getLock: (deliveryId, at) => agreeAt(at, (node, block) => node.getLock(deliveryId, block)),
     findDelivery: (deliveryId, at = "latest") =>
@@ -265,8 +281,32 @@ export const SIMULATIONS: Rule<Simulation> = {
   },
 };
 
+/** Returns the longest start that enough sections share, or null if they do not share a block. */
+function agreedStart(
+  nodes: Pick<Nodes<unknown>, "agreedOf">,
+  sections: readonly (Section | null)[],
+): Section | null {
+  let same = sections.filter((section) => section !== null);
+  const blocks: ScannedBlock[] = [];
+  for (;;) {
+    const next = nodes.agreedOf(
+      same.flatMap(({ parentHash, blocks: some }) => {
+        const block = some[blocks.length];
+        return block ? [{ parentHash, block }] : [];
+      }),
+    );
+    if (!next) break;
+    blocks.push(next.block);
+    same = same.filter((section) =>
+      isDeepStrictEqual(section.blocks.at(blocks.length - 1), next.block),
+    );
+  }
+  const [first] = blocks;
+  return first ? { parentHash: first.parentHash, blocks } : null;
+}
+
 /** Looks up equal lists of accounts once, since nodes that agree name the same accounts. */
-function onceForEach(choose: ChoosePayees): ChoosePayees {
+function onceForEach(choose: ChooseAccounts): ChooseAccounts {
   const chosen = new Map<string, Promise<ReadonlySet<Address>>>();
   return (accounts) => {
     const key = accounts.join();

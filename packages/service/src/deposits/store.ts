@@ -1,3 +1,4 @@
+import type { BlockId } from "../chains/port/index.ts";
 import { toAddress } from "../core/hex.ts";
 import type { Random } from "../core/ports.ts";
 import { formatStamp } from "../core/stamp.ts";
@@ -156,19 +157,31 @@ export async function hasAllAt(
   );
 }
 
-/** Marks as orphaned the deposits of other blocks at this height, which never became the cursor. */
+/**
+ * Marks as orphaned the deposits of other blocks at the heights above `above` up to the last of `blocks`: they were recorded
+ * for blocks that never became the cursor.
+ */
 export async function orphanOthers(
   tx: Tx,
   chainId: number,
-  block: { readonly number: bigint; readonly hash: string },
+  {
+    above,
+    blocks,
+  }: {
+    readonly above: bigint;
+    readonly blocks: readonly [BlockId, ...BlockId[]];
+  },
   nowMs: number,
 ): Promise<void> {
+  const hashes = blocks.map(({ hash }) => hash);
+  const last = blocks.at(-1) ?? blocks[0];
   await tx
     .updateTable("deposits")
     .set({ orphaned_at: formatStamp(nowMs) })
     .where("chain_id", "=", chainId)
-    .where("block_number", "=", block.number)
-    .where("block_hash", "<>", block.hash)
+    .where("block_number", ">", above)
+    .where("block_number", "<=", last.number)
+    .where("block_hash", "not in", hashes)
     .where("orphaned_at", "is", null)
     .execute();
 }

@@ -7,6 +7,7 @@ import type { Db } from "../db/schema.ts";
 import type { Wakeups } from "../jobs/wakeups.ts";
 import type { Prices } from "../prices/index.ts";
 import type { BridgeAttestations, RouteBook } from "../routes/index.ts";
+import type { Pace } from "../scanner/index.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Health } from "./health.ts";
 import type { TrafficOf } from "./node-traffic.ts";
@@ -20,6 +21,8 @@ export interface RoleContext {
   readonly log: Log;
   readonly health: Health;
   readonly crashPoint: CrashPoint;
+  /** How far and how often the scanner reads. */
+  readonly pace: Pace;
   readonly wakeups: Wakeups;
   /** The service's readers. The attestor creates its own from `attestor.rpcUrls`. */
   readonly chains: Chains;

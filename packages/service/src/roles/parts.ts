@@ -4,6 +4,7 @@ import type { Config } from "../config/index.ts";
 import type { Db } from "../db/schema.ts";
 import type { Wakeups } from "../jobs/wakeups.ts";
 import { createRoutes } from "../routes/index.ts";
+import { PACE } from "../scanner/index.ts";
 import type { LaneSigner } from "../signers/port.ts";
 import type { Log } from "../telemetry/log.ts";
 import { addressFormat } from "./address-format.ts";
@@ -62,6 +63,7 @@ export function createParts(given: {
     trafficOf,
     http,
     crashPoint: createCrashPoint(config.crashAt),
+    pace: PACE,
     format: addressFormat,
     findVault,
     // Getters: a part that no role of the process names is never created. An attestor alone opens no node of the service.

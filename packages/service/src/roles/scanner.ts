@@ -2,7 +2,7 @@
 import { startOf } from "../config/index.ts";
 import { maintainEvents } from "../events/index.ts";
 import { chainLabel } from "../telemetry/metrics.ts";
-import { pollBalances, pollChain } from "../scanner/index.ts";
+import { createScan, pollBalances } from "../scanner/index.ts";
 import { createScannerChain } from "./chains.ts";
 import type { Parts, RunningRole } from "./context.ts";
 import { createIntakeDeps, INTAKE_PARTS } from "./settlement-deps.ts";
@@ -12,7 +12,7 @@ import { getChain } from "../routes/index.ts";
 const RETENTION_POLL_MS = 3_600_000;
 
 /** Parts of the scanner. */
-export const SCANNER_PARTS = [...INTAKE_PARTS, "crashPoint", "trafficOf"] as const;
+export const SCANNER_PARTS = [...INTAKE_PARTS, "crashPoint", "pace", "trafficOf"] as const;
 
 export function startScanner(context: Parts<(typeof SCANNER_PARTS)[number]>): RunningRole {
   const { db, clock, config } = context;
@@ -35,18 +35,19 @@ export function startScanner(context: Parts<(typeof SCANNER_PARTS)[number]>): Ru
       clock,
       crashPoint: context.crashPoint,
       log,
-      onScanned() {
+      onScanned(heights: number) {
         vitals.moved();
-        scannedBlocks.inc({ chain: chainLabel(chain.chainId) });
+        scannedBlocks.inc({ chain: chainLabel(chain.chainId) }, heights);
       },
     };
+    const scan = createScan(deps, context.pace);
     return [
       startRoleLoop(context, "scanner", {
         name: `scanner of chain ${chain.chainId}`,
         intervalMs: chain.pollIntervalMs,
         log,
         async poll() {
-          const hasMore = await pollChain(deps);
+          const hasMore = await scan();
           if (!hasMore) vitals.caughtUp();
           return hasMore;
         },

@@ -50,11 +50,13 @@ async function verify(
       const held = blockHash === BLOCK.hash ? facts.after : facts.before;
       return held && holdings.map(({ token }) => held[token] ?? null);
     },
-    listOutflows: async () => facts.outflows ?? [],
   };
   // CAST: verifyArrivals uses no other dependency.
   const deps = { chain: createStrictChain(members), log: silentLog } as unknown as ScannerDeps;
-  const arrivals = await verifyArrivals(deps, BLOCK, groupByHolding(2, BLOCK, transfers));
+  const arrivals = await verifyArrivals(deps, BLOCK, {
+    arrivals: groupByHolding(2, BLOCK, transfers),
+    outflows: facts.outflows ?? [],
+  });
   const recorded = arrivals.flatMap((arrived) =>
     arrived.transfers.map(({ amount }) => [arrived.token, amount]),
   );

@@ -44,13 +44,20 @@ export function groupByHolding(
 export async function verifyArrivals(
   deps: ScannerDeps,
   block: BlockRef,
-  arrivals: readonly ArrivedValue[],
+  {
+    arrivals,
+    outflows,
+  }: {
+    readonly arrivals: readonly ArrivedValue[];
+    /** The outflows of the block. */
+    readonly outflows: readonly Outflow[];
+  },
 ): Promise<ArrivedValue[]> {
   const stated = arrivals.filter(({ token }) => !isNative(token));
   const { balances } = deps.chain;
   // Chains without balances at a block (Solana) compute transfers from balances before and after each transaction.
   if (stated.length === 0 || balances.kind === "final") return [...arrivals];
-  const { rises, outflows } = await readRises(deps, balances, block, stated);
+  const rises = await readRises(deps, balances, { block, stated, outflows });
   const verified = stated.flatMap((arrived, index) => {
     const { wallet, token } = arrived;
     const passesThrough = ({ txHash }: ArrivedTransfer) => isSwapOutput(outflows, arrived, txHash);
@@ -71,34 +78,37 @@ export async function verifyArrivals(
 }
 
 /**
- * Returns the rise of each balance in the block, in base units, and the outflows of the block. A rise is null if the token's
- * `balanceOf` fails. `rises` is empty if the node has pruned the state of the block or its parent, as after a long outage:
- * then the logs are credited, and the live balance is checked before anything is swept.
+ * Returns the rise of each balance in the block, in base units: null if the token's `balanceOf` fails. Returns an empty list
+ * if the node has pruned the state of the block or its parent, as after a long outage: then the logs are credited, and the
+ * live balance is checked before anything is swept.
  */
 async function readRises(
-  deps: ScannerDeps,
+  { log }: ScannerDeps,
   balances: BalancesAtBlock,
-  block: BlockRef,
-  stated: readonly ArrivedValue[],
-): Promise<{
-  readonly rises: readonly (bigint | null)[];
-  readonly outflows: readonly Outflow[];
-}> {
-  const { chain, log } = deps;
-  const after = await balances.listTokenBalances(block.hash, stated);
-  const before = after && (await balances.listTokenBalances(block.parentHash, stated));
-  const outflows = await chain.listOutflows(block);
-  if (!before) {
+  {
+    block,
+    stated,
+    outflows,
+  }: {
+    readonly block: BlockRef;
+    readonly stated: readonly ArrivedValue[];
+    readonly outflows: readonly Outflow[];
+  },
+): Promise<readonly (bigint | null)[]> {
+  const [after, before] = await Promise.all([
+    balances.listTokenBalances(block.hash, stated),
+    balances.listTokenBalances(block.parentHash, stated),
+  ]);
+  if (!before || !after) {
     log.warn({ block: block.number }, "node has pruned the block's state, crediting token logs");
-    return { rises: [], outflows };
+    return [];
   }
-  const rises = stated.map((arrived, index) => {
+  return stated.map((arrived, index) => {
     const [then, now] = [before[index] ?? null, after[index] ?? null];
     return then === null || now === null
       ? null
       : now - then + sumOf(outflows.filter((one) => isOf(one, arrived)));
   });
-  return { rises, outflows };
 }
 
 /** Reports whether a transaction swept another token of the wallet, so that a transfer may be the output of a pool swap. */

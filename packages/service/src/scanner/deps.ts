@@ -19,6 +19,6 @@ export interface ScannerDeps {
   readonly clock: Clock;
   readonly crashPoint: CrashPoint;
   readonly log: Log;
-  /** Called after the cursor moved to a new block. */
-  readonly onScanned: () => void;
+  /** Called after the cursor moved up, with the number of heights. */
+  readonly onScanned: (heights: number) => void;
 }

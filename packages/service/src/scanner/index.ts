@@ -1,4 +1,4 @@
 export type { ScannerDeps } from "./deps.ts";
 export { pollBalances } from "./native.ts";
-export { pollChain } from "./scan.ts";
+export { createScan, PACE, type Pace } from "./scan.ts";
 export { getTip, TIP_OF_DEPOSIT } from "./store.ts";

@@ -29,7 +29,11 @@ import { acceptBalance, type SettlementDeps } from "../settlements/index.ts";
 import { HERE, openWorld, type World } from "../../test/evm/world.ts";
 import type { ScannerDeps } from "./deps.ts";
 import { pollBalances } from "./native.ts";
-import { pollChain } from "./scan.ts";
+import { createScan, PACE } from "./scan.ts";
+
+/** Polls once, as a process that has just started, and checks the tip whenever there is no new block. */
+const scanOnce = (deps: ScannerDeps) =>
+  createScan(deps, { ...PACE, idlePolls: 1, behindMs: -Infinity })();
 
 /** Enough for any call of these tests: without an estimate, reverting transactions are mined too. */
 const GAS = 500_000n;
@@ -129,7 +133,7 @@ async function openScanner({ traces = false, minDeposit = 1n } = {}) {
     create,
 
     async scan() {
-      while (await pollChain(deps)) {
+      while (await scanOnce(deps)) {
         // Polls until no block is left.
       }
     },

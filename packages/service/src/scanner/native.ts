@@ -7,7 +7,7 @@
  * its cost is bounded and no wallet is left out.
  */
 import { listByWallets, listNewestWallets, listWalletsAfter } from "../addresses/index.ts";
-import type { BalancesAtBlock, BlockRef, Transfer } from "../chains/port/index.ts";
+import type { BalancesAtBlock, BlockRef } from "../chains/port/index.ts";
 import { type Address, isNative, NATIVE_TOKEN } from "../core/hex.ts";
 import { listExplained, listRecentWallets } from "../deposits/index.ts";
 import { acceptBalance } from "../settlements/index.ts";
@@ -18,15 +18,6 @@ import { assertScanned, getRound, getTip, getWindowHash, putRound } from "./stor
 const WALLETS_AT_ONCE = 500;
 /** Blocks in which a deposit counts as recent. */
 const RECENT_BLOCKS = 5_000n;
-
-/** Returns the transfers of native coin to our wallets by the block's transactions; none if the coin is not listed. */
-export async function listNativeTransfers(deps: ScannerDeps, block: BlockRef): Promise<Transfer[]> {
-  if (!isListed(deps)) return [];
-  return deps.chain.listNativeTransfers(
-    block,
-    async (payees) => new Set((await listByWallets(deps.db, payees)).keys()),
-  );
-}
 
 /**
  * Compares the balances of wallets that the traces of the newest scanned block name. Errors are only logged: the same

@@ -20,7 +20,11 @@ import { createIntegrator } from "../integrators/index.ts";
 import { createRouteBook } from "../routes/index.ts";
 import type { SettlementDeps } from "../settlements/index.ts";
 import type { ScannerDeps } from "./deps.ts";
-import { pollChain } from "./scan.ts";
+import { createScan, type Pace, PACE } from "./scan.ts";
+
+/** Polls once, as a process that has just started, and checks the tip whenever there is no new block. */
+const scanOnce = (deps: ScannerDeps) =>
+  createScan(deps, { ...PACE, idlePolls: 1, behindMs: -Infinity })();
 
 const USDC = toEvmAddress(`0x${"a0".repeat(20)}`);
 const FACTORY = toEvmAddress(`0x${"fa".repeat(20)}`);
@@ -48,7 +52,6 @@ function createForkingChain(payee: () => Address) {
   let between: () => void = () => undefined;
   let beforeRecord: () => Promise<void> = async () => undefined;
   let beforePush: () => Promise<void> = async () => undefined;
-  let lastAsked: string | null = null;
   let afterTip: () => Promise<void> = async () => undefined;
   let outflowsOf: (block: bigint) => readonly Address[] = () => [];
   const seen = () => blocks.slice(0, visible);
@@ -82,19 +85,15 @@ function createForkingChain(payee: () => Address) {
       await beforeRecord();
       return 1_000n;
     },
-    listOutflows: async (block) => {
-      // Read once for the arrivals, and again before the cursor moves.
-      if (block.hash === lastAsked) await beforePush();
-      lastAsked = block.hash;
-      return outflowsOf(block.number).map((wallet, index) => ({
+    listOutflows: async (block) =>
+      outflowsOf(block.number).map((wallet, index) => ({
         kind: "refunded",
         wallet,
         token: USDC,
         amount: 1_000n,
         txHash: hashOf(`refund ${block.number} ${index}`),
         logIndex: 50 + index,
-      }));
-    },
+      })),
     // No payment ever leaves the wallet.
     listTokenBalances: async (blockHash, holdings) => {
       const height = blocks.findIndex(({ name }) => toHex32(hashOf(name)) === blockHash);
@@ -144,6 +143,7 @@ function createForkingChain(payee: () => Address) {
     beforeRecord: (act: () => Promise<void>) => {
       beforeRecord = once(act);
     },
+    pushing: () => beforePush(),
     /** Sets an action that runs once, before the cursor moves to a recorded block. */
     beforePush: (act: () => Promise<void>) => {
       beforePush = once(act);
@@ -205,20 +205,39 @@ async function openScanner() {
     },
   );
   wallet = address.wallet;
+  let isRecorded = false;
+  /** Runs what a test wants to happen between the record of a block and the move of the cursor. */
+  const hooked = new Proxy(db, {
+    get(target, name) {
+      if (name !== "transaction" || !isRecorded) {
+        const member: unknown = Reflect.get(target, name);
+        return typeof member === "function" ? member.bind(target) : member;
+      }
+      isRecorded = false;
+      return () => ({
+        async execute(work: Parameters<ReturnType<typeof db.transaction>["execute"]>[0]) {
+          await forking.pushing();
+          return db.transaction().execute(work);
+        },
+      });
+    },
+  });
   const deps: ScannerDeps = {
-    db,
+    db: hooked,
     chain,
     tokens: [USDC],
     traces: false,
     startBlock: 0n,
     settlements,
     clock,
-    crashPoint: () => undefined,
+    crashPoint: (name) => {
+      isRecorded = name === "scan.arrived";
+    },
     log: silentLog,
     onScanned: () => undefined,
   };
   const poll = async () => {
-    while (await pollChain(deps)) {
+    while (await scanOnce(deps)) {
       // Polls until no block is left.
     }
   };
@@ -234,9 +253,16 @@ async function openScanner() {
     const dies = () => {
       throw new Error("the process ends");
     };
-    await expect(pollChain({ ...deps, crashPoint: dies })).rejects.toThrow("the process ends");
+    await expect(scanOnce({ ...deps, crashPoint: dies })).rejects.toThrow("the process ends");
   };
-  return { ...forking, poll, pollAndCrash, deposits, cursor, events, wallet };
+  /** Polls in sections of a few blocks until no block is left, as one process does. */
+  const pollInSections = async (change: Partial<ScannerDeps> = {}) => {
+    const scan = createScan({ ...deps, ...change }, SMALL);
+    while (await scan()) {
+      // Polls until no block is left.
+    }
+  };
+  return { ...forking, poll, pollInSections, pollAndCrash, deposits, cursor, events, wallet };
 }
 
 describe("scanner", () => {
@@ -385,6 +411,103 @@ describe("scanner", () => {
     await poll();
     expect((await cursor())?.hash).toBe(hashOf("c"));
     expect(await deposits()).toEqual([[2, hashOf("pay 1"), true]]);
+  });
+});
+
+/** Sections that hold a few blocks. */
+const SMALL: Pace = {
+  blocksMax: 4,
+  finalBlocksMax: 7,
+  finalMargin: 2n,
+  finalityBlocks: 3,
+  idlePolls: 1,
+  behindMs: -Infinity,
+};
+
+describe("sections", () => {
+  const PAID = [1, 5, 6, 7, 20, 31, 32, 33, 39, 40];
+
+  async function openLongChain() {
+    const scanner = await openScanner();
+    for (let at = 1; at <= 40; at++) {
+      scanner.add(`block ${at}`, ...(PAID.includes(at) ? [`pay ${at}`] : []));
+    }
+    scanner.setFinal(30n);
+    return scanner;
+  }
+
+  const heightsOf = async ({ deposits }: { deposits: () => Promise<unknown[][]> }) =>
+    (await deposits()).filter(([, , onChain]) => onChain).map(([height]) => height);
+
+  test("record every deposit once, of final and of new blocks [D1, D4]", async () => {
+    const scanner = await openLongChain();
+    await scanner.pollInSections();
+    await scanner.pollInSections();
+    expect(await heightsOf(scanner)).toEqual(PAID);
+    expect((await scanner.cursor())?.number).toBe(40n);
+    expect(await scanner.events()).toHaveLength(PAID.length);
+  });
+
+  test("leave out final blocks in which nothing happened, and no other", async () => {
+    const scanner = await openLongChain();
+    await scanner.pollInSections();
+    const rows = await database.db.selectFrom("scanner_blocks").select("number").execute();
+    const heights = rows.map(({ number }) => Number(number)).sort((one, other) => one - other);
+    expect(heights.filter((at) => at >= 30)).toEqual([30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40]);
+    expect(heights.length).toBeLessThan(25);
+    for (const at of PAID) expect(heights).toContain(at);
+  });
+
+  test.each(["scan.arrived", "scan.pushed"])(
+    "lose nothing when the process ends at each %s [T52, D1]",
+    async (point) => {
+      const scanner = await openLongChain();
+      const crashPoint = (name: string) => {
+        if (name === point) throw new Error("the process ends");
+      };
+      for (let lives = 0; lives < PAID.length + 1; lives++) {
+        await scanner.pollInSections({ crashPoint }).catch(() => undefined);
+        const number = (await scanner.cursor())?.number ?? 0n;
+        const recorded = await heightsOf(scanner);
+        // Nothing below the cursor is missing, whenever the process ended.
+        expect(recorded).toEqual(expect.arrayContaining(PAID.filter((at) => BigInt(at) <= number)));
+      }
+      await scanner.pollInSections();
+      expect(await heightsOf(scanner)).toEqual(PAID);
+    },
+  );
+
+  test("follow a reorg of twenty blocks in their middle [T44]", async () => {
+    const scanner = await openLongChain();
+    scanner.setFinal(12n);
+    await scanner.pollInSections();
+    scanner.replace(
+      21,
+      ...Array.from({ length: 30 }, (_, index) => ({
+        name: `new ${21 + index}`,
+        pays: index === 25 ? ["pay 40", "pay new"] : [],
+      })),
+    );
+    await scanner.pollInSections();
+    expect(await heightsOf(scanner)).toEqual([1, 5, 6, 7, 20, 46, 46]);
+    expect((await scanner.cursor())?.hash).toBe(hashOf("new 50"));
+  });
+
+  test("follow a reorg between the read of a section and its record [T44]", async () => {
+    const scanner = await openLongChain();
+    scanner.setFinal(12n);
+    scanner.beforeRecord(async () => {
+      scanner.replace(
+        14,
+        ...Array.from({ length: 30 }, (_, index) => ({
+          name: `new ${14 + index}`,
+          pays: index === 3 ? ["pay new"] : [],
+        })),
+      );
+    });
+    await scanner.pollInSections();
+    expect(await heightsOf(scanner)).toEqual([1, 5, 6, 7, 17]);
+    expect((await scanner.cursor())?.hash).toBe(hashOf("new 43"));
   });
 });
 

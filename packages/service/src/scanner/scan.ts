@@ -1,89 +1,197 @@
 /**
- * The scanner of one chain: reads its blocks in order and records transfers to our wallets as deposits.
+ * The scanner of one chain: reads its blocks in sections and records transfers to our wallets as deposits, in order.
  *
- * The cursor is a window of linked blocks. Before each block the newest one in the window must still be on the chain; if it
- * is orphaned, it is removed, its deposits are marked as orphaned, and the poll starts again. The next block must name it as
- * its parent. Transfers are read by block hash, so they never come from another fork, and are recorded before the cursor
- * moves: after a crash in between, the same block is scanned again, which is idempotent.
+ * The cursor is a window of linked blocks, and a section must name its newest one, the tip, as parent. If it names another,
+ * the tip is orphaned: it is removed, its deposits are marked as orphaned, and so on down to a block that is still on the
+ * chain. What a section holds is read by block hash, or below finality by height, so it never comes from another fork.
+ * Deposits are recorded before the cursor moves over their block: after a crash in between, the same block is scanned again,
+ * which is idempotent.
+ *
+ * Behind the head, the next section is read while the last one is recorded. At the head, one poll asks for as many blocks as
+ * the polls before it found.
  */
 import { listByWallets } from "../addresses/index.ts";
-import type { BlockRef, Outflow } from "../chains/port/index.ts";
+import type { BlockRef, ScannedBlock, Section } from "../chains/port/index.ts";
 import { OperatingError } from "../core/errors.ts";
+import { isNative } from "../core/hex.ts";
 import type { ArrivedValue } from "../deposits/index.ts";
 import { acceptValue } from "../settlements/index.ts";
 import { groupByHolding, verifyArrivals } from "./arrivals.ts";
 import type { ScannerDeps } from "./deps.ts";
-import { followTraces, listNativeTransfers } from "./native.ts";
+import { followTraces } from "./native.ts";
 import {
-  assertNext,
+  assertTip,
   CursorMoved,
   getNumberBelow,
   getScannedFinal,
   getTip,
   getWindowHash,
   popBlock,
-  pushBlock,
+  pushBlocks,
 } from "./store.ts";
 
 /** Minimum number of blocks in the window, for walking back after a reorg; blocks that are not final are always kept. */
 const WINDOW_BLOCKS = 512;
-/** Blocks per poll; the next poll follows at once. */
-const BLOCKS_MAX = 50;
+/** Sections per poll; the next poll follows at once. */
+const SECTIONS_MAX = 16;
+
+/** How far and how often the scanner reads. Its defaults hold on every chain; the simulation uses smaller ones. */
+export interface Pace {
+  /** Most blocks of a section, if the section has all of them. */
+  readonly blocksMax: number;
+  /** Most heights of a section of final blocks without the native coin. */
+  readonly finalBlocksMax: number;
+  /**
+   * Blocks below the newest final one that are read by hash like new ones. The server that answers may be behind the one that
+   * named the final block.
+   */
+  readonly finalMargin: bigint;
+  /** New blocks between two reads of the final height. */
+  readonly finalityBlocks: number;
+  /** Polls without a new block between two checks that the tip is still on the chain. */
+  readonly idlePolls: number;
+  /** Age of a block from which the scanner reads on at once, instead of waiting for its next poll. */
+  readonly behindMs: number;
+}
+
+export const PACE: Pace = {
+  blocksMax: 64,
+  finalBlocksMax: 2_000,
+  finalMargin: 64n,
+  finalityBlocks: 10,
+  idlePolls: 10,
+  behindMs: 15_000,
+};
+
+/** A section, and how it was asked for. */
+interface Reading {
+  readonly section: Section | null;
+  readonly isFull: boolean;
+  readonly isFinal: boolean;
+  readonly finalNumber: bigint;
+}
+
+/** What the scanner remembers between polls. It can forget all of it. */
+interface Memory {
+  /** Blocks to ask for at the head. */
+  size: number;
+  finality: { readonly number: bigint; blocks: number } | null;
+  idlePolls: number;
+  /** The section after the block with this hash, under way. */
+  ahead: { readonly after: string; readonly reading: Promise<Reading> } | null;
+}
 
 /**
- * Scans new blocks. Returns true if the next poll should follow at once.
+ * Returns the poll of one chain. The poll scans new blocks and returns true if the next one should follow at once.
  * @throws OperatingError REORG if a final block, or the whole window, is orphaned: an operator must investigate.
  */
-export async function pollChain(deps: ScannerDeps): Promise<boolean> {
-  try {
-    for (let blocks = 0; blocks < BLOCKS_MAX; blocks++) {
-      if (!(await scanNext(deps))) return false;
+export function createScan(deps: ScannerDeps, pace: Pace = PACE): () => Promise<boolean> {
+  const memory: Memory = { size: 1, finality: null, idlePolls: 0, ahead: null };
+  return async () => {
+    try {
+      for (let sections = 0; sections < SECTIONS_MAX; sections++) {
+        if (!(await scanNext(deps, pace, memory))) return false;
+      }
+    } catch (error) {
+      memory.ahead = null;
+      if (!(error instanceof CursorMoved)) throw error;
+      deps.log.warn({ err: error }, "cursor moved, scanning from the new position");
     }
-  } catch (error) {
-    if (!(error instanceof CursorMoved)) throw error;
-    deps.log.warn({ err: error }, "cursor moved, scanning from the new position");
-  }
-  return true;
+    return true;
+  };
 }
 
-/** Scans the next block, or removes the newest one if it is orphaned. Returns false if there is nothing to do. */
-async function scanNext(deps: ScannerDeps): Promise<boolean> {
-  const { db, chain } = deps;
-  const tip = await getTip(db, chain.chainId);
-  if (tip) {
-    const onChain = await chain.getBlock(tip.number);
-    if (onChain === null && (await isBehind(deps, tip))) return false;
-    if (onChain?.hash !== tip.hash) return orphanTip(deps, tip);
+/** Scans the next section, or removes the newest blocks if they are orphaned. Returns false if the next poll can wait. */
+async function scanNext(deps: ScannerDeps, pace: Pace, memory: Memory): Promise<boolean> {
+  const tip = await getTip(deps.db, deps.chain.chainId);
+  const ahead = memory.ahead;
+  memory.ahead = null;
+  const reading = await (ahead && ahead.after === tip?.hash
+    ? ahead.reading
+    : readAfter(deps, pace, memory, tip?.number ?? deps.startBlock - 1n));
+  const { section, isFull, isFinal, finalNumber } = reading;
+  if (!section) {
+    memory.idlePolls += 1;
+    if (!tip || memory.idlePolls < pace.idlePolls) return false;
+    memory.idlePolls = 0;
+    return removeOrphans(deps, tip);
   }
-  const next = await chain.getBlockAfter(tip ? tip.number : deps.startBlock - 1n);
-  if (!next) return false;
-  // Reads the final height before the block, so that a block at or below it is the final one.
-  const finalNumber = await chain.getFinalNumber();
-  const block = await chain.getBlock(next.number);
-  if (!block) return false;
+  memory.idlePolls = 0;
+  if (tip && section.parentHash !== tip.hash) return removeOrphans(deps, tip);
+  const [first] = section.blocks;
+  const last = section.blocks.at(-1);
+  if (!first || !last) return false;
   // With skipped slots nothing later proves that no block lies below the first one, so the first must be final.
-  if (!tip && block.number > deps.startBlock && block.number > finalNumber) return false;
-  const outflows = await listOutflows(deps, block);
-  const arrivals = await recordArrivals(deps, block, outflows);
-  if (arrivals.length > 0) deps.crashPoint("scan.arrived");
-  const nowMs = deps.clock.now();
-  const args = { arrivals, outflows, finalNumber, windowBlocks: WINDOW_BLOCKS, nowMs };
-  await db.transaction().execute((tx) => pushBlock(tx, chain.chainId, block, args));
-  if (arrivals.length > 0) deps.crashPoint("scan.pushed");
-  deps.onScanned();
-  await followTraces(deps, block);
-  return true;
+  if (!tip && first.number > deps.startBlock && first.number > finalNumber) return false;
+  const isBehind = isFinal || deps.clock.now() - Number(last.time) * 1_000 > pace.behindMs;
+  adapt(memory, pace, { isBehind, isFull, found: section.blocks.length });
+  if (isBehind && isFull) {
+    const next = readAfter(deps, pace, memory, last.number);
+    // Handled where it is awaited, or not needed any more.
+    next.catch(() => undefined);
+    memory.ahead = { after: last.hash, reading: next };
+  }
+  await record(deps, { tip, blocks: section.blocks, finalNumber });
+  if (!isFinal) for (const block of section.blocks) await followTraces(deps, block);
+  return isBehind;
 }
 
-/** Returns the outflows of our wallets. Anybody can create other wallets at the factory and refund them. */
-async function listOutflows({ db, chain }: ScannerDeps, block: BlockRef): Promise<Outflow[]> {
-  const outflows = await chain.listOutflows(block);
-  if (outflows.length === 0) return [];
-  const ours = await listByWallets(
-    db,
-    outflows.map(({ wallet }) => wallet),
-  );
-  return outflows.filter(({ wallet }) => ours.has(wallet));
+/** Chooses the number of blocks to ask for next. */
+function adapt(
+  memory: Memory,
+  pace: Pace,
+  { isBehind, isFull, found }: { isBehind: boolean; isFull: boolean; found: number },
+): void {
+  if (!isFull) memory.size = Math.max(1, Math.min(found, pace.blocksMax));
+  else {
+    const size = isBehind ? 2 * memory.size : Math.ceil(memory.size * 1.25);
+    memory.size = Math.min(size, pace.blocksMax);
+  }
+}
+
+async function readAfter(
+  deps: ScannerDeps,
+  pace: Pace,
+  memory: Memory,
+  after: bigint,
+): Promise<Reading> {
+  const { db, chain, tokens } = deps;
+  // Reads the final height before the blocks, so that a block at or below it is the final one.
+  if (!memory.finality || memory.finality.blocks >= pace.finalityBlocks) {
+    memory.finality = { number: await chain.getFinalNumber(), blocks: 0 };
+  }
+  const { finality } = memory;
+  const final = Number(finality.number - pace.finalMargin - after);
+  const isFinal = final > pace.blocksMax;
+  const most = tokens.some(isNative) ? pace.blocksMax : pace.finalBlocksMax;
+  const max = isFinal ? Math.min(final, most) : memory.size;
+  const section = await chain.readSection({
+    after,
+    max,
+    isFinal,
+    tokens,
+    choose: async (accounts) => new Set((await listByWallets(db, accounts)).keys()),
+  });
+  const count = section?.blocks.length ?? 0;
+  finality.blocks += isFinal ? max : count;
+  return { section, isFull: isFinal || count === max, isFinal, finalNumber: finality.number };
+}
+
+/**
+ * Removes blocks from the tip down that are not on the chain any more. Returns true if it removed one, false if the tip is
+ * there, or the node is only behind it.
+ */
+async function removeOrphans(deps: ScannerDeps, newest: BlockRef): Promise<boolean> {
+  const { db, chain } = deps;
+  let tip: BlockRef | null = newest;
+  while (tip) {
+    const onChain = await chain.getBlock(tip.number);
+    if (onChain?.hash === tip.hash) break;
+    if (onChain === null && (await isBehind(deps, tip))) break;
+    await orphanTip(deps, tip);
+    tip = await getTip(db, chain.chainId);
+  }
+  return tip?.hash !== newest.hash;
 }
 
 /** Reports whether the node is only behind the cursor: its head is a block of the window, or below it. */
@@ -96,8 +204,8 @@ async function isBehind(deps: ScannerDeps, tip: BlockRef): Promise<boolean> {
   return known === null || known === head.hash;
 }
 
-/** Removes an orphaned block from the window and marks its deposits. */
-async function orphanTip(deps: ScannerDeps, tip: BlockRef): Promise<boolean> {
+/** Removes the newest block, which is orphaned, from the window and marks its deposits. */
+async function orphanTip(deps: ScannerDeps, tip: BlockRef): Promise<void> {
   const { db, chain, clock, log } = deps;
   // The final height when it was scanned: blocks replaced during an outage may lie below today's.
   const finalNumber = await getScannedFinal(db, chain.chainId);
@@ -120,22 +228,64 @@ async function orphanTip(deps: ScannerDeps, tip: BlockRef): Promise<boolean> {
     .transaction()
     .execute((tx) => popBlock(tx, chain.chainId, tip, clock.now()));
   log.warn({ block: tip.number, orphaned }, "reorg: block orphaned");
-  return true;
 }
 
-/** Records the deposits of a block and returns them. Throws `CursorMoved` if the block is not the next one any more. */
+/** Records the blocks of a section in order; those in which nothing happened together, in one database transaction. */
+async function record(
+  deps: ScannerDeps,
+  section: {
+    readonly tip: BlockRef | null;
+    readonly blocks: readonly ScannedBlock[];
+    readonly finalNumber: bigint;
+  },
+): Promise<void> {
+  const { db, chain, clock } = deps;
+  const { finalNumber } = section;
+  let { tip } = section;
+  let quiet: BlockRef[] = [];
+
+  async function push(
+    blocks: readonly BlockRef[],
+    { arrivals, outflows }: Pick<Parameters<typeof pushBlocks>[3], "arrivals" | "outflows">,
+  ): Promise<void> {
+    const [first, ...others] = blocks;
+    if (!first) return;
+    const args = { arrivals, outflows, finalNumber, windowBlocks: WINDOW_BLOCKS };
+    const moved = { tip, blocks: [first, ...others] as const };
+    await db
+      .transaction()
+      .execute((tx) => pushBlocks(tx, chain.chainId, moved, { ...args, nowMs: clock.now() }));
+    const last = others.at(-1) ?? first;
+    deps.onScanned(Number(last.number - (tip?.number ?? first.number - 1n)));
+    tip = last;
+  }
+
+  for (const block of section.blocks) {
+    const { transfers, outflows } = block;
+    if (transfers.length === 0 && outflows.length === 0) {
+      quiet.push(block);
+      continue;
+    }
+    await push(quiet, { arrivals: [], outflows: [] });
+    quiet = [];
+    const arrivals = await recordArrivals(deps, tip, block);
+    if (arrivals.length > 0) deps.crashPoint("scan.arrived");
+    await push([block], { arrivals, outflows });
+    if (arrivals.length > 0) deps.crashPoint("scan.pushed");
+  }
+  await push(quiet, { arrivals: [], outflows: [] });
+}
+
+/** Records the deposits of a block and returns them. Throws `CursorMoved` if the cursor is not at `tip` any more. */
 async function recordArrivals(
   deps: ScannerDeps,
-  block: BlockRef,
-  outflows: readonly Outflow[],
+  tip: BlockRef | null,
+  block: ScannedBlock,
 ): Promise<ArrivedValue[]> {
-  const { db, chain, tokens, settlements } = deps;
-  const listed = [
-    ...(await chain.listTransfers(block, tokens)),
-    ...(await listNativeTransfers(deps, block)),
-  ];
+  const { db, chain, settlements } = deps;
+  const { outflows } = block;
   // A lock that the escrow returns belongs to its settlement and is no new deposit.
-  const transfers = listed.filter((transfer) => !chain.isGivenBack(transfer, outflows));
+  const transfers = block.transfers.filter((transfer) => !chain.isGivenBack(transfer, outflows));
   const ours = await listByWallets(
     db,
     transfers.map((transfer) => transfer.to),
@@ -145,11 +295,11 @@ async function recordArrivals(
     block,
     transfers.filter(({ to }) => ours.has(to)),
   );
-  const verified = await verifyArrivals(deps, block, arrivals);
+  const verified = await verifyArrivals(deps, block, { arrivals, outflows });
   for (const arrived of verified) {
     const address = ours.get(arrived.wallet);
     if (!address) continue;
-    await acceptValue(settlements, arrived, address, (tx) => assertNext(tx, chain.chainId, block));
+    await acceptValue(settlements, arrived, address, (tx) => assertTip(tx, chain.chainId, tip));
   }
   return verified;
 }

@@ -55,13 +55,13 @@ async function lockTip(tx: Tx, chainId: number, use: "move" | "record"): Promise
   return getTip(tx, chainId);
 }
 
-/** Locks the cursor for recording. @throws CursorMoved unless `block` is the next block. */
-export async function assertNext(tx: Tx, chainId: number, block: BlockRef): Promise<void> {
-  checkNext(await lockTip(tx, chainId, "record"), chainId, block);
+/** Locks the cursor for recording. @throws CursorMoved unless it is at `tip`; null before the first block. */
+export async function assertTip(tx: Tx, chainId: number, tip: BlockRef | null): Promise<void> {
+  checkTip(await lockTip(tx, chainId, "record"), chainId, tip);
 }
 
-function checkNext(tip: BlockRef | null, chainId: number, block: BlockRef): void {
-  if (tip && tip.hash !== block.parentHash) throw new CursorMoved(chainId);
+function checkTip(actual: BlockRef | null, chainId: number, expected: BlockRef | null): void {
+  if (actual?.hash !== expected?.hash) throw new CursorMoved(chainId);
 }
 
 /** Locks the cursor for recording. @throws CursorMoved unless `block` and every block before it are scanned. */
@@ -119,37 +119,47 @@ export async function getScannedFinal(db: Db, chainId: number): Promise<bigint |
   return row?.number ?? null;
 }
 
+/** One block, or several in which nothing happened. */
+export type Pushed = readonly [BlockRef, ...BlockRef[]];
+
 /**
- * Moves the cursor to a block whose deposits are recorded, records its outflows, and deletes blocks below the window. Always
- * keeps the newest final block and all above it, where a walk back after a reorg ends.
- * @throws CursorMoved unless `block` is the next block and its deposits are recorded.
+ * Moves the cursor over blocks whose deposits are recorded, records their outflows, and deletes blocks below the window.
+ * Always keeps the newest final block and all above it, where a walk back after a reorg ends. The caller has checked that the
+ * blocks are linked to the cursor, or are all final.
+ * @throws CursorMoved unless the cursor is at `tip` and the deposits are recorded.
  */
-export async function pushBlock(
+export async function pushBlocks(
   tx: Tx,
   chainId: number,
-  block: BlockRef,
+  { tip, blocks }: { readonly tip: BlockRef | null; readonly blocks: Pushed },
   args: {
-    /** The recorded deposits. A scanner that read a sibling of this block may have moved them there meanwhile. */
+    /** The recorded deposits of the last block. A scanner that read a sibling may have moved them there meanwhile. */
     readonly arrivals: readonly ArrivedValue[];
+    /** The outflows of the last block. */
     readonly outflows: readonly Outflow[];
-    /** Final height of the node, read before the block. */
+    /** Final height of the node, read before the blocks. */
     readonly finalNumber: bigint;
     readonly windowBlocks: number;
     readonly nowMs: number;
   },
 ): Promise<void> {
-  checkNext(await lockTip(tx, chainId, "move"), chainId, block);
+  checkTip(await lockTip(tx, chainId, "move"), chainId, tip);
+  const [first] = blocks;
+  const block = blocks.at(-1) ?? first;
   if (!(await hasAllAt(tx, chainId, block, args.arrivals))) throw new CursorMoved(chainId);
   await insertOutflows(tx, chainId, block, args.outflows);
-  await orphanOthers(tx, chainId, block, args.nowMs);
+  const above = tip ? tip.number : first.number - 1n;
+  await orphanOthers(tx, chainId, { above, blocks }, args.nowMs);
   await tx
     .insertInto("scanner_blocks")
-    .values({
-      chain_id: chainId,
-      number: block.number,
-      hash: block.hash,
-      parent_hash: block.parentHash,
-    })
+    .values(
+      blocks.map(({ number, hash, parentHash }) => ({
+        chain_id: chainId,
+        number,
+        hash,
+        parent_hash: parentHash,
+      })),
+    )
     .execute();
   const final = args.finalNumber < block.number ? args.finalNumber : block.number;
   await tx

@@ -21,7 +21,11 @@ import { createIntegrator } from "../integrators/index.ts";
 import { createRouteBook, type Route } from "../routes/index.ts";
 import type { SettlementDeps } from "../settlements/index.ts";
 import type { ScannerDeps } from "./deps.ts";
-import { pollChain } from "./scan.ts";
+import { createScan, PACE } from "./scan.ts";
+
+/** Polls once, as a process that has just started, and checks the tip whenever there is no new block. */
+const scanOnce = (deps: ScannerDeps) =>
+  createScan(deps, { ...PACE, idlePolls: 1, behindMs: -Infinity })();
 
 const SOL = 1_000_000_000n;
 
@@ -109,7 +113,7 @@ async function openScanner() {
     address,
     /** Polls until no block is left. */
     async poll() {
-      while (await pollChain(deps)) {
+      while (await scanOnce(deps)) {
         // The loop's condition does the work.
       }
     },
@@ -287,10 +291,10 @@ test("starts at a final block, so that every walk back ends", async () => {
   const late = { ...scanner.deps, startBlock: start };
   await world.sandbox.skipSlots(20);
   await world.sandbox.tick(5);
-  expect(await pollChain(late)).toBe(false);
+  expect(await scanOnce(late)).toBe(false);
   expect(await scanner.window()).toEqual([]);
   await world.finalize();
-  await pollChain(late);
+  await scanOnce(late);
   const numbers = (await scanner.window()).map(({ number }) => number);
   expect(numbers.at(-1)).toBeGreaterThan(start);
   expect(numbers.at(-1)).toBeLessThanOrEqual(await world.here.getFinalNumber());

@@ -7,13 +7,15 @@ export interface Asked {
   readonly params: readonly unknown[];
 }
 
+type Request = Asked & { readonly id: number };
+
 /** A result, an error, or a function that writes to the socket itself. */
 export type Reply =
   { readonly result: unknown } | { readonly error: unknown } | ((response: ServerResponse) => void);
 
 export interface MalformedNode {
   readonly rpcUrl: string;
-  /** Requests since the last `answer`. */
+  /** Requests since the last `answer`; each of a batch counts. */
   readonly asked: readonly Asked[];
   /** Sets the answer to each later request. */
   answer(reply: (asked: Asked) => Reply): void;
@@ -28,15 +30,18 @@ export async function startMalformedNode(): Promise<MalformedNode> {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("end", () => {
-      const body: Asked & { id: number } = JSON.parse(Buffer.concat(chunks).toString("utf8"));
-      asked.push({ method: body.method, params: body.params });
-      const given = reply(body);
-      if (typeof given === "function") {
-        given(response);
-        return;
+      const body: Request | readonly Request[] = JSON.parse(Buffer.concat(chunks).toString("utf8"));
+      const requests = Array.isArray(body) ? body : [body];
+      asked.push(...requests.map(({ method, params }) => ({ method, params })));
+      const given = requests.map((one) => ({ id: one.id, reply: reply(one) }));
+      for (const one of given) {
+        // It writes the whole answer, also of a batch.
+        if (typeof one.reply === "function") return one.reply(response);
       }
+      const answers = given.map((one) => ({ jsonrpc: "2.0", id: one.id, ...one.reply }));
       response.setHeader("content-type", "application/json");
-      response.end(JSON.stringify({ jsonrpc: "2.0", id: body.id, ...given }));
+      response.end(JSON.stringify(Array.isArray(body) ? answers : answers[0]));
+      return undefined;
     });
   }).listen(0, "127.0.0.1");
   await once(server, "listening");

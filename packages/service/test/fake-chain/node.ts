@@ -16,6 +16,7 @@ import type {
   Receipt,
   Transfer,
 } from "../../src/chains/port/index.ts";
+import { createSectionReader } from "../support/sections.ts";
 import { decode, deliveryIdOf, encode, hashCommitment, predictWallet } from "./codec.ts";
 import type { Action, RouteTerms, State } from "./contracts.ts";
 import { givenFor } from "./pool.ts";
@@ -150,25 +151,24 @@ export function createFakeNode(chain: FakeChain): FakeNode {
       const block = branch()[Number(number)];
       return block ? refOf(block) : null;
     },
-    async getBlockAfter(number) {
-      const block = branch()[Number(number) + 1];
-      return block ? refOf(block) : null;
-    },
-    async listTransfers(block, tokens) {
-      return byHash(block).transactions.flatMap((mined) => transfersOf(mined, tokens));
-    },
-    async listNativeTransfers(block, choose) {
-      const paid = byHash(block).transactions.flatMap(({ transaction, succeeded, firstLog }) => {
-        const { action, from, hash } = transaction;
-        if (!succeeded || action.kind !== "transfer" || !isNative(action.token)) return [];
-        const { to, amount } = action;
-        return [
-          { token: NATIVE_TOKEN, from, to, amount, txHash: hash, logIndex: firstLog, ordinal: 0 },
-        ];
-      });
-      const ours = await choose(paid.map(({ to }) => to));
-      return paid.filter(({ to }) => ours.has(to));
-    },
+    readSection: createSectionReader({
+      async getBlockAfter(number) {
+        const block = branch()[Number(number) + 1];
+        return block ? refOf(block) : null;
+      },
+      getBlockTime: (block) => byHash(block).time,
+      async listTransfers(block, tokens) {
+        return byHash(block).transactions.flatMap((mined) => transfersOf(mined, tokens));
+      },
+      async listNativeTransfers(block) {
+        return byHash(block).transactions.flatMap((mined) => paymentsOf(mined, mined.firstLog));
+      },
+      async listOutflows(block) {
+        return byHash(block).transactions.flatMap((mined) =>
+          outflowsOf(mined, (index) => mined.firstLog + index),
+        );
+      },
+    }),
     getBalance: async (token, owner, at) => stateAt(at).balanceOf(token, owner),
     readHolding: async (token, owner) => ({ amount: head.state.balanceOf(token, owner) }),
     getLeastPayment: async () => 1n,
@@ -261,11 +261,6 @@ export function createFakeNode(chain: FakeChain): FakeNode {
         token: srcToken,
         seq,
       }),
-    async listOutflows(block) {
-      return byHash(block).transactions.flatMap((mined) =>
-        outflowsOf(mined, (index) => mined.firstLog + index),
-      );
-    },
     async findRefund({ wallet, token, fromBlock }) {
       const final = branch().filter(({ number }) => number >= fromBlock && number <= finalNumber);
       const refunds = final.flatMap((block) =>
@@ -304,6 +299,17 @@ function transfersOf(mined: MinedTransaction, tokens: readonly Address[]): Trans
     const logIndex = mined.firstLog + index;
     return [{ token, from, to, amount, txHash: mined.transaction.hash, logIndex, ordinal }];
   });
+}
+
+/** Returns the payment of native coin that a transaction makes itself. */
+export function paymentsOf(
+  { transaction, succeeded }: MinedTransaction,
+  logIndex: number,
+): Transfer[] {
+  const { action, from, hash: txHash } = transaction;
+  if (!succeeded || action.kind !== "transfer" || !isNative(action.token)) return [];
+  const { token, to, amount } = action;
+  return [{ token, from, to, amount, txHash, logIndex, ordinal: 0 }];
 }
 
 /** Returns the outflows of wallets in a transaction; `logIndexOf` gives the index of each log in the block. */

@@ -4,7 +4,7 @@
  */
 import { Bug } from "../../src/core/assert.ts";
 import { OperatingError } from "../../src/core/errors.ts";
-import { type Address, isNative, NATIVE_SOL } from "../../src/core/hex.ts";
+import { type Address, NATIVE_SOL } from "../../src/core/hex.ts";
 import type {
   BlockRef,
   Call,
@@ -17,7 +17,8 @@ import { costOfStep } from "../../src/chains/solana/costs.ts";
 import type { Order } from "../../src/chains/solana/orders.ts";
 import { decode, deliveryIdOf, encode, hashCommitment, predictWallet } from "./codec.ts";
 import { type FakeBlock, gasOf, hashOf, type MinedTransaction, tryRun } from "./model.ts";
-import { type FakeNode, outflowsOf, parseRaw } from "./node.ts";
+import { createSectionReader } from "../support/sections.ts";
+import { type FakeNode, outflowsOf, parseRaw, paymentsOf } from "./node.ts";
 import { type FakeSlotChain, heightOf, LIFETIME_BLOCKS, proofOf } from "./slots.ts";
 
 const BPS = 10_000n;
@@ -98,25 +99,26 @@ export function createFakeSlotNode(chain: FakeSlotChain, dailyCap: bigint): Fake
       const block = find(number);
       return block ? refOf(block) : null;
     },
-    async getBlockAfter(number) {
-      const block = blocks().find((one) => one.number > number);
-      return block ? refOf(block) : null;
-    },
-    async listTransfers(block, tokens) {
-      return wholeOf(block).transactions.flatMap((mined, index) =>
-        gainsOf(mined, index).filter(({ token }) => tokens.includes(token)),
-      );
-    },
-    async listNativeTransfers(block, choose) {
-      const paid = wholeOf(block).transactions.flatMap((mined, logIndex): Transfer[] => {
-        const { action, from, hash: txHash } = mined.transaction;
-        if (!mined.succeeded || action.kind !== "transfer" || !isNative(action.token)) return [];
-        const { to, amount } = action;
-        return [{ token: NATIVE_SOL, from, to, amount, txHash, logIndex, ordinal: 0 }];
-      });
-      const ours = await choose(paid.map(({ to }) => to));
-      return paid.filter(({ to }) => ours.has(to));
-    },
+    readSection: createSectionReader({
+      async getBlockAfter(number) {
+        const block = blocks().find((one) => one.number > number);
+        return block ? refOf(block) : null;
+      },
+      getBlockTime: (block) => wholeOf(block).time,
+      async listTransfers(block, tokens) {
+        return wholeOf(block).transactions.flatMap((mined, index) =>
+          gainsOf(mined, index).filter(({ token }) => tokens.includes(token)),
+        );
+      },
+      async listNativeTransfers(block) {
+        return wholeOf(block).transactions.flatMap(paymentsOf);
+      },
+      async listOutflows(block) {
+        return wholeOf(block).transactions.flatMap((mined, place) =>
+          outflowsOf(mined, () => place),
+        );
+      },
+    }),
     getBalance: balanceOf,
     findBalance: balanceOf,
     readHolding: async (token, owner) => ({
@@ -189,9 +191,6 @@ export function createFakeSlotNode(chain: FakeSlotChain, dailyCap: bigint): Fake
     deliveryIdOf: (lock) => deliveryIdOf({ srcChain: chainId, escrow, ...lock }),
     deliveryIdOfPayout: ({ commitment, srcChain, escrow: from, srcToken: token, seq }) =>
       deliveryIdOf({ srcChain, escrow: from, wallet: predictWallet(commitment), token, seq }),
-    async listOutflows(block) {
-      return wholeOf(block).transactions.flatMap((mined, place) => outflowsOf(mined, () => place));
-    },
     async findRefund({ wallet, token, fromBlock }) {
       const refunds = blocks()
         .filter(({ number }) => number >= fromBlock)

@@ -20,6 +20,7 @@ import { startAuditor } from "../../src/roles/auditor.ts";
 import { openBridgeAttestations } from "../../src/roles/bridge-attestations.ts";
 import { type RoleContext, TOPICS } from "../../src/roles/context.ts";
 import { createConfiguredPrices } from "../../src/roles/prices.ts";
+import type { Pace } from "../../src/scanner/index.ts";
 import { startScanner } from "../../src/roles/scanner.ts";
 import { startSettler } from "../../src/roles/settler.ts";
 import { createHealth } from "../../src/roles/health.ts";
@@ -31,6 +32,16 @@ import type { Dice } from "./random.ts";
 import { createFakeAttestorSigner, createFakeCustody, createFakeLaneSigner } from "./signers.ts";
 import { ATTESTOR, contractsOf, DAILY_CAP, laneOf, SOLANA } from "./stage.ts";
 import { createRoutes } from "../../src/routes/index.ts";
+
+/** Sections small enough for the simulation's short chains. */
+const PACE: Pace = {
+  blocksMax: 3,
+  finalBlocksMax: 5,
+  finalMargin: 1n,
+  finalityBlocks: 2,
+  idlePolls: 3,
+  behindMs: 15_000,
+};
 
 export const ROLES = ["scanner", "settler", "attestor", "auditor"] as const;
 export type Role = (typeof ROLES)[number];
@@ -230,6 +241,7 @@ export function createLives(stage: Stage) {
         stage.onCrashPoint(life, name);
         if (life.dead) throw new Killed(`killed at ${name}`);
       },
+      pace: PACE,
       health,
       wakeups,
       http,

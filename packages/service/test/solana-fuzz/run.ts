@@ -3,6 +3,12 @@
  * the balances of the vaults, to the unit. Where blocks are read before they are final, credits of orphaned blocks are
  * removed, and the sums are exact after every scan.
  */
+import {
+  getBlockAfter,
+  listNativeTransfers,
+  listOutflows,
+  listTransfers,
+} from "../support/read-block.ts";
 import { getTransferSolInstruction } from "@solana-program/system";
 import {
   getCreateAssociatedTokenIdempotentInstructionAsync,
@@ -144,16 +150,16 @@ async function play({
       tip = below.block;
       return true;
     }
-    const next = await chain.getBlockAfter(tip.number);
+    const next = await getBlockAfter(chain, tip.number);
     if (next === null) return false;
     const final = await chain.getFinalNumber();
     assert(level === "confirmed" || next.number <= final, "only what is final is walked");
     assert(level === "confirmed" || next.parentHash === tip.hash, "no block is passed over");
     if (next.parentHash !== tip.hash) return true;
     const [sol, arrived, outflows] = [
-      await chain.listNativeTransfers(next, async () => watched),
-      await chain.listTransfers(next, tokens),
-      await chain.listOutflows(next),
+      await listNativeTransfers(chain, next, async () => watched),
+      await listTransfers(chain, next, tokens),
+      await listOutflows(chain, next),
     ];
     const changes: readonly Change[] = [
       ...[...sol, ...arrived]

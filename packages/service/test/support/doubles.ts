@@ -12,6 +12,7 @@ import type {
   Receipt,
   SendOutcome,
 } from "../../src/chains/port/index.ts";
+import { type BlockReads, createSectionReader } from "./sections.ts";
 import type { ChainAtBlocks } from "../../src/chains/quorum.ts";
 import type { Clock, Random } from "../../src/core/ports.ts";
 import {
@@ -88,7 +89,8 @@ export type ChainMembers = Partial<
     Omit<BalancesAtBlock, "kind"> &
     Omit<ContractWallets, "kind"> &
     PriceFeeds &
-    Pools
+    Pools &
+    Omit<BlockReads, "getBlockAfter">
 >;
 
 function unexpected(name: string): never {
@@ -109,7 +111,15 @@ const familyOf = ({
     ...(getTime && {
       isOrderOver: async (deadline: bigint) => (await getTime("final")) > deadline,
     }),
-    ...(getBlock && { getBlockAfter: (number: bigint) => getBlock(number + 1n) }),
+    ...(getBlock &&
+      members.listTransfers && {
+        readSection: createSectionReader({
+          getBlockAfter: (number) => getBlock(number + 1n),
+          listTransfers: members.listTransfers,
+          listOutflows: members.listOutflows ?? (async () => []),
+          ...(members.listNativeTransfers && { listNativeTransfers: members.listNativeTransfers }),
+        }),
+      }),
     ...(getBalance && {
       readHolding: async (token, owner) => ({ amount: await getBalance(token, owner) }),
     }),

@@ -80,10 +80,9 @@ export function createHonestNode(view: View = { head: HEAD, final: FINAL }): Cha
         },
       ];
     },
-    listNativeTransfers: async (block, choose) => {
+    listNativeTransfers: async (block) => {
       at(block);
-      const chosen = await choose([WALLET, TOKEN]);
-      return [...chosen].map((to) => ({
+      return [WALLET, TOKEN].map((to) => ({
         token: TOKEN,
         from: TOKEN,
         to,
@@ -200,8 +199,7 @@ export const NODE_METHODS = [
   "getFinalNumber",
   "getTime",
   "getBlock",
-  "listTransfers",
-  "listNativeTransfers",
+  "readSection",
   "listTracedPayees",
   "listNativeBalances",
   "listTokenBalances",
@@ -215,7 +213,6 @@ export const NODE_METHODS = [
   "simulate",
   "send",
   "getReceipt",
-  "listOutflows",
   "findRefund",
   "getLock",
   "findDelivery",

@@ -40,9 +40,7 @@ const Log = Type.Object({
 });
 
 const FullBlock = Type.Object({
-  number: Quantity,
-  hash: Word,
-  logsBloom: Type.Optional(Bloom),
+  ...Block.properties,
   transactions: Type.Array(
     Type.Object({
       hash: Word,
@@ -84,16 +82,14 @@ export interface BlockAnswer {
   readonly timestamp: bigint;
   /** Whether the header's bloom says that the block has logs; false if the header has no bloom. */
   readonly hasLogs: boolean;
+  /** Bloom filter of the logs; null if the header has none. */
+  readonly logsBloom: Hex | null;
   /** Wei per gas; undefined on chains without EIP-1559. */
   readonly baseFeePerGas: bigint | undefined;
 }
 
 /** A block with its transactions. */
-export interface FullBlockAnswer {
-  readonly number: bigint;
-  readonly hash: Hex32;
-  /** Whether the header's bloom says that the block has logs; false if the header has no bloom. */
-  readonly hasLogs: boolean;
+export interface FullBlockAnswer extends BlockAnswer {
   readonly transactions: readonly PaymentAnswer[];
 }
 
@@ -155,24 +151,14 @@ export const parseTxHash = parser(Word, toTxHash);
 
 export const parseBlock = parser(
   Type.Union([Type.Null(), Block]),
-  (block): BlockAnswer | null =>
-    block && {
-      number: BigInt(block.number),
-      hash: toHex32(block.hash),
-      parentHash: toHex32(block.parentHash),
-      timestamp: BigInt(block.timestamp),
-      hasLogs: /[^0x]/.test(block.logsBloom ?? ""),
-      baseFeePerGas: block.baseFeePerGas === undefined ? undefined : BigInt(block.baseFeePerGas),
-    },
+  (block): BlockAnswer | null => block && toBlock(block),
 );
 
 export const parseFullBlock = parser(
   Type.Union([Type.Null(), FullBlock]),
   (block): FullBlockAnswer | null =>
     block && {
-      number: BigInt(block.number),
-      hash: toHex32(block.hash),
-      hasLogs: /[^0x]/.test(block.logsBloom ?? ""),
+      ...toBlock(block),
       transactions: block.transactions.map(({ hash, from, to, value }, index) => ({
         hash: toTxHash(hash),
         index,
@@ -228,6 +214,19 @@ function parser<S extends TSchema, T>(schema: S, convert: (value: Static<S>) => 
     if (!form.Check(value)) throw new TypeError("the answer is not of the expected form");
     // CAST: checked against the schema on the line above.
     return convert(value as Static<S>);
+  };
+}
+
+function toBlock(block: Static<typeof Block>): BlockAnswer {
+  const logsBloom = block.logsBloom === undefined ? null : toBytes(block.logsBloom);
+  return {
+    number: BigInt(block.number),
+    hash: toHex32(block.hash),
+    parentHash: toHex32(block.parentHash),
+    timestamp: BigInt(block.timestamp),
+    hasLogs: /[^0x]/.test(logsBloom ?? ""),
+    logsBloom,
+    baseFeePerGas: block.baseFeePerGas === undefined ? undefined : BigInt(block.baseFeePerGas),
   };
 }
 

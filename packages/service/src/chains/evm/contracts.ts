@@ -8,7 +8,6 @@ import { tagOf } from "./calls.ts";
 import { deliveryIdOf, deliveryIdOfPayout, hashCommitment, predictWallet } from "./commitment.ts";
 import { findDelivery, getDailyCapLeft, isDelivered } from "./deliveries.ts";
 import { getLock } from "./locks.ts";
-import { listOutflows } from "./outflows.ts";
 import { getTaggedBlock, hasCode } from "./reader.ts";
 import { findRefund } from "./refunds.ts";
 import { encodeLockData, encodeTransferData } from "./route-data.ts";
@@ -126,7 +125,6 @@ export function createContracts(
       const place = { wallet: toEvmAddress(wallet), token: toEvmAddress(token) };
       return findRefund(rpc, factory, { ...place, fromBlock, newest });
     },
-    listOutflows: (block) => listOutflows(rpc, block, contracts),
     isDelivered: (deliveryId, at) => isDelivered(rpc, delivery, deliveryId, at),
     getDailyCapLeft: (token, at = "latest") =>
       getDailyCapLeft(rpc, delivery, toEvmAddress(token), at),

@@ -36,7 +36,7 @@ export function createEvmChain(options: EvmChainOptions): ChainAtBlocks {
   const { evmChainId, contracts: addresses, cctp, deployBlock = 0n } = options;
   const rpc = createRpc(options);
   return {
-    ...createReader(rpc),
+    ...createReader(rpc, { contracts: addresses, evmChainId }),
     ...createSender(rpc, { ...addresses, transmitter: cctp?.transmitter }),
     ...createContracts(rpc, addresses, deployBlock),
     sequencing: createNonceSequencing(rpc),

@@ -4,14 +4,8 @@
  */
 import { concat, type Hex } from "viem";
 import { type EvmAddress, NATIVE_TOKEN } from "../../core/hex.ts";
-import type { BlockRef, ChoosePayees, Transfer } from "../port/index.ts";
-import {
-  type FullBlockAnswer,
-  type PaymentAnswer,
-  parseBalances,
-  parseFullBlock,
-  parseOutcome,
-} from "./answers.ts";
+import type { BlockId, BlockRef, Transfer } from "../port/index.ts";
+import { type BlockAnswer, type PaymentAnswer, parseBalances, parseOutcome } from "./answers.ts";
 import { blockParameterOf } from "./calls.ts";
 import type { Rpc } from "./rpc.ts";
 import { getLogs } from "./transfers.ts";
@@ -22,23 +16,19 @@ const RECEIPTS_AT_ONCE = 20;
 const BALANCES_AT_ONCE = 500;
 
 /**
- * Lists native coin that a block's own transactions paid to the accounts picked by `choose`, in order. A failed transaction
- * pays nothing, although it shows a value. Throws RPC_UNAVAILABLE if the node lacks the block or a receipt.
+ * Returns what payments in a block's own transactions pay, in order. A failed transaction pays nothing, although it shows a
+ * value. Throws RPC_UNAVAILABLE if the node lacks the block or a receipt.
  */
-export async function listNativeTransfers(
+export async function listPaid(
   rpc: Rpc,
-  block: BlockRef,
-  choose: ChoosePayees,
+  block: BlockId & Pick<BlockAnswer, "hasLogs">,
+  payments: readonly PaymentAnswer[],
 ): Promise<Transfer[]> {
-  const full = await getFullBlock(rpc, block);
-  const paying = full.transactions.filter(({ value }) => value > 0n);
-  const chosen = await choose(paying.flatMap(({ to }) => to ?? []));
-  const ours = paying.filter(({ to }) => to !== null && chosen.has(to));
-  if (ours.length === 0) return [];
+  if (payments.length === 0) return [];
   // Positions among the block's logs order each payment before or after a sweep.
-  const logs = full.hasLogs ? await getLogs(rpc, block, {}) : [];
-  if (full.hasLogs && logs.length === 0) throw rpc.unavailable("logs missing");
-  const succeeded = await listSucceeded(rpc, block, ours);
+  const logs = block.hasLogs ? await getLogs(rpc, block, {}) : [];
+  if (block.hasLogs && logs.length === 0) throw rpc.unavailable("logs missing");
+  const succeeded = await listSucceeded(rpc, block, payments);
   return succeeded.flatMap(({ to, from, value, hash, index }) =>
     to === null
       ? []
@@ -56,18 +46,9 @@ export async function listNativeTransfers(
   );
 }
 
-async function getFullBlock(rpc: Rpc, block: BlockRef): Promise<FullBlockAnswer> {
-  const full = await rpc.ask("eth_getBlockByHash", [block.hash, true], parseFullBlock);
-  if (full === null) throw rpc.unavailable("block not found");
-  if (full.hash !== block.hash || full.number !== block.number) {
-    throw rpc.unavailable("another block");
-  }
-  return full;
-}
-
 async function listSucceeded(
   rpc: Rpc,
-  block: BlockRef,
+  block: BlockId,
   payments: readonly PaymentAnswer[],
 ): Promise<PaymentAnswer[]> {
   const found: PaymentAnswer[] = [];
@@ -79,7 +60,7 @@ async function listSucceeded(
   return found;
 }
 
-async function hasSucceeded(rpc: Rpc, block: BlockRef, txHash: string): Promise<boolean> {
+async function hasSucceeded(rpc: Rpc, block: BlockId, txHash: string): Promise<boolean> {
   const receipt = await rpc.ask("eth_getTransactionReceipt", [txHash], parseOutcome);
   if (receipt === null) throw rpc.unavailable("receipt not found");
   if (receipt.txHash !== txHash || receipt.blockHash !== block.hash) {

@@ -11,17 +11,20 @@ import {
   parseUintWord,
 } from "./answers.ts";
 import { blockParameterOf, findInView, readView, tagOf, toQuantity } from "./calls.ts";
-import { listNativeBalances, listNativeTransfers } from "./native.ts";
+import { listNativeBalances } from "./native.ts";
 import type { Rpc } from "./rpc.ts";
+import { createSectionReader, type SectionOptions } from "./sections.ts";
 import { listTokenBalances } from "./token-balances.ts";
 import { createTraceReader } from "./traces.ts";
-import { listTransfers } from "./transfers.ts";
 
 /**
  * Returns the chain's reads over a node; `checkIdentity` is in identity.ts. All throw RPC_UNAVAILABLE without a usable
  * answer.
  */
-export function createReader(rpc: Rpc): Omit<ChainReader, "checkIdentity"> {
+export function createReader(
+  rpc: Rpc,
+  options: SectionOptions,
+): Omit<ChainReader, "checkIdentity"> {
   async function getBlock(number: bigint): Promise<BlockRef | null> {
     const block = await rpc.ask("eth_getBlockByNumber", [toQuantity(number), false], parseBlock);
     if (block === null) return null;
@@ -44,10 +47,7 @@ export function createReader(rpc: Rpc): Omit<ChainReader, "checkIdentity"> {
     getTime: async (at) => (await getBlockAt(rpc, at)).timestamp,
 
     getBlock,
-    getBlockAfter: (number) => getBlock(number + 1n),
-
-    listTransfers: (block, tokens) => listTransfers(rpc, block, tokens.map(toEvmAddress)),
-    listNativeTransfers: (block, choose) => listNativeTransfers(rpc, block, choose),
+    readSection: createSectionReader(rpc, options),
     getBalance,
     readHolding: async (token, owner) => ({ amount: await getBalance(token, owner) }),
     findBalance: (token, owner, at = "latest") =>

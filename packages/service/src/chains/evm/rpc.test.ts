@@ -1,4 +1,5 @@
 /** Every answer of a node gives a well-formed value or RPC_UNAVAILABLE, and never reveals the node's URL. */
+import { listTransfers } from "../../../test/support/read-block.ts";
 import type { ServerResponse } from "node:http";
 import { inspect } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -51,7 +52,7 @@ const READS: readonly (readonly [string, (chain: ChainAtBlocks) => Promise<unkno
   ["getBlock", (c) => c.getBlock(5n)],
   [
     "listTransfers",
-    (c) => c.listTransfers({ number: 5n, hash: HASH, parentHash: HASH }, [ADDRESS]),
+    (c) => listTransfers(c, { number: 5n, hash: HASH, parentHash: HASH }, [ADDRESS]),
   ],
   ["getBalance", (c) => c.getBalance(ADDRESS, ADDRESS)],
   [

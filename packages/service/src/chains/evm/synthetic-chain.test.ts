@@ -1,13 +1,12 @@
 /** The synthetic chain of the sandbox answers in the form that the EVM adapter reads, its readers of balances included. */
 import { type SyntheticChain, startSyntheticChain } from "@sluice/sandbox/provider";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { toEvmAddress, toHex32 } from "../../core/hex.ts";
+import { NATIVE_TOKEN, toEvmAddress, toHex32 } from "../../core/hex.ts";
 import type { BlockRef } from "../port/index.ts";
-import { parseBlock } from "./answers.ts";
-import { listNativeBalances, listNativeTransfers } from "./native.ts";
+import { listNativeBalances } from "./native.ts";
 import { createRpc } from "./rpc.ts";
+import { createSectionReader } from "./sections.ts";
 import { listTokenBalances } from "./token-balances.ts";
-import { listTransfers } from "./transfers.ts";
 
 const TOKEN = toEvmAddress(`0x${"11".repeat(20)}`);
 const WALLET = toEvmAddress(`0x${"22".repeat(20)}`);
@@ -40,18 +39,33 @@ function read(number: number) {
   return { rpc, block };
 }
 
-test("a header, the transfers of its block and the native payments are read", async () => {
-  const { rpc, block } = read(400);
-  expect(await rpc.ask("eth_getBlockByHash", [block.hash, false], parseBlock)).toMatchObject({
-    number: 400n,
-    parentHash: block.parentHash,
-    hasLogs: true,
+test("sections of blocks are read, with the transfers and native payments to our wallets", async () => {
+  const rpc = createRpc({ chainId: 2, rpcUrl: chain.url, timeoutMs: 10_000 });
+  const readSection = createSectionReader(rpc, {
+    contracts: { factory: OTHER, escrow: OTHER, delivery: OTHER },
+    evmChainId: 1,
   });
-  const transfers = await listTransfers(rpc, block, [TOKEN]);
-  expect(transfers.length).toBeGreaterThan(100);
-  expect(transfers.at(-1)).toMatchObject({ token: TOKEN, to: WALLET, amount: 7n });
-  const payments = await listNativeTransfers(rpc, block, async () => new Set([WALLET]));
-  expect(payments).toMatchObject([{ to: WALLET, amount: 9n }]);
+  for (const isFinal of [true, false]) {
+    const section = await readSection({
+      after: 398n,
+      max: 3,
+      isFinal,
+      tokens: [TOKEN, NATIVE_TOKEN],
+      choose: async () => new Set([WALLET]),
+    });
+    expect(section?.parentHash).toBe(chain.hashAt(398));
+    const blocks = section?.blocks.filter(({ transfers }) => transfers.length > 0);
+    expect(blocks).toMatchObject([
+      {
+        number: 400n,
+        hash: chain.hashAt(400),
+        transfers: [
+          { token: TOKEN, to: WALLET, amount: 7n },
+          { token: NATIVE_TOKEN, to: WALLET, amount: 9n },
+        ],
+      },
+    ]);
+  }
 });
 
 test("balances of a block are the deposits up to it", async () => {

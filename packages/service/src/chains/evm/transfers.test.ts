@@ -1,8 +1,10 @@
 /** Logs of a block that a node answers wrongly. */
+import { listTransfers } from "../../../test/support/read-block.ts";
 import { toEventSelector } from "viem";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { padAddress, toEvmAddress, toHex32 } from "../../core/hex.ts";
 import type { Chain } from "../port/index.ts";
+import { OUTFLOW_TOPICS } from "./outflows.ts";
 import { createEvmChain } from "./evm-chain.ts";
 import { type MalformedNode, startMalformedNode } from "../../../test/evm/malformed-node.ts";
 
@@ -14,7 +16,11 @@ const BLOCK = { number: 5n, hash: HASH, parentHash: toHex32(`0x${"ba".repeat(32)
 const SIGNATURE = toEventSelector("Transfer(address,address,uint256)");
 const APPROVAL = toEventSelector("Approval(address,address,uint256)");
 const EMPTY_BLOOM = `0x${"0".repeat(512)}`;
-const SOME_BLOOM = `0x1${"0".repeat(511)}`;
+const FULL_BLOOM = `0x${"f".repeat(512)}`;
+/** The bloom of a log with another topic, by another address. */
+const OTHER_BLOOM = `0x1${"0".repeat(511)}`;
+const OURS = toEvmAddress(`0x${"0f".repeat(20)}`);
+const HEADER = { number: "0x5", hash: HASH, parentHash: BLOCK.parentHash, timestamp: "0x0" };
 
 let node: MalformedNode;
 let chain: Chain;
@@ -25,7 +31,7 @@ beforeAll(async () => {
     chainId: 2,
     evmChainId: 1,
     rpcUrl: node.rpcUrl,
-    contracts: { factory: FROM, escrow: FROM, delivery: FROM },
+    contracts: { factory: OURS, escrow: OURS, delivery: OURS },
     timeoutMs: 2000,
   });
 });
@@ -53,17 +59,24 @@ function amountOf(amount: bigint): string {
 }
 
 async function listOf(logs: readonly unknown[]) {
-  node.answer(() => ({ result: logs }));
-  return chain.listTransfers(BLOCK, [TOKEN]);
+  node.answer(({ method }) => ({ result: method === "eth_getLogs" ? logs : HEADER }));
+  return listTransfers(chain, BLOCK, [TOKEN]);
 }
 
 describe("transfers", () => {
   test("are requested by block hash", async () => {
     expect(await listOf([logOf()])).toMatchObject([{ to: TO, amount: 7n, ordinal: 0 }]);
     expect(node.asked).toEqual([
+      { method: "eth_getBlockByNumber", params: ["0x5", false] },
       {
         method: "eth_getLogs",
-        params: [{ blockHash: HASH, address: [TOKEN], topics: [SIGNATURE] }],
+        params: [
+          {
+            blockHash: HASH,
+            address: [TOKEN, OURS],
+            topics: [[SIGNATURE, ...OUTFLOW_TOPICS]],
+          },
+        ],
       },
     ]);
   });
@@ -114,32 +127,35 @@ describe("transfers", () => {
 });
 
 describe("an empty list of logs", () => {
-  const header = { number: "0x5", hash: HASH, parentHash: BLOCK.parentHash, timestamp: "0x0" };
-
   function answerWith(block: unknown, allLogs: readonly unknown[] = []) {
     node.answer(({ method, params: [filter] }) => {
-      if (method === "eth_getBlockByHash") return { result: block };
+      if (method === "eth_getBlockByNumber") return { result: block };
       const isFiltered = typeof filter === "object" && filter !== null && "topics" in filter;
       return { result: isFiltered ? [] : allLogs };
     });
-    return chain.listTransfers(BLOCK, [TOKEN]);
+    return listTransfers(chain, BLOCK, [TOKEN]);
   }
 
   test("is accepted when the header's bloom is empty", async () => {
-    expect(await answerWith({ ...header, logsBloom: EMPTY_BLOOM })).toEqual([]);
-    expect(await answerWith(header)).toEqual([]);
+    expect(await answerWith({ ...HEADER, logsBloom: EMPTY_BLOOM })).toEqual([]);
+    expect(await answerWith(HEADER)).toEqual([]);
+  });
+
+  test("is accepted when the header's bloom lacks our tokens and contracts", async () => {
+    expect(await answerWith({ ...HEADER, logsBloom: OTHER_BLOOM })).toEqual([]);
+    expect(node.asked).toHaveLength(2);
   });
 
   test("is accepted when the header's bloom comes from other logs", async () => {
     const others = [logOf({ address: FROM })];
-    expect(await answerWith({ ...header, logsBloom: SOME_BLOOM }, others)).toEqual([]);
+    expect(await answerWith({ ...HEADER, logsBloom: FULL_BLOOM }, others)).toEqual([]);
   });
 
   test.each([
     ["the node lacks the block", null, []],
-    ["the node has another block", { ...header, number: "0x6" }, []],
-    ["the header's bloom is not empty", { ...header, logsBloom: SOME_BLOOM }, []],
-    ["the block has logs of our tokens", { ...header, logsBloom: SOME_BLOOM }, [logOf()]],
+    ["the node has another block", { ...HEADER, number: "0x6" }, []],
+    ["the header's bloom has such logs", { ...HEADER, logsBloom: FULL_BLOOM }, []],
+    ["the block has logs of our tokens", { ...HEADER, logsBloom: FULL_BLOOM }, [logOf()]],
   ])("is rejected when %s [T47]", async (_what, block, allLogs) => {
     await expect(answerWith(block, allLogs)).rejects.toMatchObject({ code: "RPC_UNAVAILABLE" });
   });

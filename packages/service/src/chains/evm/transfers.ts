@@ -1,67 +1,26 @@
-/** Reads the token transfers of one block. */
+/** Reads the logs of one block, and token transfers in them. */
 import { toEventSelector } from "viem";
-import { type EvmAddress, type Hex32, NATIVE_TOKEN, unpadAddress } from "../../core/hex.ts";
-import type { BlockRef, Transfer } from "../port/index.ts";
-import { type LogAnswer, parseBlock, parseLogs } from "./answers.ts";
+import { type EvmAddress, type Hex, type Hex32, unpadAddress } from "../../core/hex.ts";
+import type { BlockId, Transfer } from "../port/index.ts";
+import { type LogAnswer, parseLogs } from "./answers.ts";
 import type { Rpc } from "./rpc.ts";
 
-const TRANSFER = toEventSelector("Transfer(address,address,uint256)");
-
-/**
- * Lists every transfer of the tokens in the block, in log order, without zero-value transfers and logs of another form.
- * Native coin has no logs: see native.ts. Throws RPC_UNAVAILABLE if the node lacks the block or its answer may be
- * incomplete: a lagging node may answer with no logs instead of an error.
- */
-export async function listTransfers(
-  rpc: Rpc,
-  block: BlockRef,
-  tokens: readonly EvmAddress[],
-): Promise<Transfer[]> {
-  const listed = new Set(tokens.filter((token) => token !== NATIVE_TOKEN));
-  // An empty address filter would match every address.
-  if (listed.size === 0) return [];
-  const isListed = (log: LogAnswer) => listed.has(log.address) && log.topics[0] === TRANSFER;
-  const filter = { address: [...listed], topics: [TRANSFER] };
-  return toTransfers(await listLogs(rpc, block, filter, isListed));
-}
-
-/** Lists the block's logs under a filter. `isListed` repeats the filter, because the node is not trusted to apply it. */
-export async function listLogs(
-  rpc: Rpc,
-  block: BlockRef,
-  filter: LogFilter,
-  isListed: (log: LogAnswer) => boolean,
-): Promise<LogAnswer[]> {
-  const logs = await getLogs(rpc, block, filter);
-  if (!logs.every(isListed)) throw rpc.unavailable("logs nobody asked for");
-  if (logs.length === 0) await assertNoneMissing(rpc, block, isListed);
-  return logs;
-}
+/** `Transfer` of ERC-20. */
+export const TRANSFER = toEventSelector("Transfer(address,address,uint256)");
 
 interface LogFilter {
   readonly address?: readonly EvmAddress[];
-  readonly topics?: readonly Hex32[] | readonly `0x${string}`[];
-}
-
-/** Accepts an empty answer only if the node has the block, and its header and the block's other logs agree. */
-async function assertNoneMissing(
-  rpc: Rpc,
-  block: BlockRef,
-  isListed: (log: LogAnswer) => boolean,
-): Promise<void> {
-  const header = await rpc.ask("eth_getBlockByHash", [block.hash, false], parseBlock);
-  if (header === null) throw rpc.unavailable("block not found");
-  if (header.hash !== block.hash || header.number !== block.number) {
-    throw rpc.unavailable("another block");
-  }
-  if (!header.hasLogs) return;
-  const all = await getLogs(rpc, block, {});
-  if (all.length === 0 || all.some(isListed)) throw rpc.unavailable("logs missing");
+  readonly topics?: readonly (readonly Hex[])[];
 }
 
 /** Returns the logs of exactly this block, in order. */
-export async function getLogs(rpc: Rpc, block: BlockRef, filter: LogFilter): Promise<LogAnswer[]> {
-  const answer = await rpc.ask("eth_getLogs", [{ blockHash: block.hash, ...filter }], parseLogs);
+export async function getLogs(rpc: Rpc, block: BlockId, filter: LogFilter): Promise<LogAnswer[]> {
+  const params = [{ blockHash: block.hash, ...filter }];
+  return checkLogs(rpc, block, await rpc.ask("eth_getLogs", params, parseLogs));
+}
+
+/** Returns logs in order. Throws RPC_UNAVAILABLE unless all are of this block, and none is there twice. */
+export function checkLogs(rpc: Rpc, block: BlockId, answer: readonly LogAnswer[]): LogAnswer[] {
   const logs = answer
     .filter((log) => !log.removed)
     .sort((one, other) => one.logIndex - other.logIndex);
@@ -74,8 +33,11 @@ export async function getLogs(rpc: Rpc, block: BlockRef, filter: LogFilter): Pro
   return logs;
 }
 
-/** Counts the ordinal over all logs before filtering, so that it depends only on transaction and token. */
-function toTransfers(logs: readonly LogAnswer[]): Transfer[] {
+/**
+ * Returns the transfers that the tokens' logs of one block state, in order, without zero-value transfers and logs of another
+ * form. The ordinal counts all logs of the token in the transaction.
+ */
+export function toTransfers(logs: readonly LogAnswer[]): Transfer[] {
   const seen = new Map<string, number>();
   return logs.flatMap((log) => {
     const key = `${log.txHash}:${log.address}`;

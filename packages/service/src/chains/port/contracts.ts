@@ -1,12 +1,10 @@
 /** State and effects of the service's contracts on a chain. */
 import type { Address, Hex32, TxHash } from "../../core/hex.ts";
-import type { BlockRef, ReadPoint } from "./blocks.ts";
-import type { FoundDelivery, FoundRefund, Lock, Outflow } from "./effects.ts";
+import type { ReadPoint } from "./blocks.ts";
+import type { FoundDelivery, FoundRefund, Lock } from "./effects.ts";
 
 /** Reads the service's contracts. Every method may throw RPC_UNAVAILABLE. */
 export interface ContractReader {
-  /** Lists the outflows of deposit addresses in exactly this block, in order, from any sender. */
-  listOutflows(block: BlockRef): Promise<readonly Outflow[]>;
   /** Returns the newest refund of a wallet and token in a final block, starting at a block. */
   findRefund(args: {
     readonly wallet: Address;

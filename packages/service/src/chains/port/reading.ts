@@ -6,8 +6,9 @@
  * `OperatingError` RPC_UNAVAILABLE and says nothing about the chain; "not there" is `null` or `false`.
  */
 import type { ChainKind } from "../../core/chain-registry.ts";
-import type { Address, TxHash } from "../../core/hex.ts";
+import type { Address, Hex32, TxHash } from "../../core/hex.ts";
 import type { BlockRef, ReadPoint } from "./blocks.ts";
+import type { Outflow } from "./effects.ts";
 
 /** A token transfer as a chain's log states it: a hint of value, proved by the balance. */
 export interface Transfer {
@@ -54,8 +55,43 @@ export interface TokenSource {
   readonly amount: bigint;
 }
 
-/** Returns the subset of accounts whose payments matter. */
-export type ChoosePayees = (accounts: readonly Address[]) => Promise<ReadonlySet<Address>>;
+/** Returns the subset of accounts that matter. */
+export type ChooseAccounts = (accounts: readonly Address[]) => Promise<ReadonlySet<Address>>;
+
+/** What a scanner asks for. */
+export interface SectionRequest {
+  /** Height below the first block. Heights can have gaps (skipped slots). */
+  readonly after: bigint;
+  /** Most blocks to read; if all are final, the number of heights, and the section has all of them. */
+  readonly max: number;
+  /**
+   * Whether the caller knows that `max` heights are final. Then a chain may read logs by height, and leave out blocks that
+   * hold nothing, except the last: a final height has one block, so no two forks can be mixed.
+   */
+  readonly isFinal: boolean;
+  /** Listed tokens; payments of the native coin are read only if it is among them. */
+  readonly tokens: readonly Address[];
+  /** Chooses the wallets whose transfers and outflows matter. */
+  readonly choose: ChooseAccounts;
+}
+
+/** Consecutive blocks, the lowest first. */
+export interface Section {
+  /** Hash of the parent of the first block. */
+  readonly parentHash: Hex32;
+  /** All blocks or, if all are final, those that hold something and the last. Never empty. */
+  readonly blocks: readonly ScannedBlock[];
+}
+
+/** A block, and what it holds of the chosen wallets. */
+export interface ScannedBlock extends BlockRef {
+  /** Unix seconds. */
+  readonly time: bigint;
+  /** Token transfers in log order, then payments of the native coin by the block's own transactions, in order. */
+  readonly transfers: readonly Transfer[];
+  /** In log order. */
+  readonly outflows: readonly Outflow[];
+}
 
 /** The native coin of a chain. */
 export interface Coin {
@@ -78,14 +114,11 @@ export interface ChainReader {
   getTime(at: ReadPoint): Promise<bigint>;
   getBlock(number: bigint): Promise<BlockRef | null>;
   /**
-   * Returns the next block above a height, or null while there is none. Heights can have gaps (skipped slots); the parent
-   * is not checked.
+   * Reads the next blocks above a height; null while there is none. They are linked by their parents, and what they hold is
+   * of exactly these blocks. The section may end before `max` blocks, at the newest one or where the answers grow too large.
+   * Nothing is said about the parent of the first block, which the caller compares with its own.
    */
-  getBlockAfter(number: bigint): Promise<BlockRef | null>;
-  /** Lists the tokens' transfers in exactly this block, in order. Throws when the node no longer has the block. */
-  listTransfers(block: BlockRef, tokens: readonly Address[]): Promise<Transfer[]>;
-  /** Lists native payments of exactly this block to the accounts that `choose` returns, in order. */
-  listNativeTransfers(block: BlockRef, choose: ChoosePayees): Promise<Transfer[]>;
+  readSection(request: SectionRequest): Promise<Section | null>;
   /** Returns a balance, in the newest block unless `at` names another; the same default holds below. */
   getBalance(token: Address, owner: Address, at?: ReadPoint): Promise<bigint>;
   /** Returns the balance of a token that a sweep can take, and the arrivals that it includes. */

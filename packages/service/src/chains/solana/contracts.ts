@@ -11,28 +11,24 @@ import {
   type SolanaAddress,
 } from "../../core/hex.ts";
 import type {
-  BlockRef,
   Call,
   ChainCodec,
   ContractReader,
   Payout,
   Effect,
   OpenLock,
-  Outflow,
   OwnAccounts,
   Receipt,
   SettleCall,
   VaultWallets,
 } from "../port/index.ts";
-import type { BlockTransaction, TransactionAnswer } from "./answers.ts";
-import { bytesOf, fromSignature, toBase58 } from "./base58.ts";
+import { bytesOf } from "./base58.ts";
 import { markerAddressOf } from "./derived-accounts.ts";
-import { type Actors, listMemos, readEffects, returnedBy } from "./effects.ts";
+import { type Actors } from "./effects.ts";
 import { createHistorySearch } from "./history.ts";
 import { isMarked, type LockReadDeps, readDelivery, readLock, readRefund } from "./locks.ts";
 import { encodeOrders, parseOrders } from "./order-codec.ts";
 import type { Order } from "./orders.ts";
-import type { CommitmentLevel } from "./node.ts";
 import type { Quorum } from "./quorum.ts";
 import { costOfStep, costOfUnits } from "./costs.ts";
 import { encodeFee, encodeLockTerms, parseFee, parseLockTerms } from "./route-data.ts";
@@ -98,41 +94,13 @@ export function createContracts(
     };
     /** Asks the signer, which keeps the daily cap, what may still be delivered of a token. Base units. */
     readonly capLeftOf: (token: Address) => Promise<bigint>;
-    /** Commitment level of the blocks that the scanner walks. */
-    readonly walkAt: CommitmentLevel;
   },
 ): ChainCodec & ContractReader {
-  const { accounts, commitments, ids, capLeftOf, walkAt } = options;
+  const { accounts, commitments, ids, capLeftOf } = options;
   const { binding, delivery } = accounts;
   const addresses = addressesOf(accounts);
-  const { agreeFinal, nodes } = quorum;
+  const { agreeFinal } = quorum;
   const readDeps: LockReadDeps = { actors: accounts, searchHistory: createHistorySearch() };
-
-  /** Selects transactions of a block that may be orders: only these are read in full. */
-  const paysForOrders = new Set(accounts.feePayers.map((account) => String(toBase58(account))));
-  const mayBeOurs = ({ feePayer, hasMemo }: BlockTransaction) =>
-    hasMemo && paysForOrders.has(feePayer);
-
-  async function readTransaction(signature: string, slot: bigint): Promise<TransactionAnswer> {
-    const found = await nodes.agree((node) => node.getTransaction(signature, walkAt));
-    // After a reorg the transaction may be in another block, with another outcome.
-    if (!found?.succeeded || found.slot !== slot) throw unreadable();
-    return found;
-  }
-
-  async function listOutflows(ref: BlockRef): Promise<readonly Outflow[]> {
-    const block = await quorum.blocks[walkAt].readExactly(ref);
-    const outflows: Outflow[] = [];
-    for (const { signature, index } of block.transactions.filter(mayBeOurs)) {
-      const transaction = await readTransaction(signature, block.slot);
-      outflows.push(...outflowsOf(transaction, accounts, index));
-    }
-    return outflows;
-  }
-
-  function unreadable() {
-    return quorum.unavailable("a transaction is missing");
-  }
 
   return {
     addresses,
@@ -187,7 +155,6 @@ export function createContracts(
 
     deliveryIdOf: ids.ofLock,
     deliveryIdOfPayout: ids.ofPayout,
-    listOutflows,
     findRefund: ({ wallet, token, fromBlock: fromSlot }) =>
       agreeFinal((node, minSlot) =>
         readRefund(node, minSlot, { wallet, token, fromSlot, ...readDeps }),
@@ -254,24 +221,6 @@ function callOf({ walletRoot, escrow, delivery }: OwnAccounts, order: Order): Ca
     refund: walletRoot,
   };
   return { to: to[order.kind], data: encodeOrders([order]), value: 0n };
-}
-
-/** Lists the value that a transaction took out of vaults or returned to them. */
-function outflowsOf(transaction: TransactionAnswer, actors: Actors, logIndex: number): Outflow[] {
-  const txHash = fromSignature(transaction.signature);
-  const left = readEffects(transaction, actors, logIndex).flatMap((effect): Outflow[] => {
-    if (effect.kind !== "settled" && effect.kind !== "refunded") return [];
-    const { wallet, token, amount } = effect;
-    const kind = effect.kind === "settled" ? "swept" : "refunded";
-    return [{ kind, wallet, token, amount, txHash, logIndex }];
-  });
-  const returned = listMemos(transaction, actors).flatMap((memo): Outflow[] => {
-    if (memo.kind !== "return") return [];
-    const { vault: wallet, token } = memo;
-    const amount = -returnedBy(memo, transaction);
-    return [{ kind: "returned", wallet, token, amount, txHash, logIndex }];
-  });
-  return [...left, ...returned];
 }
 
 /** Returns whether an order took effect. A transaction is atomic; its effects identify the order. */

@@ -1,4 +1,5 @@
 /** Several nodes over real HTTP, of which one lies: hidden, invented or forged blocks, and forged state. */
+import { getBlockAfter, listNativeTransfers } from "../../../test/support/read-block.ts";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type TamperingProxy, startTamperingProxy } from "../../../test/support/tampering-proxy.ts";
 import { commitmentOf } from "../../../test/support/solana-svm.ts";
@@ -45,10 +46,10 @@ async function scan(chain: Chain, from: { number: bigint; hash: string }, wallet
   let tip = from;
   let sum = 0n;
   for (;;) {
-    const next = await chain.getBlockAfter(tip.number);
+    const next = await getBlockAfter(chain, tip.number);
     if (next === null) return { tip, sum };
     expect(next.parentHash).toBe(tip.hash);
-    const arrived = await chain.listNativeTransfers(next, async () => new Set([wallet]));
+    const arrived = await listNativeTransfers(chain, next, async () => new Set([wallet]));
     sum += arrived.reduce((total, { amount }) => total + amount, 0n);
     tip = next;
   }
@@ -61,7 +62,7 @@ describe("blocks", () => {
     expect(sum).toBe(5_000_000n);
     expect(tip.number).toBe(await world.here.getFinalNumber());
     // A slot that is not final has no block yet.
-    expect(await world.here.getBlockAfter(tip.number)).toBeNull();
+    expect(await getBlockAfter(world.here, tip.number)).toBeNull();
     expect(await world.here.getBlock(tip.number + 1n)).toBeNull();
     expect(await world.here.getBlock(before.number + 1n)).toBeTruthy();
   });
@@ -89,7 +90,7 @@ describe("blocks", () => {
 
   test("hidden by every node stop the scan and are never passed over", async () => {
     const { wallet, before } = await depositBetweenSkips();
-    const next = await world.here.getBlockAfter(before.number);
+    const next = await getBlockAfter(world.here, before.number);
     liar.tamper = ({ method, params }, said) => {
       if (method === "getBlock" && params[0] === Number(next?.number)) return SKIPPED;
       if (method === "getBlocksWithLimit" && Array.isArray(said.result)) {
@@ -141,7 +142,7 @@ describe("blocks", () => {
       method === "getBlock"
         ? { error: { code: -32015, message: "Transaction version (2) is not supported" } }
         : said;
-    await expect(alone().getBlockAfter(before.number)).rejects.toMatchObject({
+    await expect(getBlockAfter(alone(), before.number)).rejects.toMatchObject({
       code: "CONFIG_MISSING",
       details: { reason: "transaction version" },
     });
@@ -154,7 +155,7 @@ describe("blocks", () => {
     // Too far behind the newest block, this fails instead of reporting the end of the chain.
     await world.sandbox.tick(100);
     const chain = alone();
-    await expect(chain.getBlockAfter(before.number)).rejects.toMatchObject(UNAVAILABLE);
+    await expect(getBlockAfter(chain, before.number)).rejects.toMatchObject(UNAVAILABLE);
     liar.tamper = (_, said) => said;
     expect((await scan(chain, before, wallet)).sum).toBe(5_000_000n);
   });

@@ -1,4 +1,9 @@
 /** Deposits read from blocks: SOL and tokens of both programs, in any kind of transaction. */
+import {
+  getBlockAfter,
+  listNativeTransfers,
+  listTransfers,
+} from "../../../test/support/read-block.ts";
 import { getTransferSolInstruction } from "@solana-program/system";
 import {
   AuthorityType,
@@ -72,7 +77,7 @@ async function arrivalsOf(
     lookup?: AddressesByLookupTableAddress;
   },
 ): Promise<{
-  readonly sol: Transfer[];
+  readonly sol: readonly Transfer[];
   readonly tokens: Transfer[];
   readonly txHash: TxHash;
 }> {
@@ -84,9 +89,9 @@ async function arrivalsOf(
   await world.finalize();
   const block = await here.getBlock(slot);
   if (!block) throw new Error("no block");
-  const all = await here.listTransfers(block, tokens);
+  const all = await listTransfers(here, block, tokens);
   return {
-    sol: await here.listNativeTransfers(block, async () => new Set(watched)),
+    sol: await listNativeTransfers(here, block, async () => new Set(watched)),
     tokens: all.filter(({ to }) => watched.includes(to)),
     txHash: fromSignature(signature),
   };
@@ -252,9 +257,9 @@ describe("the reader", () => {
     await world.finalize();
     let sum = 0n;
     for (let tip = before; ;) {
-      const next = await here.getBlockAfter(tip.number);
+      const next = await getBlockAfter(here, tip.number);
       if (next === null) break;
-      const arrived = await here.listNativeTransfers(next, async () => new Set([vault]));
+      const arrived = await listNativeTransfers(here, next, async () => new Set([vault]));
       sum += arrived.reduce((total, { amount }) => total + amount, 0n);
       tip = next;
     }
@@ -478,7 +483,7 @@ test("reading a block fails when its slot has another hash", async () => {
   const { here } = world;
   const head = await here.getHead();
   const other = { ...head, hash: head.parentHash };
-  await expect(here.listTransfers(other, [])).rejects.toMatchObject({ code: "RPC_UNAVAILABLE" });
+  await expect(listTransfers(here, other, [])).rejects.toMatchObject({ code: "RPC_UNAVAILABLE" });
   await expect(here.getTime(other)).rejects.toMatchObject({ code: "RPC_UNAVAILABLE" });
   expect(await here.getTime("final")).toBe(await here.getTime(head));
 });

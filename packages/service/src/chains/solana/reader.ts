@@ -3,23 +3,15 @@
  * orphaned ones; a block that has not reached the configured level does not exist for it.
  */
 import { Bug } from "../../core/assert.ts";
-import type { OperatingError } from "../../core/errors.ts";
 import { type Address, NATIVE_SOL } from "../../core/hex.ts";
-import type {
-  BlockRef,
-  ChainReader,
-  ChoosePayees,
-  Held,
-  ReadPoint,
-  TokenSource,
-  Transfer,
-} from "../port/index.ts";
-import type { BlockAnswer, BlockTransaction, TokenAccountAnswer } from "./answers.ts";
-import { fromBase58, fromSignature, toBase58 } from "./base58.ts";
+import type { BlockRef, ChainReader, Held, ReadPoint, TokenSource } from "../port/index.ts";
+import type { BlockAnswer, TokenAccountAnswer } from "./answers.ts";
 import { associatedAccountOf, type TokenProgram } from "./derived-accounts.ts";
 import { SOURCES_MAX } from "./orders.ts";
+import type { Accounts } from "./contracts.ts";
 import type { CommitmentLevel } from "./node.ts";
 import type { Quorum } from "./quorum.ts";
+import { createSectionReader } from "./sections.ts";
 
 /** Configurable commitment levels of reads. */
 export interface Levels {
@@ -42,9 +34,10 @@ export function createReader(
     /** Undefined for a mint that is not configured. */
     readonly findMintFacts: (mint: Address) => MintOf | undefined;
     readonly levels: Levels;
+    readonly accounts: Accounts;
   },
 ): ChainReader {
-  const { chainId, findMintFacts, levels } = options;
+  const { chainId, findMintFacts, levels, accounts } = options;
   const { nodes, getFinalSlot, findBlock, agreeAt, unavailable } = quorum;
   const walked = quorum.blocks[levels.walkAt];
 
@@ -128,19 +121,7 @@ export function createReader(
       const block = await walked.findBlock(number);
       return block && toRef(block);
     },
-    getBlockAfter: async (number) => {
-      const block = await walked.readBlockAfter(number);
-      return block && toRef(block);
-    },
-    listTransfers: async (block, tokens) =>
-      listTokenTransfers(await walked.readExactly(block), tokens),
-    listNativeTransfers: async (block, choose) => {
-      const transfers = listSolTransfers(await walked.readExactly(block));
-      const chosen = await choosePayees(transfers, choose);
-      return transfers
-        .filter(({ to }) => chosen.has(to))
-        .map((one) => withAmount(one, unavailable));
-    },
+    readSection: createSectionReader(quorum, { accounts, walkAt: levels.walkAt }),
     // Ignores the requested block: Solana cannot read state at a given block.
     getBalance: (token, owner) => readBalance(token, owner, "finalized"),
     readHolding,
@@ -194,72 +175,4 @@ function digestOf(accounts: readonly TokenAccountAnswer[]): string {
     .map(({ account, amount, isShared }) => `${account}:${amount}:${isShared}`)
     .toSorted()
     .join();
-}
-
-function listTokenTransfers(block: BlockAnswer, tokens: readonly Address[]): Transfer[] {
-  const wanted = new Map(tokens.map((token) => [String(toBase58(token)), token]));
-  return block.transactions.flatMap((transaction) => {
-    const seen = new Map<string, number>();
-    return transaction.tokens.flatMap(({ owner, mint, change }) => {
-      const token = wanted.get(mint);
-      if (token === undefined || change <= 0n) return [];
-      const ordinal = seen.get(mint) ?? 0;
-      seen.set(mint, ordinal + 1);
-      return [
-        {
-          token,
-          from: fromBase58(payerOf(transaction, mint)),
-          to: fromBase58(owner),
-          amount: change,
-          txHash: fromSignature(transaction.signature),
-          logIndex: transaction.index,
-          ordinal,
-        },
-      ];
-    });
-  });
-}
-
-/** Returns the account that lost most of a mint, otherwise the fee payer. */
-function payerOf({ tokens, feePayer }: BlockTransaction, mint: string): string {
-  const losses = tokens.filter((one) => one.mint === mint && one.change < 0n);
-  const [first] = losses.toSorted((one, other) => compare(one.change, other.change));
-  return first?.owner ?? feePayer;
-}
-
-/** A transfer of SOL; its amount is null when it exceeds the safe integers. */
-type SolTransfer = Omit<Transfer, "amount"> & { readonly amount: bigint | null };
-
-function listSolTransfers(block: BlockAnswer): SolTransfer[] {
-  return block.transactions.flatMap((transaction) => {
-    const gains = transaction.sol.filter(({ change }) => change === null || change > 0n);
-    const losses = transaction.sol.filter(({ change }) => change !== null && change < 0n);
-    const [payer] = losses.toSorted((one, other) => compare(one.change ?? 0n, other.change ?? 0n));
-    return gains.map(({ account, change }, ordinal) => ({
-      token: NATIVE_SOL,
-      from: fromBase58(payer?.account ?? transaction.feePayer),
-      to: fromBase58(account),
-      amount: change,
-      txHash: fromSignature(transaction.signature),
-      logIndex: transaction.index,
-      ordinal,
-    }));
-  });
-}
-
-async function choosePayees(
-  transfers: readonly SolTransfer[],
-  choose: ChoosePayees,
-): Promise<ReadonlySet<Address>> {
-  if (transfers.length === 0) return new Set();
-  return choose([...new Set(transfers.map(({ to }) => to))]);
-}
-
-function withAmount(
-  transfer: SolTransfer,
-  unavailable: (reason: string) => OperatingError,
-): Transfer {
-  const { amount, ...rest } = transfer;
-  if (amount === null) throw unavailable("balance is not exact");
-  return { ...rest, amount };
 }

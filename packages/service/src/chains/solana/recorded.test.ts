@@ -2,6 +2,11 @@
  * Blocks of Solana's clusters, read through the adapter from a node that replays recorded answers. The expected values were
  * taken from the files by other means.
  */
+import {
+  getBlockAfter,
+  listNativeTransfers,
+  listTransfers,
+} from "../../../test/support/read-block.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type MalformedNode, startMalformedNode } from "../../../test/evm/malformed-node.ts";
 import { readAnswer } from "../../../test/recorded/recording.ts";
@@ -12,7 +17,7 @@ import {
 } from "../../../test/recorded/solana-recording.ts";
 import { createStillClock, silentLog } from "../../../test/support/doubles.ts";
 import { solana } from "../../config/presets/index.ts";
-import { toHex32 } from "../../core/hex.ts";
+import { toHex32, toSolanaAddress } from "../../core/hex.ts";
 import type { ChainReader } from "../port/index.ts";
 import { parseHistory, parseTransaction } from "./answers.ts";
 import { fromBase58, toBase58, toSignature } from "./base58.ts";
@@ -27,6 +32,8 @@ const USDC = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
 const OWNER = "5p8qKVyKthA9DUb1rwQDzjcmTkaZdwN97J3LiaEywUjd";
 const USDT = "Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB";
 
+/** An account that no recorded transaction names. */
+const OURS = toSolanaAddress(`0x${"0a".repeat(32)}`);
 let node: MalformedNode;
 /** Made for each read, because it keeps the blocks that it read. */
 let connect: () => ChainReader;
@@ -42,6 +49,7 @@ beforeAll(async () => {
       chainId: 1,
       findMintFacts: () => undefined,
       levels: { detectAt: "finalized", walkAt: "finalized" },
+      accounts: { binding: OURS, escrow: OURS, delivery: OURS, treasury: OURS, feePayers: [] },
     });
   };
 });
@@ -51,12 +59,12 @@ afterAll(() => node.stop());
 async function scan(recorded: RecordedBlock) {
   node.answer(replayBlock(recorded, solana.genesis.hash));
   const reader = connect();
-  const block = await reader.getBlockAfter(BigInt(recorded.parentSlot));
+  const block = await getBlockAfter(reader, BigInt(recorded.parentSlot));
   if (!block) throw new Error("expected a block");
   return {
     block,
-    transfers: await reader.listTransfers(block, TOKENS),
-    payments: await reader.listNativeTransfers(block, async (payees) => new Set(payees)),
+    transfers: await listTransfers(reader, block, TOKENS),
+    payments: await listNativeTransfers(reader, block, async (payees) => new Set(payees)),
   };
 }
 

@@ -1,4 +1,9 @@
 /** The chain port over the sandbox's Solana chain: every order, from its call to its final effects. */
+import {
+  listNativeTransfers,
+  listOutflows,
+  listTransfers,
+} from "../../../test/support/read-block.ts";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { startTamperingProxy } from "../../../test/support/tampering-proxy.ts";
 import { commitmentOf, rentOf } from "../../../test/support/solana-svm.ts";
@@ -68,7 +73,7 @@ const expectCost = ({ gasCost }: Receipt, least: bigint) => {
   expect(gasCost).toBeGreaterThan(least);
   expect(gasCost).toBeLessThanOrEqual(least + 400n);
 };
-const outflowsOf = async (receipt: Receipt) => world.here.listOutflows(await blockOf(receipt));
+const outflowsOf = async (receipt: Receipt) => listOutflows(world.here, await blockOf(receipt));
 
 describe.each([
   ["a token", () => world.usdc, 25n * USDC],
@@ -160,8 +165,8 @@ describe.each([
     const block = await blockOf(receipt);
     const arrived =
       token === NATIVE_SOL
-        ? await here.listNativeTransfers(block, async () => new Set([wallet]))
-        : await here.listTransfers(block, [token]);
+        ? await listNativeTransfers(here, block, async () => new Set([wallet]))
+        : await listTransfers(here, block, [token]);
     expect(arrived).toEqual([expect.objectContaining({ to: wallet, amount, txHash })]);
     expect(await here.getLock(deliveryId, "final")).toMatchObject({ state: "returned", amount });
     expect(await here.getBalance(token, wallet)).toBe(amount);

@@ -90,7 +90,7 @@ export function createSolanaChain(options: SolanaChainOptions): ChainOfVaults {
   };
 
   return {
-    ...createReader(quorum, { chainId, findMintFacts, levels }),
+    ...createReader(quorum, { chainId, findMintFacts, levels, accounts }),
     ...createSender(quorum, {
       ...options,
       ids,
@@ -103,7 +103,6 @@ export function createSolanaChain(options: SolanaChainOptions): ChainOfVaults {
       commitments,
       ids: { ofLock, ofPayout },
       capLeftOf,
-      walkAt: levels.walkAt,
     }),
     sequencing: createBlockhashSequencing(quorum),
     balances: createFinalBalances(quorum),

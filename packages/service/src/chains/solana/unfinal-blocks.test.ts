@@ -1,4 +1,10 @@
 /** Confirmed blocks that are not final, over real HTTP, with forks and nodes that lag, hide or lie. */
+import {
+  getBlockAfter,
+  listNativeTransfers,
+  listOutflows,
+  listTransfers,
+} from "../../../test/support/read-block.ts";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import {
   type Tamper,
@@ -55,10 +61,10 @@ async function scan(chain: Chain, from: BlockRef, wallet: Address) {
   let tip = from;
   let sum = 0n;
   for (;;) {
-    const next = await chain.getBlockAfter(tip.number);
+    const next = await getBlockAfter(chain, tip.number);
     if (next === null) return { tip, sum };
     expect(next.parentHash).toBe(tip.hash);
-    const arrived = await chain.listNativeTransfers(next, async () => new Set([wallet]));
+    const arrived = await listNativeTransfers(chain, next, async () => new Set([wallet]));
     sum += arrived.reduce((total, { amount }) => total + amount, 0n);
     tip = next;
   }
@@ -137,7 +143,7 @@ describe("a confirmed block", () => {
     const start = await seen.getHead();
     await world.sandbox.tick(25);
     // This read caches the list of the slots ahead.
-    const first = await seen.getBlockAfter(start.number);
+    const first = await getBlockAfter(seen, start.number);
     await world.sandbox.fork({ blocks: 24 });
     await world.give(NATIVE_SOL, wallet, AMOUNT);
     await world.sandbox.tick(100);
@@ -156,8 +162,8 @@ describe("a confirmed block", () => {
     await world.sandbox.fork({ blocks: 2, replay: true });
     await world.sandbox.tick(3);
     const late = honest();
-    await expect(late.listTransfers(tip, [])).rejects.toMatchObject(UNAVAILABLE);
-    await expect(late.listOutflows(tip)).rejects.toMatchObject(UNAVAILABLE);
+    await expect(listTransfers(late, tip, [])).rejects.toMatchObject(UNAVAILABLE);
+    await expect(listOutflows(late, tip)).rejects.toMatchObject(UNAVAILABLE);
     expect((await scan(late, before, wallet)).sum).toBe(AMOUNT);
   });
 
@@ -170,28 +176,28 @@ describe("a confirmed block", () => {
     const { raw } = await world.sign(call);
     await world.here.send(raw);
     await world.sandbox.tick(2);
-    const listOutflows = async (from: BlockRef) => {
+    const listFrom = async (from: BlockRef) => {
       const found = [];
       for (let tip = from; ;) {
-        const next = await seen.getBlockAfter(tip.number);
+        const next = await getBlockAfter(seen, tip.number);
         if (next === null) return found;
-        for (const outflow of await seen.listOutflows(next)) found.push({ block: next, outflow });
+        for (const outflow of await listOutflows(seen, next)) found.push({ block: next, outflow });
         tip = next;
       }
     };
     const outflow = { kind: "refunded", wallet, amount: AMOUNT, txHash: world.txHashOf(raw) };
-    const [first, ...more] = await listOutflows(before);
+    const [first, ...more] = await listFrom(before);
     expect(first).toMatchObject({ outflow });
     expect(more).toEqual([]);
     await world.sandbox.fork({ blocks: 2, replay: true });
     await world.sandbox.tick(3);
-    const [again, ...others] = await listOutflows(before);
+    const [again, ...others] = await listFrom(before);
     expect(again).toMatchObject({ outflow });
     expect(again?.block.number).toBeGreaterThan(first?.block.number ?? 0n);
     expect(others).toEqual([]);
     // The transaction is in another block now, so this block cannot be listed.
     if (!first) throw new Error("it was just found");
-    await expect(seen.listOutflows(first.block)).rejects.toMatchObject(UNAVAILABLE);
+    await expect(listOutflows(seen, first.block)).rejects.toMatchObject(UNAVAILABLE);
   });
 });
 
@@ -233,7 +239,7 @@ describe("nodes that are partly behind", () => {
     expect(await chain.getBlock(newest.number)).toEqual(newest);
     expect(left).toBe(0);
     left = 3;
-    expect(await alone().getBlockAfter(newest.number - 1n)).toEqual(newest);
+    expect(await getBlockAfter(alone(), newest.number - 1n)).toEqual(newest);
     expect(newest.number).toBeGreaterThan(before.number);
   });
 
@@ -256,7 +262,7 @@ describe("a single node's answer", () => {
   test("that a confirmed slot has no block is not believed", async () => {
     const { wallet, before } = await depositUnfinal();
     const chain = alone();
-    const first = await chain.getBlockAfter(before.number);
+    const first = await getBlockAfter(chain, before.number);
     liar.tamper = ({ method, params }, said) => {
       if (method === "getBlock" && params[0] === Number(first?.number)) return SKIPPED;
       if (method === "getBlocksWithLimit" && Array.isArray(said.result)) {
@@ -264,7 +270,7 @@ describe("a single node's answer", () => {
       }
       return said;
     };
-    await expect(alone().getBlockAfter(before.number)).rejects.toMatchObject(UNAVAILABLE);
+    await expect(getBlockAfter(alone(), before.number)).rejects.toMatchObject(UNAVAILABLE);
     await expect(alone().getBlock(first?.number ?? 0n)).rejects.toMatchObject(UNAVAILABLE);
     // The next block confirms one that was read before.
     expect(await chain.getBlock(first?.number ?? 0n)).toEqual(first);

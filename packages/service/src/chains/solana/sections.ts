@@ -1,0 +1,171 @@
+/** Reads sections of blocks for the scanner, at the configured commitment level. */
+import type { OperatingError } from "../../core/errors.ts";
+import { type Address, isNative, NATIVE_SOL } from "../../core/hex.ts";
+import type {
+  ChainReader,
+  Outflow,
+  ScannedBlock,
+  Section,
+  SectionRequest,
+  Transfer,
+} from "../port/index.ts";
+import type { BlockAnswer, BlockTransaction, TransactionAnswer } from "./answers.ts";
+import { fromBase58, fromSignature, toBase58 } from "./base58.ts";
+import type { Accounts } from "./contracts.ts";
+import { type Actors, listMemos, readEffects, returnedBy } from "./effects.ts";
+import type { CommitmentLevel } from "./node.ts";
+import type { Quorum } from "./quorum.ts";
+
+/** Blocks per section: each has some megabytes. */
+const BLOCKS_MAX = 16;
+
+/** Returns the chain's `readSection`. Throws RPC_UNAVAILABLE without enough agreeing answers. */
+export function createSectionReader(
+  quorum: Quorum,
+  { accounts, walkAt }: { readonly accounts: Accounts; readonly walkAt: CommitmentLevel },
+): ChainReader["readSection"] {
+  const { nodes, unavailable } = quorum;
+  const walked = quorum.blocks[walkAt];
+  /** Selects transactions of a block that may be orders: only these are read in full. */
+  const paysForOrders = new Set(accounts.feePayers.map((account) => String(toBase58(account))));
+  const mayBeOurs = ({ feePayer, hasMemo }: BlockTransaction) =>
+    hasMemo && paysForOrders.has(feePayer);
+
+  async function readTransaction(signature: string, slot: bigint): Promise<TransactionAnswer> {
+    const found = await nodes.agree((node) => node.getTransaction(signature, walkAt));
+    // After a reorg the transaction may be in another block, with another outcome.
+    if (!found?.succeeded || found.slot !== slot) throw unavailable("a transaction is missing");
+    return found;
+  }
+
+  async function listOutflows(block: BlockAnswer): Promise<readonly Outflow[]> {
+    const outflows: Outflow[] = [];
+    for (const { signature, index } of block.transactions.filter(mayBeOurs)) {
+      const transaction = await readTransaction(signature, block.slot);
+      outflows.push(...outflowsOf(transaction, accounts, index));
+    }
+    return outflows;
+  }
+
+  async function scan(block: BlockAnswer, request: SectionRequest): Promise<ScannedBlock> {
+    const { tokens, choose } = request;
+    const transfers = listTokenTransfers(block, tokens);
+    const payments = tokens.some(isNative) ? listSolTransfers(block) : [];
+    const outflows = await listOutflows(block);
+    const named = [
+      ...[...transfers, ...payments].map(({ to }) => to),
+      ...outflows.map(({ wallet }) => wallet),
+    ];
+    const chosen = named.length === 0 ? new Set<Address>() : await choose([...new Set(named)]);
+    return {
+      number: block.slot,
+      hash: block.hash,
+      parentHash: block.parentHash,
+      time: block.time ?? 0n,
+      transfers: [
+        ...transfers.filter(({ to }) => chosen.has(to)),
+        ...payments
+          .filter(({ to }) => chosen.has(to))
+          .map((payment) => withAmount(payment, unavailable)),
+      ],
+      outflows: outflows.filter(({ wallet }) => chosen.has(wallet)),
+    };
+  }
+
+  return async (request): Promise<Section | null> => {
+    const blocks: ScannedBlock[] = [];
+    for (let { after } = request; blocks.length < Math.min(request.max, BLOCKS_MAX);) {
+      const block = await walked.readBlockAfter(after);
+      const before = blocks.at(-1);
+      if (block === null || (before && block.parentHash !== before.hash)) break;
+      blocks.push(await scan(block, request));
+      after = block.slot;
+    }
+    const [first] = blocks;
+    return first ? { parentHash: first.parentHash, blocks } : null;
+  };
+}
+
+/** Lists the value that a transaction took out of vaults or returned to them. */
+function outflowsOf(transaction: TransactionAnswer, actors: Actors, logIndex: number): Outflow[] {
+  const txHash = fromSignature(transaction.signature);
+  const left = readEffects(transaction, actors, logIndex).flatMap((effect): Outflow[] => {
+    if (effect.kind !== "settled" && effect.kind !== "refunded") return [];
+    const { wallet, token, amount } = effect;
+    const kind = effect.kind === "settled" ? "swept" : "refunded";
+    return [{ kind, wallet, token, amount, txHash, logIndex }];
+  });
+  const returned = listMemos(transaction, actors).flatMap((memo): Outflow[] => {
+    if (memo.kind !== "return") return [];
+    const { vault: wallet, token } = memo;
+    const amount = -returnedBy(memo, transaction);
+    return [{ kind: "returned", wallet, token, amount, txHash, logIndex }];
+  });
+  return [...left, ...returned];
+}
+
+function listTokenTransfers(block: BlockAnswer, tokens: readonly Address[]): Transfer[] {
+  const wanted = new Map(tokens.map((token) => [String(toBase58(token)), token]));
+  return block.transactions.flatMap((transaction) => {
+    const seen = new Map<string, number>();
+    return transaction.tokens.flatMap(({ owner, mint, change }) => {
+      const token = wanted.get(mint);
+      if (token === undefined || change <= 0n) return [];
+      const ordinal = seen.get(mint) ?? 0;
+      seen.set(mint, ordinal + 1);
+      return [
+        {
+          token,
+          from: fromBase58(payerOf(transaction, mint)),
+          to: fromBase58(owner),
+          amount: change,
+          txHash: fromSignature(transaction.signature),
+          logIndex: transaction.index,
+          ordinal,
+        },
+      ];
+    });
+  });
+}
+
+/** Returns the account that lost most of a mint, otherwise the fee payer. */
+function payerOf({ tokens, feePayer }: BlockTransaction, mint: string): string {
+  const losses = tokens.filter((one) => one.mint === mint && one.change < 0n);
+  const [first] = losses.toSorted((one, other) => compareNumbers(one.change, other.change));
+  return first?.owner ?? feePayer;
+}
+
+/** A transfer of SOL; its amount is null when it exceeds the safe integers. */
+type SolTransfer = Omit<Transfer, "amount"> & { readonly amount: bigint | null };
+
+function listSolTransfers(block: BlockAnswer): SolTransfer[] {
+  return block.transactions.flatMap((transaction) => {
+    const gains = transaction.sol.filter(({ change }) => change === null || change > 0n);
+    const losses = transaction.sol.filter(({ change }) => change !== null && change < 0n);
+    const [payer] = losses.toSorted((one, other) =>
+      compareNumbers(one.change ?? 0n, other.change ?? 0n),
+    );
+    return gains.map(({ account, change }, ordinal) => ({
+      token: NATIVE_SOL,
+      from: fromBase58(payer?.account ?? transaction.feePayer),
+      to: fromBase58(account),
+      amount: change,
+      txHash: fromSignature(transaction.signature),
+      logIndex: transaction.index,
+      ordinal,
+    }));
+  });
+}
+
+function withAmount(
+  transfer: SolTransfer,
+  unavailable: (reason: string) => OperatingError,
+): Transfer {
+  const { amount, ...rest } = transfer;
+  if (amount === null) throw unavailable("balance is not exact");
+  return { ...rest, amount };
+}
+
+function compareNumbers(one: bigint, other: bigint): number {
+  return one < other ? -1 : one > other ? 1 : 0;
+}

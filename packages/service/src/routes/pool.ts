@@ -12,7 +12,6 @@ import type {
   PoolSwapFacts,
   PoolSwapTerms,
 } from "../chains/port/index.ts";
-import { assert } from "../core/assert.ts";
 import { BPS, type Caps, convert } from "../core/amounts.ts";
 import { OperatingError } from "../core/errors.ts";
 import { type Address, isNative, type TxHash } from "../core/hex.ts";
@@ -82,15 +81,18 @@ export interface PoolOptions {
   readonly pricing: Pricing;
 }
 
-/** Returns the pools of a chain. */
-export function poolsOf({ pools }: Chain): Pools {
-  assert(pools, "a configured swap is on a chain with pools");
-  return pools;
+/** Returns the pools of a chain. Called when routes are created, so that a process without them does not start. */
+export function poolsOf({ chainId, pools }: Chain): Pools {
+  if (pools) return pools;
+  throw new OperatingError("CONFIG_MISSING", "A route swaps on a chain that has no pools.", {
+    details: { chainId },
+  });
 }
 
 export function createPool(options: PoolOptions): Pool {
   const { chain, quoter, weth, token, tokenOut, contract, pricing } = options;
   const { decimalsIn, decimalsOut, poolFee, maxImpactBps } = options;
+  const pools = poolsOf(chain);
   const wrap = (address: Address) => (isNative(address) ? weth : address);
   const ratedAt = (rate: bigint) => ({ rate, decimalsIn, decimalsOut });
 
@@ -103,7 +105,7 @@ export function createPool(options: PoolOptions): Pool {
       const fair = pool.fairOf(amountIn, rate);
       const least = pool.leastOf(amountIn, rate, caps);
       const question = { quoter, tokenIn: wrap(token), tokenOut: wrap(tokenOut), amountIn };
-      const answer = await poolsOf(chain).quoteSwap({ ...question, poolFee });
+      const answer = await pools.quoteSwap({ ...question, poolFee });
       assertFair(answer, { fair, least, maxImpactBps });
       return answer;
     },

@@ -1,7 +1,7 @@
 /** Shared by the routes that burn USDC for Circle's bridge: reads the burn, records it, and follows its mint. */
 import type { BurnFacts, CctpBridge, Chain, Effect, Receipt } from "../../chains/port/index.ts";
 import { assert } from "../../core/assert.ts";
-import { fromErrorObject } from "../../core/errors.ts";
+import { fromErrorObject, OperatingError } from "../../core/errors.ts";
 import { type Address, type Hex, padAddress } from "../../core/hex.ts";
 import type { Clock, Random } from "../../core/ports.ts";
 import type { DepositAddress } from "../../addresses/index.ts";
@@ -208,8 +208,10 @@ function keepFor<T>(ageMaxMs: number, clock: Clock, read: () => Promise<T>): () 
   };
 }
 
-/** Returns the bridge contracts of a chain. */
-export function bridgeOf(chain: Chain): CctpBridge {
-  assert(chain.cctp !== null, "both chains of a bridge route have bridge contracts");
-  return chain.cctp;
+/** Returns the bridge contracts of a chain. A route reads them when it is created, so that it fails at start. */
+export function bridgeOf({ chainId, cctp }: Chain): CctpBridge {
+  if (cctp) return cctp;
+  throw new OperatingError("CONFIG_MISSING", "A chain of a bridge route has no bridge contracts.", {
+    details: { chainId },
+  });
 }

@@ -10,7 +10,7 @@
 import { getConfigured } from "../configured.ts";
 import { isConfirmed } from "../confirmed.ts";
 import type { ErrorObject } from "@sluice/sdk/wire";
-import type { CctpBridge, Chain, Chains, FoundMint } from "../../chains/port/index.ts";
+import type { Chain, Chains, FoundMint } from "../../chains/port/index.ts";
 import { assert, assertNever } from "../../core/assert.ts";
 import { OperatingError } from "../../core/errors.ts";
 import type { Address } from "../../core/hex.ts";
@@ -31,6 +31,7 @@ import {
   planCall,
   submitIntent,
 } from "../../transactions/index.ts";
+import { bridgeOf } from "./burns.ts";
 import type { BridgeAttestations, AttestedMessage } from "./bridge-attestations.ts";
 import { type BurnMessage, findUnacceptable, parseBurnMessage } from "./message.ts";
 import * as store from "./store.ts";
@@ -335,17 +336,6 @@ function chainOf({ chains }: RelayDeps, chainId: number): Chain {
     chains,
     chainId,
     "The destination chain of a bridge transfer is not configured.",
-  );
-}
-
-function bridgeOf({ chainId, cctp }: Chain): CctpBridge {
-  if (cctp) return cctp;
-  throw new OperatingError(
-    "CONFIG_MISSING",
-    "The destination chain of a bridge transfer has no bridge contracts.",
-    {
-      details: { chainId },
-    },
   );
 }
 

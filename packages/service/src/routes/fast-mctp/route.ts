@@ -26,6 +26,7 @@ export function createFastMctpRoute(
   },
 ): Route {
   const { source, destination, token, destToken, decimals, contract } = options;
+  const cctp = bridgeOf(source);
   const burns = createBurns(options, { deposited: token, burned: token, minted: destToken });
 
   /** Returns the amount that a sweep burns, and the terms of the burn. */
@@ -67,7 +68,7 @@ export function createFastMctpRoute(
     async prepareSweep({ commitment }, amount, fee) {
       const { maxFee, minFinalityThreshold } = await planBurn(amount, fee, commitment.maxFeeBps);
       const { bps, flat } = fee;
-      const routeData = bridgeOf(source).encodeBurnData({
+      const routeData = cctp.encodeBurnData({
         fee: { bps, flat },
         maxFee,
         minFinalityThreshold,

@@ -22,6 +22,7 @@ export function createSwapMctpRoute(
 ): Route {
   const { source, destination, token, tokenOut, destToken, contract } = options;
   const { decimalsIn, decimalsOut } = options;
+  const cctp = bridgeOf(source);
   const pool = createPool({ ...options, chain: source });
   const burns = createBurns(options, { deposited: token, burned: tokenOut, minted: destToken });
 
@@ -89,7 +90,7 @@ export function createSwapMctpRoute(
       const { bridge } = itemise(amount, fee, commitment.maxFeeBps);
       const burn = await planBurn({ amountIn, answer }, bridge, commitment);
       const { maxFee, minFinalityThreshold } = burn;
-      const routeData = bridgeOf(source).encodeSwapBurnData({
+      const routeData = cctp.encodeSwapBurnData({
         ...order,
         maxFee,
         minFinalityThreshold,

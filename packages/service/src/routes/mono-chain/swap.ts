@@ -12,6 +12,7 @@ export function createPoolSwapRoute(
 ): Route {
   const { chain, token, tokenOut, contract, decimalsIn, decimalsOut } = options;
   const pool = createPool(options);
+  const pools = poolsOf(options.chain);
 
   return {
     kind: "MONO_CHAIN",
@@ -48,7 +49,7 @@ export function createPoolSwapRoute(
     async prepareSweep(address, amount, fee) {
       const planned = await pool.planOrder(address, amount, fee);
       if (planned === null) return null;
-      const routeData = poolsOf(chain).encodeSwapData(planned.order);
+      const routeData = pools.encodeSwapData(planned.order);
       const { commitment } = address;
       return chain.buildSettle({ commitment, token, route: contract, routeData, amount });
     },

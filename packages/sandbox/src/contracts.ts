@@ -7,33 +7,12 @@
  * nonces on each chain: confusing the two chains then fails instead of working by accident.
  */
 import {
-  cctpRouteAbi,
   deliveryAbi,
   depositFactoryAbi,
-  escrowAbi,
-  pricedRouteAbi,
-  sameAssetRouteAbi,
-  sandboxMessageTransmitterV2Abi,
   sandboxTokenMessengerV2Abi,
-  swapCctpRouteAbi,
-  swapRouteAbi,
   testTokenAbi,
-  transferRouteAbi,
 } from "@sluice/contracts/abi";
-import {
-  cctpRouteBytecode,
-  deliveryBytecode,
-  depositFactoryBytecode,
-  escrowBytecode,
-  pricedRouteBytecode,
-  sameAssetRouteBytecode,
-  sandboxMessageTransmitterV2Bytecode,
-  sandboxTokenMessengerV2Bytecode,
-  swapCctpRouteBytecode,
-  swapRouteBytecode,
-  testTokenBytecode,
-  transferRouteBytecode,
-} from "@sluice/contracts/bytecode";
+import { depositFactoryBytecode, testTokenBytecode } from "@sluice/contracts/bytecode";
 import {
   type Address,
   concatHex,
@@ -48,46 +27,56 @@ import {
   zeroAddress,
   zeroHash,
 } from "viem";
-import {
-  CHAIN_SPECS,
-  type ChainName,
-  type ChainSpec,
-  NATIVE_DECIMALS,
-  USDC,
-} from "./chain-specs.ts";
+import { USDC } from "./chain-specs.ts";
 import type { SandboxChain, SandboxChains } from "./chains.ts";
 import type { ChainDeployment, Deployment } from "./deployment.ts";
 import { SandboxError } from "./errors.ts";
 import { awaitMined, type Call, sendCalls } from "./evm-client.ts";
 import { laneAccounts, type SandboxKeys } from "./keys.ts";
-import { deriveSolanaAccounts, toBytes32 } from "./solana/accounts.ts";
-import { SOLANA_TOKENS } from "./solana/genesis.ts";
-import { SOLANA_SPEC } from "./solana/spec.ts";
+import { POOL_NATIVE, POOL_USDC, poolCalls, UNISWAP_STEPS, uniswapInitCodes } from "./uniswap.ts";
 import {
-  POOL_FEE,
-  POOL_NATIVE,
-  POOL_USDC,
-  poolCalls,
-  UNISWAP_STEPS,
-  uniswapInitCodes,
-} from "./uniswap.ts";
+  cctpRouteInitCode,
+  type ChainPlan,
+  type Context,
+  deliveryInitCode,
+  escrowInitCode,
+  escrowRouteInitCode,
+  messengerInitCode,
+  otherOf,
+  solanaRouteInitCode,
+  swapCctpRouteInitCode,
+  swapRouteInitCode,
+  transferRouteInitCode,
+  transmitterInitCode,
+} from "./init-codes.ts";
 
 /** The deterministic deployer, at the same address as on public chains. */
 const DETERMINISTIC_DEPLOYER: Address = "0x4e59b44847b379578588920cA78FbF26c0B4956C";
+
 const FACTORY_SALT = zeroHash;
 
 const DEPLOY_GAS = 4_000_000n;
+
 /** For Uniswap contracts close to the contract size limit. */
 const LARGE_DEPLOY_GAS = 6_000_000n;
+
 const LARGE_STEPS: readonly string[] = ["uniswapFactory", "swapRouter", "positionManager"];
+
 const DEPLOY_BLOCK_GAS = 200_000_000n;
+
 const CALL_GAS = 1_000_000n;
+
 const ETH_EACH = parseEther("1000");
+
 const INVENTORY = parseUnits("1000000", USDC.decimals);
+
 /** Daily cap of deliveries: far above the volume of a sandbox. */
 const USDC_DAILY_CAP = INVENTORY;
+
 const NATIVE_INVENTORY = parseEther("1000");
+
 const NATIVE_DAILY_CAP = NATIVE_INVENTORY;
+
 const USDC_PER_PAYER = parseUnits("100000", USDC.decimals);
 
 /** Greater than the number of contracts of either account, so that no address occurs on both chains. */
@@ -145,16 +134,6 @@ export async function deployContracts(
     deployChain(chains, chains.base, context),
   ]);
   return { factory, chains: { ethereum, base } };
-}
-
-type ChainPlan = Omit<ChainDeployment, "startBlock"> & { readonly noncesSkipped: number };
-
-interface Context {
-  readonly keys: SandboxKeys;
-  readonly delaySeconds: number;
-  readonly factory: Address;
-  readonly factoryInitCode: Hex;
-  readonly plan: Readonly<Record<ChainName, ChainPlan>>;
 }
 
 function planChain(keys: SandboxKeys, noncesSkipped: number): ChainPlan {
@@ -415,206 +394,3 @@ function skipNonces(self: Address, count: number): readonly Call[] {
     gas: 21_000n,
   }));
 }
-
-function escrowInitCode(chain: ChainSpec, { keys, factory }: Context): Hex {
-  const treasury = keys.treasury.account.address;
-  return encodeDeployData({
-    abi: escrowAbi,
-    bytecode: escrowBytecode,
-    args: [factory, chain.chainId, BigInt(chain.evmChainId), treasury],
-  });
-}
-
-function deliveryInitCode(chain: ChainSpec, { keys, factory, delaySeconds }: Context): Hex {
-  return encodeDeployData({
-    abi: deliveryAbi,
-    bytecode: deliveryBytecode,
-    args: [
-      keys.owner.account.address,
-      keys.guardian.account.address,
-      BigInt(delaySeconds),
-      factory,
-      chain.chainId,
-      keys.treasury.account.address,
-    ],
-  });
-}
-
-function transferRouteInitCode(chain: ChainSpec, token: Address, { keys }: Context): Hex {
-  return encodeDeployData({
-    abi: transferRouteAbi,
-    bytecode: transferRouteBytecode,
-    args: [
-      {
-        evmChainId: BigInt(chain.evmChainId),
-        bridgeId: chain.chainId,
-        token,
-        feeRecipient: keys.feeRecipient.account.address,
-      },
-    ],
-  });
-}
-
-function otherOf(chain: ChainSpec): ChainSpec & { readonly name: ChainName } {
-  const other = CHAIN_SPECS.find((spec) => spec.chainId !== chain.chainId);
-  if (!other) throw new Error("the sandbox has two chains");
-  return other;
-}
-
-function transmitterInitCode(chain: ChainSpec, { keys }: Context): Hex {
-  const attesters = keys.attesters.map(({ account }) => account.address);
-  return encodeDeployData({
-    abi: sandboxMessageTransmitterV2Abi,
-    bytecode: sandboxMessageTransmitterV2Bytecode,
-    args: [chain.domain, attesters, BigInt(attesters.length)],
-  });
-}
-
-function messengerInitCode(chain: ChainSpec, { keys, plan }: Context): Hex {
-  const { transmitter, token } = plan[chain.name];
-  return encodeDeployData({
-    abi: sandboxTokenMessengerV2Abi,
-    bytecode: sandboxTokenMessengerV2Bytecode,
-    args: [transmitter, token, keys.feeRecipient.account.address],
-  });
-}
-
-function cctpRouteInitCode(chain: ChainSpec, { keys, plan }: Context): Hex {
-  const here = plan[chain.name];
-  const other = otherOf(chain);
-  return encodeDeployData({
-    abi: cctpRouteAbi,
-    bytecode: cctpRouteBytecode,
-    args: [
-      {
-        evmChainId: BigInt(chain.evmChainId),
-        token: here.token,
-        messenger: here.messenger,
-        destChain: other.chainId,
-        destToken: pad(plan[other.name].token),
-        destDomain: other.domain,
-        feeRecipient: keys.feeRecipient.account.address,
-      },
-    ],
-  });
-}
-
-type Asset = "usdc" | "native";
-
-const decimalsOf = (asset: Asset) => (asset === "usdc" ? USDC.decimals : NATIVE_DECIMALS);
-
-/** Returns the creation code of a route to the other asset of the same chain, through the pool. */
-function swapRouteInitCode(
-  chain: ChainSpec & { readonly name: ChainName },
-  { keys, factory, plan }: Context,
-  { from, to }: { readonly from: Asset; readonly to: Asset },
-): Hex {
-  const here = plan[chain.name];
-  const tokenOf = (asset: Asset) => (asset === "usdc" ? here.token : zeroAddress);
-  return encodeDeployData({
-    abi: swapRouteAbi,
-    bytecode: swapRouteBytecode,
-    args: [
-      {
-        evmChainId: BigInt(chain.evmChainId),
-        bridgeId: chain.chainId,
-        factory,
-        router: here.swapRouter,
-        weth: here.weth,
-        tokenIn: tokenOf(from),
-        decimalsIn: decimalsOf(from),
-        tokenOut: tokenOf(to),
-        decimalsOut: decimalsOf(to),
-        poolFee: POOL_FEE,
-        feeRecipient: keys.feeRecipient.account.address,
-      },
-    ],
-  });
-}
-
-/** Returns the creation code of a route from WETH to USDC of the other chain, through the pool and the bridge. */
-function swapCctpRouteInitCode(
-  chain: ChainSpec & { readonly name: ChainName },
-  { keys, factory, plan }: Context,
-): Hex {
-  const here = plan[chain.name];
-  const other = otherOf(chain);
-  return encodeDeployData({
-    abi: swapCctpRouteAbi,
-    bytecode: swapCctpRouteBytecode,
-    args: [
-      {
-        evmChainId: BigInt(chain.evmChainId),
-        factory,
-        router: here.swapRouter,
-        weth: here.weth,
-        tokenIn: here.weth,
-        decimalsIn: NATIVE_DECIMALS,
-        usdc: here.token,
-        usdcDecimals: USDC.decimals,
-        poolFee: POOL_FEE,
-        messenger: here.messenger,
-        destChain: other.chainId,
-        destToken: pad(plan[other.name].token),
-        destDomain: other.domain,
-        feeRecipient: keys.feeRecipient.account.address,
-      },
-    ],
-  });
-}
-
-/** Returns the creation code of a route to the other EVM chain, for the same asset or at a price. */
-function escrowRouteInitCode(
-  chain: ChainSpec,
-  { plan }: Context,
-  { from, to }: { readonly from: Asset; readonly to: Asset },
-): Hex {
-  const other = otherOf(chain);
-  const tokenOf = (asset: Asset, name: ChainName) =>
-    asset === "usdc" ? plan[name].token : zeroAddress;
-  const pair = {
-    evmChainId: BigInt(chain.evmChainId),
-    sourceChain: chain.chainId,
-    sourceToken: tokenOf(from, chain.name),
-    sourceDecimals: decimalsOf(from),
-    escrow: plan[chain.name].escrow,
-    destChain: other.chainId,
-    destToken: pad(tokenOf(to, other.name)),
-    destDecimals: decimalsOf(to),
-    delivery: pad(plan[other.name].delivery),
-  };
-  return from === to
-    ? encodeDeployData({ abi: sameAssetRouteAbi, bytecode: sameAssetRouteBytecode, args: [pair] })
-    : encodeDeployData({ abi: pricedRouteAbi, bytecode: pricedRouteBytecode, args: [pair] });
-}
-
-/** Returns the creation code of a route to the Solana chain, for the same asset or at a price. */
-function solanaRouteInitCode(
-  chain: ChainSpec & { readonly name: ChainName },
-  { keys, plan }: Context,
-  { from, to }: { readonly from: Asset; readonly to: keyof typeof SOLANA_DESTINATIONS },
-): Hex {
-  const here = plan[chain.name];
-  const { token, decimals, isSameAsset } = SOLANA_DESTINATIONS[to];
-  const pair = {
-    evmChainId: BigInt(chain.evmChainId),
-    sourceChain: chain.chainId,
-    sourceToken: from === "usdc" ? here.token : zeroAddress,
-    sourceDecimals: decimalsOf(from),
-    escrow: here.escrow,
-    destChain: SOLANA_SPEC.chainId,
-    destToken: token,
-    destDecimals: decimals,
-    delivery: toBytes32(deriveSolanaAccounts(keys.solanaSeed.privateKey).delivery),
-  };
-  return isSameAsset
-    ? encodeDeployData({ abi: sameAssetRouteAbi, bytecode: sameAssetRouteBytecode, args: [pair] })
-    : encodeDeployData({ abi: pricedRouteAbi, bytecode: pricedRouteBytecode, args: [pair] });
-}
-
-/** Tokens delivered on the Solana chain from inventory. SOL is zero, as every native coin. */
-const SOLANA_DESTINATIONS = {
-  USDC: { token: toBytes32(SOLANA_TOKENS.USDC.mint), decimals: 6, isSameAsset: true },
-  WETH: { token: toBytes32(SOLANA_TOKENS.WETH.mint), decimals: 8, isSameAsset: true },
-  SOL: { token: zeroHash, decimals: 9, isSameAsset: false },
-} as const;

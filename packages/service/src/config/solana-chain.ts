@@ -244,13 +244,7 @@ export function resolveSolanaChain(
       token.address === "native" ? NATIVE_SOL : read(token.address, `tokens[${index}].address`);
     return resolveToken({ ...token, address }, at, given);
   });
-  if ("kms" in chain.seed) {
-    problems.push(`${setting}.seed: expected a keystore, env or file: keys are derived from it`);
-  }
-  if (chain.seed.retired !== undefined) {
-    problems.push(`${setting}.seed.retired: expected nothing, a lane retires`);
-  }
-  const { binding, escrow, delivery, settle, deliver, treasury } = chain.contracts;
+  problems.push(...findSeedProblems(chain.seed, `${setting}.seed`));
   return {
     kind: "svm" as const,
     /** Bridge chain id. */
@@ -262,17 +256,7 @@ export function resolveSolanaChain(
     /** Commitment level at which a deposit is shown. It is settled only when it is final. */
     detectAt: chain.detectAt ?? "finalized",
     /** All accounts but the treasury are derived from the seed. */
-    accounts: {
-      binding: read(binding, "contracts.binding"),
-      escrow: read(escrow, "contracts.escrow"),
-      delivery: read(delivery, "contracts.delivery"),
-      /** Pays fees and rent of sweeps, claims, returns and refunds. */
-      settle: read(settle, "contracts.settle"),
-      /** Pays fees and rent of deliveries. */
-      deliver: read(deliver, "contracts.deliver"),
-      /** Receives claimed locks and fees. */
-      treasury: read(treasury, "contracts.treasury"),
-    },
+    accounts: resolveAccounts(chain.contracts, read),
     tokens,
     mints: new Map<Address, ReturnType<typeof resolveMint>>(
       chain.tokens.flatMap((token, index) => {
@@ -293,6 +277,31 @@ export function resolveSolanaChain(
       chain.dailyFeeBudget === undefined
         ? undefined
         : parseUnits(chain.dailyFeeBudget, SOLANA_DECIMALS),
+  };
+}
+
+function findSeedProblems(seed: Static<typeof CompleteSolanaChain>["seed"], at: string): string[] {
+  return [
+    ...("kms" in seed ? [`${at}: expected a keystore, env or file: keys are derived from it`] : []),
+    ...(seed.retired === undefined ? [] : [`${at}.retired: expected nothing, a lane retires`]),
+  ];
+}
+
+function resolveAccounts(
+  contracts: Static<typeof CompleteSolanaChain>["contracts"],
+  read: (text: string, where: string) => SolanaAddress,
+) {
+  const { binding, escrow, delivery, settle, deliver, treasury } = contracts;
+  return {
+    binding: read(binding, "contracts.binding"),
+    escrow: read(escrow, "contracts.escrow"),
+    delivery: read(delivery, "contracts.delivery"),
+    /** Pays fees and rent of sweeps, claims, returns and refunds. */
+    settle: read(settle, "contracts.settle"),
+    /** Pays fees and rent of deliveries. */
+    deliver: read(deliver, "contracts.deliver"),
+    /** Receives claimed locks and fees. */
+    treasury: read(treasury, "contracts.treasury"),
   };
 }
 

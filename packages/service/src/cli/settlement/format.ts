@@ -18,18 +18,49 @@ const PLACES: Readonly<Record<ValuePlace, string>> = {
   elsewhere: "without deposits: a later settlement took them, or none was detected",
 };
 
+const show = addressFormat.display;
+
 /** Formats a settlement as lines of text. */
 export function formatSettlement(config: Pick<Config, "chains">, shown: ShownSettlement): string {
+  const { settlement, address } = shown;
+  const assets = {
+    source: assetOf(config, settlement.chainId, settlement.token),
+    destination: assetOf(config, address.destChain, address.destToken),
+  };
+  return [
+    `settlement ${settlement.id}`,
+    ...listFacts(shown, assets),
+    ...listProgress(shown, assets),
+    ...formatSection("statuses", listStatuses(shown)),
+    ...formatSection("deposits", listDeposits(shown, assets)),
+    ...formatSection("transactions", shown.transactions.flatMap(formatTransaction)),
+    ...formatSection("locks", listLocks(shown, assets)),
+    ...formatSection("bridge transfers", listBridgeTransfers(shown, assets)),
+    ...formatSection("commands by operators", listActions(shown)),
+  ].join("\n");
+}
+
+/** The tokens of a settlement. */
+interface Assets {
+  readonly source: ReturnType<typeof assetOf>;
+  readonly destination: ReturnType<typeof assetOf>;
+}
+
+function formatLine(label: string, text: string): string {
+  return `  ${label.padEnd(12)} ${text}`;
+}
+
+function formatOptional(label: string, text: string | null): readonly string[] {
+  return text === null ? [] : [formatLine(label, text)];
+}
+
+function formatSection(title: string, lines: readonly string[]): readonly string[] {
+  return lines.length === 0 ? [] : ["", title, ...lines.map((text) => `  ${text}`)];
+}
+
+/** Lists where the value is, when the settlement continues, and the terms of its address. */
+function listFacts(shown: ShownSettlement, { source, destination }: Assets): readonly string[] {
   const { settlement, address, error, value } = shown;
-  const { chainId, token } = settlement;
-  const source = assetOf(config, chainId, token);
-  const destination = assetOf(config, address.destChain, address.destToken);
-  const show = addressFormat.display;
-  const line = (label: string, text: string) => `  ${label.padEnd(12)} ${text}`;
-  const optional = (label: string, text: string | null) =>
-    text === null ? [] : [line(label, text)];
-  const section = (title: string, lines: readonly string[]) =>
-    lines.length === 0 ? [] : ["", title, ...lines.map((text) => `  ${text}`)];
   const balance =
     value.walletBalance === null
       ? "unknown: the chain's node does not answer"
@@ -39,87 +70,95 @@ export function formatSettlement(config: Pick<Config, "chains">, shown: ShownSet
       ? null
       : `${shown.retryAt ?? shown.nextCheckAt}${shown.retryAt === null ? " (next check)" : ""}`;
   return [
-    `settlement ${settlement.id}`,
-    line("status", `${settlement.status}, step ${settlement.step}`),
-    line("value", PLACES[value.place]),
-    line("balance", balance),
-    ...optional("waits for", shown.waitsFor),
-    ...optional("next try", next),
-    line("retries", `${settlement.retryCount}, tries used ${settlement.triesUsed}`),
-    ...optional("error", error && formatError(error)),
-    line("integrator", `${shown.integrator}, user ${address.userId}`),
-    line("from", `${source.describe} at ${show(settlement.wallet)}`),
-    line("to", `${destination.describe} for ${show(address.destWallet)}`),
-    line("refunds to", show(unpadAddress(address.commitment.refundAuthority, address.family))),
-    line("route", describeRoute(settlement)),
-    ...optional(
-      "swept",
-      settlement.sweptAmount === null ? null : source.format(settlement.sweptAmount),
+    formatLine("status", `${settlement.status}, step ${settlement.step}`),
+    formatLine("value", PLACES[value.place]),
+    formatLine("balance", balance),
+    ...formatOptional("waits for", shown.waitsFor),
+    ...formatOptional("next try", next),
+    formatLine("retries", `${settlement.retryCount}, tries used ${settlement.triesUsed}`),
+    ...formatOptional("error", error && formatError(error)),
+    formatLine("integrator", `${shown.integrator}, user ${address.userId}`),
+    formatLine("from", `${source.describe} at ${show(settlement.wallet)}`),
+    formatLine("to", `${destination.describe} for ${show(address.destWallet)}`),
+    formatLine(
+      "refunds to",
+      show(unpadAddress(address.commitment.refundAuthority, address.family)),
     ),
-    ...optional("fees", shown.fees && formatFees(shown.fees, source.format)),
-    ...optional("sweep", settlement.swapTxHash && displayTxHash(settlement.swapTxHash)),
-    ...optional(
-      "promised",
-      settlement.minOut === null ? null : destination.format(settlement.minOut),
-    ),
-    ...optional(
+  ];
+}
+
+/** Lists the route, its amounts and its transactions, as far as the settlement came. */
+function listProgress(shown: ShownSettlement, { source, destination }: Assets): readonly string[] {
+  const { settlement, fees, deliveredAmount, deliveryTxHash } = shown;
+  const { sweptAmount, swapTxHash, minOut } = settlement;
+  return [
+    formatLine("route", describeRoute(settlement)),
+    ...formatOptional("swept", sweptAmount === null ? null : source.format(sweptAmount)),
+    ...formatOptional("fees", fees && formatFees(fees, source.format)),
+    ...formatOptional("sweep", swapTxHash && displayTxHash(swapTxHash)),
+    ...formatOptional("promised", minOut === null ? null : destination.format(minOut)),
+    ...formatOptional(
       "delivered",
-      shown.deliveredAmount === null ? null : destination.format(shown.deliveredAmount),
+      deliveredAmount === null ? null : destination.format(deliveredAmount),
     ),
-    ...optional("delivery", shown.deliveryTxHash && displayTxHash(shown.deliveryTxHash)),
-    ...section("statuses", [
-      `${shown.createdAt}  created`,
-      ...shown.history.map(
-        ({ at, to, errorCode, txHash }) =>
-          `${at}  ${[to, errorCode, txHash && displayTxHash(txHash)].filter((part) => part !== null).join("  ")}`,
-      ),
-    ]),
-    ...section(
-      "deposits",
-      shown.deposits.map(
-        ({ amount, txHash, block, orphanedAt }) =>
-          `${source.format(amount)}  block ${block}  ${txHash === null ? "found by balance" : displayTxHash(txHash)}${orphanedAt === null ? "" : `  orphaned ${orphanedAt}`}`,
-      ),
+    ...formatOptional("delivery", deliveryTxHash && displayTxHash(deliveryTxHash)),
+  ];
+}
+
+function listStatuses({ createdAt, history }: ShownSettlement): readonly string[] {
+  return [
+    `${createdAt}  created`,
+    ...history.map(
+      ({ at, to, errorCode, txHash }) =>
+        `${at}  ${[to, errorCode, txHash && displayTxHash(txHash)].filter((part) => part !== null).join("  ")}`,
     ),
-    ...section(
-      "transactions",
-      shown.transactions.flatMap(
-        ({ intent, chainId: id, state, succeeded, lane, nonce, attempts }) => [
-          `${intent}  ${nameOf(id)}  ${state}${succeeded === false ? ", reverted" : ""}  lane ${show(toAddress(lane))}${nonce === null ? "" : ` nonce ${nonce}`}`,
-          ...attempts.map(
-            ({ hash, sentAt, signedAt, accepted }) =>
-              `  ${displayTxHash(hash)}  ${sentAt === null ? `signed ${signedAt}, not sent` : `sent ${sentAt}`}${accepted ? "" : ", not accepted by a node"}`,
-          ),
-        ],
-      ),
+  ];
+}
+
+function listDeposits({ deposits }: ShownSettlement, { source }: Assets): readonly string[] {
+  return deposits.map(
+    ({ amount, txHash, block, orphanedAt }) =>
+      `${source.format(amount)}  block ${block}  ${txHash === null ? "found by balance" : displayTxHash(txHash)}${orphanedAt === null ? "" : `  orphaned ${orphanedAt}`}`,
+  );
+}
+
+function formatTransaction(transaction: ShownSettlement["transactions"][number]) {
+  const { intent, chainId, state, succeeded, lane, nonce, attempts } = transaction;
+  return [
+    `${intent}  ${nameOf(chainId)}  ${state}${succeeded === false ? ", reverted" : ""}  lane ${show(toAddress(lane))}${nonce === null ? "" : ` nonce ${nonce}`}`,
+    ...attempts.map(
+      ({ hash, sentAt, signedAt, accepted }) =>
+        `  ${displayTxHash(hash)}  ${sentAt === null ? `signed ${signedAt}, not sent` : `sent ${sentAt}`}${accepted ? "" : ", not accepted by a node"}`,
     ),
-    ...section(
-      "locks",
-      shown.deliveries.map(
-        ({ id, state, lockedAmount, payAmount, error: lastError }) =>
-          `${id}  ${state}  ${source.format(lockedAmount)} for ${destination.format(payAmount)}${lastError === null ? "" : `  ${lastError}`}`,
-      ),
-    ),
-    ...section(
-      "bridge transfers",
-      shown.transfers.map(
-        ({ id, state, burnedAmount, burnTxHash, delayReason, mintTxHash, error: lastError }) =>
-          [
-            `${id}  ${state}  ${source.format(burnedAmount)} burned in ${displayTxHash(burnTxHash)}`,
-            mintTxHash === null ? "" : `  minted in ${displayTxHash(mintTxHash)}`,
-            delayReason === null ? "" : `  ${delayReason}`,
-            lastError === null ? "" : `  ${lastError}`,
-          ].join(""),
-      ),
-    ),
-    ...section(
-      "commands by operators",
-      shown.actions.map(
-        ({ at, operator, action, fromStatus, successorId, refundTo, reason }) =>
-          `${at}  ${operator}  ${action} of ${fromStatus}${successorId === null ? "" : ` as ${successorId}`}${refundTo === null ? "" : ` to ${show(toAddress(refundTo))}`}: ${reason}`,
-      ),
-    ),
-  ].join("\n");
+  ];
+}
+
+function listLocks(
+  { deliveries }: ShownSettlement,
+  { source, destination }: Assets,
+): readonly string[] {
+  return deliveries.map(
+    ({ id, state, lockedAmount, payAmount, error }) =>
+      `${id}  ${state}  ${source.format(lockedAmount)} for ${destination.format(payAmount)}${error === null ? "" : `  ${error}`}`,
+  );
+}
+
+function listBridgeTransfers({ transfers }: ShownSettlement, { source }: Assets) {
+  return transfers.map(({ id, state, burnedAmount, burnTxHash, delayReason, mintTxHash, error }) =>
+    [
+      `${id}  ${state}  ${source.format(burnedAmount)} burned in ${displayTxHash(burnTxHash)}`,
+      mintTxHash === null ? "" : `  minted in ${displayTxHash(mintTxHash)}`,
+      delayReason === null ? "" : `  ${delayReason}`,
+      error === null ? "" : `  ${error}`,
+    ].join(""),
+  );
+}
+
+function listActions({ actions }: ShownSettlement): readonly string[] {
+  return actions.map(
+    ({ at, operator, action, fromStatus, successorId, refundTo, reason }) =>
+      `${at}  ${operator}  ${action} of ${fromStatus}${successorId === null ? "" : ` as ${successorId}`}${refundTo === null ? "" : ` to ${show(toAddress(refundTo))}`}: ${reason}`,
+  );
 }
 
 function describeRoute({ route, routeContract }: ShownSettlement["settlement"]): string {

@@ -18,6 +18,7 @@ from the profile; each can be overridden, and "none" removes one.
   --jitter MS           up to so much more
   --rate N              requests per second; each item of a batch is one
   --retry-after S       seconds in the Retry-After header of a refusal for its rate
+  --quota N             requests of the plan, after which each is refused
   --replicas N          nodes behind the URL, a random one answers each request (default 3)
   --lag BLOCKS          blocks by which the last replica is behind; others are in between
   --range BLOCKS        blocks of one eth_getLogs
@@ -76,6 +77,7 @@ function parseOptions(args: readonly string[]) {
         jitter: text,
         rate: text,
         "retry-after": text,
+        quota: text,
         replicas: text,
         lag: text,
         range: text,
@@ -115,6 +117,7 @@ function parseNumbers(values: Values): Partial<ProviderOptions> {
     ...parseProbability("htmlErrors", "html-errors", values["html-errors"]),
     ...parseLimit("ratePerSecond", "rate", values.rate),
     ...parseLimit("retryAfterSeconds", "retry-after", values["retry-after"]),
+    ...parseLimit("quotaRequests", "quota", values.quota),
     ...parseLimit("rangeBlocks", "range", values.range),
     ...parseLimit("results", "results", values.results),
     ...parseLimit("bodyBytes", "body", values.body),

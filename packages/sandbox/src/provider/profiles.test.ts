@@ -40,6 +40,7 @@ test.each(PROFILE_NAMES)("%s has a refusal of the right kind for each limit", (n
   expect(refusalOf(words.results).kind).toBe("results");
   expect(refusalOf(words.size).kind).toBe("size");
   expect(["rate", "timeout"]).toContain(refusalOf(words.rate).kind);
+  expect(refusalOf(words.quota).kind).toBe("quota");
   expect(refusalOf(words.batch).kind).toBe("batch");
   expect(refusalOf(words.method).kind).toBe("method");
   expect(refusalOf(words.address).kind).toBe("address");

@@ -30,6 +30,8 @@ export interface Limits {
   readonly ratePerSecond: number | null;
   /** Seconds of the `Retry-After` header of a refusal for its rate; null for no header. */
   readonly retryAfterSeconds: number | null;
+  /** Requests of the plan, after which each is refused. */
+  readonly quotaRequests: number | null;
   /** Blocks of one `eth_getLogs`. */
   readonly rangeBlocks: number | null;
   /** Logs of one answer. */
@@ -57,7 +59,10 @@ export interface Words {
   readonly results: RefusalId;
   readonly size: RefusalId;
   readonly rate: RefusalId;
+  readonly quota: RefusalId;
   readonly batch: RefusalId;
+  /** The response to a batch that is too large: an error for each call, for the first one, or one without a call. */
+  readonly batchForm: "each" | "first" | "none";
   readonly method: RefusalId;
   readonly address: RefusalId;
   /** Logs or state of a block that the replica does not know. */
@@ -76,6 +81,7 @@ export interface Profile {
 const NO_LIMITS: Limits = {
   ratePerSecond: null,
   retryAfterSeconds: null,
+  quotaRequests: null,
   rangeBlocks: null,
   results: null,
   bodyBytes: null,
@@ -91,7 +97,9 @@ const GETH_WORDS: Words = {
   results: "infura.results-bare",
   size: "geth.size",
   rate: "tenderly.rate",
+  quota: "infura.quota-requests",
   batch: "geth.batch",
+  batchForm: "first",
   method: "geth.method",
   address: "publicnode.address",
   unknownBlock: "geth.unknown-block",
@@ -130,6 +138,7 @@ export const PROFILES = {
       results: "alchemy.results",
       size: "alchemy.size",
       rate: "alchemy.rate",
+      quota: "alchemy.quota",
       method: "alchemy.method",
       beyondHead: null,
     },
@@ -150,6 +159,7 @@ export const PROFILES = {
       range: "infura.range",
       results: "infura.results",
       rate: "infura.rate",
+      quota: "infura.quota",
       beyondHead: null,
     },
   },
@@ -201,6 +211,7 @@ export const PROFILES = {
       results: "reth.results",
       rate: "drpc.timeout",
       batch: "drpc.batch",
+      batchForm: "each",
       unknownBlock: "geth.header",
     },
   },
@@ -219,6 +230,7 @@ export const PROFILES = {
       ...GETH_WORDS,
       range: "cloudflare.range",
       rate: "cloudflare.rate",
+      batchForm: "none",
       beyondHead: null,
     },
   },
@@ -235,6 +247,7 @@ export const PROFILES = {
       range: "erigon.range",
       results: "erigon.results",
       batch: "erigon.batch",
+      batchForm: "none",
       unknownBlock: "erigon.unknown-block",
       beyondHead: "erigon.beyond-head",
       pruned: "erigon.pruned",
@@ -248,7 +261,7 @@ export const PROFILES = {
   "helius-like": {
     family: "svm",
     limits: { ...NO_LIMITS, ratePerSecond: 50, batchItems: 10 },
-    words: { ...SOLANA_WORDS, rate: "helius.rate" },
+    words: { ...SOLANA_WORDS, rate: "helius.rate", quota: "helius.quota" },
   },
   "solana-public-like": {
     family: "svm",

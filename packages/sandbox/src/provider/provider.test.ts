@@ -175,6 +175,30 @@ describe("limits", () => {
     expect(node.seen).toEqual([]);
   });
 
+  test("a batch that is too large is refused in the form of each node", async () => {
+    const call = (id: number) => ({ jsonrpc: "2.0", id, method: "eth_blockNumber", params: [] });
+    const refusalOf = async (profile: "geth-like" | "erigon-like") => {
+      const { provider } = await start({ profile, batchItems: 1 });
+      return JSON.parse((await post(provider, [call(1), call(2)])).text);
+    };
+    expect(await refusalOf("geth-like")).toMatchObject([{ id: 1, error: { code: -32600 } }]);
+    expect(await refusalOf("erigon-like")).toMatchObject({
+      id: null,
+      error: { message: "batch limit 1 exceeded: 2 requests given" },
+    });
+  });
+
+  test("a spent plan refuses every request until it is renewed", async () => {
+    const { provider } = await start({ profile: "alchemy-like", quotaRequests: 2 });
+    const statuses: number[] = [];
+    for (let index = 0; index < 4; index += 1) {
+      statuses.push((await ask(provider, "eth_blockNumber")).status);
+    }
+    expect(statuses).toEqual([200, 200, 403, 403]);
+    provider.set({ quotaRequests: null });
+    expect((await ask(provider, "eth_blockNumber")).status).toBe(200);
+  });
+
   test("missing methods, logs without an address and pruned state are refused", async () => {
     const { provider } = await start({ profile: "publicnode-like", stateBlocks: 20 });
     const codes = [

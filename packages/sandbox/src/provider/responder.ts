@@ -62,6 +62,8 @@ interface Fate {
 
 export function createResponder(parts: Parts): Responder {
   const { settings, random, counter, forks } = parts;
+  /** Calls since the start, of which a plan allows some. */
+  let spent = 0;
 
   function drawFate(): Fate {
     const { drop, htmlErrors, replicas } = settings();
@@ -93,7 +95,9 @@ export function createResponder(parts: Parts): Responder {
     if (message === undefined) {
       return json(writeError(null, { code: -32700, message: "parse error" }));
     }
-    const refused = refuseMessage(parts, message);
+    for (const call of message.calls) counter.count(call);
+    spent += message.calls.length;
+    const refused = refuseMessage(parts, message, spent);
     await wait(fate.halfTripMs);
     if (fate.dropsBefore) return drop();
     if (fate.html) {
@@ -154,38 +158,48 @@ function json(body: Buffer, status = 200, retryAfterSeconds: number | null = nul
   return { kind: "reply", status, contentType: "application/json", retryAfterSeconds, body };
 }
 
-/** Refuses a whole message: its batch is too large, or it exceeds the rate. */
-function refuseMessage(parts: Parts, { batch, calls }: Message): Reply | undefined {
+/** Refuses a whole message: its plan is spent, its batch is too large, or it exceeds the rate. */
+function refuseMessage(parts: Parts, { batch, calls }: Message, spent: number): Reply | undefined {
   const { counter, rate } = parts;
-  const { batchItems, ratePerSecond, retryAfterSeconds, profile } = parts.settings();
-  const { words } = profileOf(profile);
-  for (const call of calls) counter.count(call);
+  const settings = parts.settings();
+  const { words } = profileOf(settings.profile);
+  const { batchItems, quotaRequests, retryAfterSeconds } = settings;
   const ids = calls.map(({ id }) => id);
+  const wholeIds = batch ? [null] : ids;
+  if (quotaRequests !== null && spent > quotaRequests) {
+    const verdict = refuse(words.quota, rateValues(settings));
+    return refuseAll(counter, verdict, wholeIds, { array: false, retryAfterSeconds });
+  }
   if (batch && batchItems !== null && calls.length > batchItems) {
     const verdict = refuse(words.batch, { limit: batchItems, count: calls.length });
-    return refuseAll(counter, verdict, ids, null);
+    const form = words.batchForm;
+    const refusedIds = form === "each" ? ids : form === "first" ? ids.slice(0, 1) : [null];
+    return refuseAll(counter, verdict, refusedIds, {
+      array: form !== "none",
+      retryAfterSeconds: null,
+    });
   }
   if (rate.take(calls.length)) return undefined;
-  const seconds = retryAfterSeconds ?? 1;
-  const perSecond = ratePerSecond ?? 0;
-  const verdict = refuse(words.rate, {
-    rate: perSecond,
-    current: perSecond + 1,
-    seconds,
-    wait: `${seconds}s`,
-  });
-  return refuseAll(counter, verdict, batch ? [null] : ids, retryAfterSeconds);
+  const verdict = refuse(words.rate, rateValues(settings));
+  return refuseAll(counter, verdict, wholeIds, { array: false, retryAfterSeconds });
 }
 
-/** Writes one refusal: an array for several calls, an object for one. */
+function rateValues({ ratePerSecond, retryAfterSeconds }: ProviderSettings) {
+  const rate = ratePerSecond ?? 0;
+  const seconds = retryAfterSeconds ?? 1;
+  return { rate, current: rate + 1, seconds, wait: `${seconds}s` };
+}
+
+/** Writes one refusal for some calls. */
 function refuseAll(
   counter: Counter,
   verdict: Verdict,
   ids: readonly Call["id"][],
-  retryAfterSeconds: number | null,
+  options: { readonly array: boolean; readonly retryAfterSeconds: number | null },
 ): Reply {
   if (verdict.kind !== "refuse") throw new Error("a message is refused with a refusal");
   const { refusal, values } = verdict;
+  const { array, retryAfterSeconds } = options;
   counter.refuse(refusal.id, ids.length);
   if (refusal.code === null) {
     const body = Buffer.from(renderMessage(refusal, values));
@@ -196,7 +210,7 @@ function refuseAll(
   const bodies = ids.map((id) =>
     refusal.bare === true ? Buffer.from(JSON.stringify(error)) : writeError(id, error),
   );
-  const body = bodies.length === 1 && bodies[0] !== undefined ? bodies[0] : joinBatch(bodies);
+  const body = array ? joinBatch(bodies) : Buffer.concat(bodies);
   return json(body, refusal.status, retryAfterSeconds);
 }
 

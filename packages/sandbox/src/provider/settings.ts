@@ -75,6 +75,7 @@ const NUMBERS = [
 const LIMITS = [
   "ratePerSecond",
   "retryAfterSeconds",
+  "quotaRequests",
   "rangeBlocks",
   "results",
   "bodyBytes",

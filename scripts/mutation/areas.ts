@@ -61,7 +61,13 @@ export const AREAS: readonly Area[] = [
   },
   {
     name: "ledger",
-    files: ["ledger/audit.ts", "routes/swift/audit.ts", "ledger/breaches.ts", "ledger/accounts.ts"],
+    files: [
+      "ledger/audit.ts",
+      "ledger/audit-transit.ts",
+      "routes/swift/audit.ts",
+      "ledger/breaches.ts",
+      "ledger/accounts.ts",
+    ],
     tests: ["ledger/audit-bounds.test.ts"],
     timeoutMs: DATABASE_TIMEOUT_MS,
   },

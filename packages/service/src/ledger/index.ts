@@ -1,5 +1,6 @@
 /** The ledger accounts for every base unit. The database writes its lines (migration 0007); this folder audits them. */
-export { type Audit, auditChain, type AuditDeps, nonceTaken } from "./audit.ts";
+export { type Audit, auditChain, nonceTaken } from "./audit.ts";
+export { type AuditDeps } from "./audit-deps.ts";
 export {
   type Breach,
   endBreach,

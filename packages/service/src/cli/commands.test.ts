@@ -5,22 +5,14 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { DepositAddressWithCommitment } from "@sluice/sdk/wire";
 import { Value } from "typebox/value";
+import { EVM_CHAIN, NO_NODE, PROGRAM, SECRETS } from "../../test/support/command-line.ts";
 import { createTenant, insertAddress } from "../../test/support/tenants.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
 import { Secret } from "../core/secret.ts";
 import { authenticate } from "../integrators/index.ts";
 import { COMMANDS } from "./table.ts";
 
-const PROGRAM = join(import.meta.dirname, "../../bin/sluice.js");
 const REFUND = `0x${"7".repeat(40)}`;
-const keyOf = (digit: string) => `0x${digit.repeat(64)}`;
-const SECRETS = {
-  PEPPER: "canary-pepper-of-some-length",
-  ATTESTOR: keyOf("a"),
-  DEPLOY: keyOf("b"),
-  SETTLE: keyOf("c"),
-  DELIVER: keyOf("d"),
-};
 /** Node's compile cache, if one is set: it halves the program's start time. */
 const COMPILED = { NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? "" };
 
@@ -32,16 +24,6 @@ beforeAll(async () => {
   database = await createTestDatabase();
   folder = mkdtempSync(join(tmpdir(), "sluice-main-"));
   config = join(folder, "service.json");
-  const address = `0x${"1".repeat(40)}`;
-  const chain = {
-    chainId: 30,
-    evmChainId: 900030,
-    rpcUrl: "http://127.0.0.1:1",
-    startBlock: 0,
-    contracts: { factory: address, escrow: address, delivery: address },
-    tokens: [],
-    lanes: { deploy: { env: "DEPLOY" }, settle: { env: "SETTLE" }, deliver: { env: "DELIVER" } },
-  };
   const file = {
     stateDir: "state",
     api: { port: 0 },
@@ -49,8 +31,8 @@ beforeAll(async () => {
     apiKeyPepper: { env: "PEPPER" },
     feeBps: 10,
     maxFeeBps: 40,
-    attestor: { key: { env: "ATTESTOR" }, rpcUrls: { 30: "http://127.0.0.1:1" } },
-    chains: [chain],
+    attestor: { key: { env: "ATTESTOR" }, rpcUrls: { 30: NO_NODE } },
+    chains: [EVM_CHAIN],
     routes: [],
   };
   writeFileSync(config, JSON.stringify(file));

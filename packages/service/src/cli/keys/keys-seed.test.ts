@@ -6,19 +6,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import {
+  EVM_CHAIN,
+  NO_NODE,
+  PROGRAM,
+  SECRETS,
+  SOME_ADDRESS,
+} from "../../../test/support/command-line.ts";
 
-const PROGRAM = join(import.meta.dirname, "../../../bin/sluice.js");
 const TERMINAL = pathToFileURL(join(import.meta.dirname, "../../../test/support/terminal.ts")).href;
 const TREASURY = "DY7TsvkE1kT8g4zVa4haEmw7UsAqFVPW1w7qmFa6u4SL";
-const keyOf = (digit: string) => `0x${digit.repeat(64)}`;
-const ENV = {
-  PEPPER: "canary-pepper-of-some-length",
-  ATTESTOR: keyOf("a"),
-  DEPLOY: keyOf("b"),
-  SETTLE: keyOf("c"),
-  DELIVER: keyOf("d"),
-  PASSPHRASE: "of the keystores",
-};
+const ENV = { ...SECRETS, PASSPHRASE: "of the keystores" };
 const OF_BACKUP = "of the backup alone";
 /** The keystores have the encryption cost of production. */
 const TIMEOUT_MS = 120_000;
@@ -31,25 +29,15 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function configure(contracts: Readonly<Record<string, string>> | undefined): void {
-  const address = `0x${"1".repeat(40)}`;
-  const chain = {
-    chainId: 30,
-    evmChainId: 900030,
-    rpcUrl: "http://127.0.0.1:1",
-    startBlock: 0,
-    contracts: { factory: address, escrow: address, delivery: address },
-    tokens: [],
-    lanes: { deploy: { env: "DEPLOY" }, settle: { env: "SETTLE" }, deliver: { env: "DELIVER" } },
-  };
   const solana = {
     chainId: 1,
-    rpcUrl: "http://127.0.0.1:1",
+    rpcUrl: NO_NODE,
     genesisHash: TREASURY,
     startSlot: 0,
     ...(contracts && { contracts }),
     tokens: [],
     seed: { keystore: "keys/seed.json" },
-    attestors: [address],
+    attestors: [SOME_ADDRESS],
   };
   const file = {
     stateDir: "state",
@@ -58,9 +46,9 @@ function configure(contracts: Readonly<Record<string, string>> | undefined): voi
     feeBps: 10,
     attestor: {
       key: { env: "ATTESTOR" },
-      rpcUrls: { 1: "http://127.0.0.1:1", 30: "http://127.0.0.1:1" },
+      rpcUrls: { 1: NO_NODE, 30: NO_NODE },
     },
-    chains: [chain, solana],
+    chains: [EVM_CHAIN, solana],
     routes: [],
   };
   writeFileSync(join(folder, "sluice.json"), JSON.stringify(file));

@@ -2,9 +2,9 @@
  * Profiles of providers: the limits of a plan and the provider's own words when one is exceeded. The words are in the tables
  * of refusals, each with its source. Limits differ between plans and chains; these are examples at the low end.
  */
-import { NODE_REFUSALS, SOLANA_REFUSALS } from "./node-refusals.ts";
-import { PROVIDER_REFUSALS } from "./provider-refusals.ts";
-import { PUBLIC_REFUSALS } from "./public-refusals.ts";
+import { NODE_REFUSALS, SOLANA_REFUSALS } from "./refusals/nodes.ts";
+import { PROVIDER_REFUSALS } from "./refusals/providers.ts";
+import { PUBLIC_REFUSALS } from "./refusals/public.ts";
 import type { Refusal } from "./refusal.ts";
 
 /** Every quoted refusal. */

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { SandboxError } from "../errors.ts";
-import { createEvmPlanner } from "./evm-planner.ts";
+import { createEvmPlanner } from "./planners/evm.ts";
 import { createForks } from "./forks.ts";
 import { createEvmHeads, createSolanaHeads } from "./heads.ts";
 import { profileOf } from "./profiles.ts";
@@ -19,7 +19,7 @@ import {
   resolveSettings,
 } from "./settings.ts";
 import { acceptSockets } from "./sockets.ts";
-import { createSolanaPlanner } from "./solana-planner.ts";
+import { createSolanaPlanner } from "./planners/solana.ts";
 import { type Counter, createCounter, type ProviderStats } from "./stats.ts";
 import { createUpstream, readBody } from "./upstream.ts";
 

@@ -10,7 +10,7 @@ import {
   writeError,
   writeResult,
 } from "./json-rpc.ts";
-import { type Plan, type Planner, refuse, type Verdict } from "./plan.ts";
+import { type Plan, type Planner, refuse, type Verdict } from "./planners/plan.ts";
 import { profileOf } from "./profiles.ts";
 import type { Random } from "./random.ts";
 import type { RateLimit } from "./rate-limit.ts";

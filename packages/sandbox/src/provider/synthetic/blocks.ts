@@ -21,8 +21,6 @@ export interface Blocks {
   allLogs(id: BlockId): Buffer;
   /** Returns a transaction's block and position; undefined for an unknown or orphaned one. */
   find(txHash: string): { readonly block: SyntheticBlock; readonly index: number } | undefined;
-  /** Forgets a block whose contents have changed. */
-  forget(number: number): void;
 }
 
 export function createBlocks(options: {
@@ -85,11 +83,6 @@ export function createBlocks(options: {
       if (id.fork !== fork) return undefined;
       const { block } = cached(id);
       return block.contents.transactions[index]?.hash === txHash ? { block, index } : undefined;
-    },
-    forget: (number) => {
-      for (const key of cache.keys()) {
-        if (key.startsWith(`${number} `)) cache.delete(key);
-      }
     },
   };
 }

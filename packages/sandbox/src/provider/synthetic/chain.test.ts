@@ -219,6 +219,15 @@ describe("reorganisations", () => {
     });
   });
 
+  test("a control with an invalid value is refused by name", async () => {
+    const { send } = await start();
+    expect((await send("synthetic_reorg", "2")).error).toEqual({
+      code: -32602,
+      message: 'depth "2": expected an integer from 0',
+    });
+    expect((await send("synthetic_deposit", { to: WALLET })).error.code).toBe(-32602);
+  });
+
   test("a deposit of one fork vanishes with it", async () => {
     const deposit = { block: 1000, to: WALLET, token: TOKEN, amount: 9n, fork: 0 };
     const { chain, logs } = await start({ deposits: [deposit] });

@@ -3,6 +3,7 @@
  * executes nothing: balances are the sums of the deposits, and roots are random. It is for load and for measurements; anvil
  * is the chain to settle on.
  */
+import { SandboxError } from "../../errors.ts";
 import { asRecord } from "../../json-file.ts";
 import { createBlocks } from "./blocks.ts";
 import { createBloomMaker } from "./bloom.ts";
@@ -96,8 +97,8 @@ export async function startSyntheticChain(
     writer,
     controls: {
       synthetic_deposit: (param) => deposit(parseDeposit({ ...asRecord(param), block: 0 })),
-      synthetic_reorg: (depth) => history.reorg(Number(depth)),
-      synthetic_setHead: (number) => clock.setHead(Number(number)),
+      synthetic_reorg: (depth) => history.reorg(parseCount("depth", depth)),
+      synthetic_setHead: (number) => clock.setHead(parseCount("head", number)),
     },
   });
   const hashAt = (number: number) => history.hashOf(history.blockAt(number));
@@ -117,6 +118,11 @@ export async function startSyntheticChain(
     reorg: history.reorg,
     hashAt,
   };
+}
+
+function parseCount(name: string, value: unknown): number {
+  if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return value;
+  throw new SandboxError(`${name} ${JSON.stringify(value)}: expected an integer from 0`);
 }
 
 /** Returns the clock of a chain: the head follows the time, or is set. */

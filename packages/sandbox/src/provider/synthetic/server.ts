@@ -5,7 +5,8 @@ import { type WebSocket, WebSocketServer } from "ws";
 import { SandboxError } from "../../errors.ts";
 import { type Call, parseMessage, writeError } from "../json-rpc.ts";
 import { readBody } from "../upstream.ts";
-import { type MethodResult, NodeError } from "./methods.ts";
+import type { MethodResult } from "./methods.ts";
+import { NodeError } from "./node-error.ts";
 
 /** How often the head is looked at while somebody is subscribed to it. */
 const HEAD_MS = 5;

@@ -1,10 +1,10 @@
 /** Calls of Solana as a replica answers them that is some slots behind. */
-import { asRecord } from "../json-file.ts";
-import type { Call } from "./json-rpc.ts";
+import { asRecord } from "../../json-file.ts";
+import type { Call } from "../json-rpc.ts";
 import { type Plan, type Planner, refuse } from "./plan.ts";
-import { profileOf } from "./profiles.ts";
-import type { ProviderSettings } from "./settings.ts";
-import type { Upstream } from "./upstream.ts";
+import { profileOf } from "../profiles.ts";
+import type { ProviderSettings } from "../settings.ts";
+import type { Upstream } from "../upstream.ts";
 
 export function createSolanaPlanner(upstream: Upstream, settings: () => ProviderSettings): Planner {
   /** Returns the replica's newest slot at the commitment level of a call. */

@@ -2,7 +2,7 @@
  * Refusals of hosted providers, quoted. `limit` is the provider's limit, `from` and `to` the range that it suggests in hex.
  * The texts change without notice; an entry is a text that was seen, not a promise.
  */
-import type { Refusal } from "./refusal.ts";
+import type { Refusal } from "../refusal.ts";
 
 const LASSO = "https://github.com/jaxernst/lasso-rpc/blob/main/lib/lasso/core/providers/adapters";
 const PONDER =

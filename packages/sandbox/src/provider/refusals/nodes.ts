@@ -1,5 +1,5 @@
 /** Refusals of node software, quoted. Providers that run such nodes pass them on. */
-import type { Refusal } from "./refusal.ts";
+import type { Refusal } from "../refusal.ts";
 
 const AGAVE = "https://github.com/anza-xyz/agave/blob/master/rpc-client-api/src/custom_error.rs";
 

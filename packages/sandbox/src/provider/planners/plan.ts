@@ -1,7 +1,7 @@
 /** What a provider does with one call: refuse it, answer it itself, or ask the node. */
-import type { Call } from "./json-rpc.ts";
-import { refusalOf } from "./profiles.ts";
-import type { Refusal, RefusalValues } from "./refusal.ts";
+import type { Call } from "../json-rpc.ts";
+import { refusalOf } from "../profiles.ts";
+import type { Refusal, RefusalValues } from "../refusal.ts";
 
 /** An answer that does not come from the node. */
 export type Verdict =
@@ -27,4 +27,11 @@ export interface Planner {
 /** Returns a refusal with its values. */
 export function refuse(id: Parameters<typeof refusalOf>[0], values: RefusalValues): Verdict {
   return { kind: "refuse", refusal: refusalOf(id), values };
+}
+
+/** Returns a call with another parameter. */
+export function withParam(call: Call, position: number, value: unknown): Call {
+  const params = [...call.params];
+  params[position] = value;
+  return { ...call, params };
 }

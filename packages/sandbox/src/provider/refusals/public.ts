@@ -1,5 +1,5 @@
 /** Refusals of free and public endpoints, quoted. They change more often than those of paid plans. */
-import type { Refusal } from "./refusal.ts";
+import type { Refusal } from "../refusal.ts";
 
 const LASSO = "https://github.com/jaxernst/lasso-rpc/blob/main/lib/lasso/core/providers/adapters";
 const PONDER =

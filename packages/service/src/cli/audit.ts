@@ -14,6 +14,7 @@ import { createAudits } from "../roles/auditor.ts";
 import type { Call, Result } from "./command.ts";
 import { withDatabase } from "./with-database.ts";
 import { createChains } from "../roles/chains.ts";
+import { createCommandTraffic } from "../roles/command-traffic.ts";
 import { systemClock } from "../roles/system-ports.ts";
 import { ROUTE_AUDITS } from "../routes/index.ts";
 
@@ -40,7 +41,11 @@ export async function run(call: Call): Promise<Result> {
 /** Audits every chain completely. Throws RPC_UNAVAILABLE if a node does not answer, without a result. */
 export async function auditCommand(config: Config): Promise<AuditReport> {
   const log = createLog({ level: config.logLevel, role: "audit" });
-  const chains = createChains(config, { clock: systemClock, log });
+  const chains = createChains(config, {
+    clock: systemClock,
+    log,
+    trafficOf: createCommandTraffic(),
+  });
   return withDatabase(config, async ({ db }) => {
     const compared = [];
     for (const deps of createAudits({ config, db, chains, clock: systemClock, log })) {

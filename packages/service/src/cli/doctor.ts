@@ -42,7 +42,9 @@ import { createLog } from "../telemetry/log.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
 import { addressFormat } from "../roles/address-format.ts";
 import { openBridgeAttestations } from "../roles/bridge-attestations.ts";
-import { createChains, RENT_PER_BYTE } from "../roles/chains.ts";
+import { createChains, type PlacedNode, placeNodes, RENT_PER_BYTE } from "../roles/chains.ts";
+import { createCommandTraffic } from "../roles/command-traffic.ts";
+import type { TrafficOf } from "../roles/node-traffic.ts";
 import { createConfiguredPrices } from "../roles/prices.ts";
 import type { Call, Result } from "./command.ts";
 import { createKeyOpener, readKeystore } from "../roles/key-opener.ts";
@@ -81,7 +83,8 @@ export async function runDoctor(args: {
   const database = createLazyDatabase(config);
   // The checks report each node, so its log is not needed.
   const log = createLog({ level: "silent", role: "doctor" });
-  const chains = createChains(config, { clock: systemClock, log });
+  const trafficOf = createCommandTraffic();
+  const chains = createChains(config, { clock: systemClock, log, trafficOf });
   const ports = { http: systemHttp, clock: systemClock, log, metrics: createMetrics() };
   const prices = createConfiguredPrices(config, { ...ports, chains });
   try {
@@ -93,8 +96,8 @@ export async function runDoctor(args: {
       factory: evmFactoryExpectation,
       moduleOf,
       display: addressFormat.display,
-      nodesOf: openEvmNodes(config),
-      solanaNodesOf: openSolanaNodes(config),
+      nodesOf: openEvmNodes(config, trafficOf),
+      solanaNodesOf: openSolanaNodes(config, trafficOf),
       readSeedAccounts: () => readSeedAccounts(config),
       vaultSources: listVaultSources(config, chains),
       getScanned: async (chainId) => {
@@ -199,20 +202,22 @@ const NOBODYS: Commitment = {
   maxSlippageBps: 0,
 };
 
-function openEvmNodes(config: Config): DoctorDeps["nodesOf"] {
-  return openNodes(listEvmChains(config), config.attestor, ({ chainId }, rpcUrl) =>
-    createEvmInspector({ chainId, rpcUrl, timeoutMs: RPC_TIMEOUT_MS }),
+function openEvmNodes(config: Config, trafficOf: TrafficOf): DoctorDeps["nodesOf"] {
+  const { attestor } = config;
+  return openNodes(listEvmChains(config), { attestor, trafficOf }, ({ chainId }, node) =>
+    createEvmInspector({ chainId, ...node, timeoutMs: RPC_TIMEOUT_MS }),
   );
 }
 
-function openSolanaNodes(config: Config): DoctorDeps["solanaNodesOf"] {
+function openSolanaNodes(config: Config, trafficOf: TrafficOf): DoctorDeps["solanaNodesOf"] {
+  const { attestor } = config;
   return openNodes(
     listSolanaChains(config),
-    config.attestor,
-    ({ chainId, accounts: { escrow, delivery, treasury }, genesisHash, priorityFeeMax }, rpcUrl) =>
+    { attestor, trafficOf },
+    ({ chainId, accounts: { escrow, delivery, treasury }, genesisHash, priorityFeeMax }, node) =>
       createSolanaInspector({
         chainId,
-        rpcUrl,
+        ...node,
         timeoutMs: RPC_TIMEOUT_MS,
         genesisHash,
         pricedBy: [escrow, delivery, treasury],
@@ -224,16 +229,17 @@ function openSolanaNodes(config: Config): DoctorDeps["solanaNodesOf"] {
 
 function openNodes<OneChain extends ChainConfig, Inspector>(
   chains: readonly OneChain[],
-  attestor: Config["attestor"],
-  openOne: (chain: OneChain, rpcUrl: string) => Inspector,
+  { attestor, trafficOf }: Pick<Config, "attestor"> & { readonly trafficOf: TrafficOf },
+  openOne: (chain: OneChain, node: PlacedNode) => Inspector,
 ): (chainId: number) => ChainNodes<Inspector> {
   const nodes = new Map(
     chains.map((chain): [number, ChainNodes<Inspector>] => {
       const { chainId, nodes } = chain;
       const second = find(attestor.nodes, chainId);
-      const open = ({ url }: NodeConfig) => openOne(chain, url);
-      const [ours, ...moreOfOurs] = nodes.all;
-      const [theirs, ...moreOfTheirs] = second.all;
+      const open = (node: PlacedNode) => openOne(chain, node);
+      const place = { chainId, trafficOf };
+      const [ours, ...moreOfOurs] = placeNodes(nodes.all, { ...place, view: "service" });
+      const [theirs, ...moreOfTheirs] = placeNodes(second.all, { ...place, view: "attestor" });
       const hrefOf = ({ url }: NodeConfig) => URL.parse(url)?.href;
       const known = new Set(nodes.all.map(hrefOf));
       return [

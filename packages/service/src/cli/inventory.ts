@@ -12,6 +12,7 @@ import { createLog } from "../telemetry/log.ts";
 import type { Call, Result } from "./command.ts";
 import { withDatabase } from "./with-database.ts";
 import { createChains } from "../roles/chains.ts";
+import { createCommandTraffic } from "../roles/command-traffic.ts";
 import { systemClock } from "../roles/system-ports.ts";
 
 /** An inventory as the command prints it, with amounts in whole units. */
@@ -42,7 +43,11 @@ export async function run(call: Call): Promise<Result> {
 /** Reads every inventory that a route pays from. Throws RPC_UNAVAILABLE when a chain does not answer. */
 export async function inventoryCommand(config: Config): Promise<readonly ShownInventory[]> {
   const log = createLog({ level: config.logLevel, role: "inventory" });
-  const chains = createChains(config, { clock: systemClock, log });
+  const chains = createChains(config, {
+    clock: systemClock,
+    log,
+    trafficOf: createCommandTraffic(),
+  });
   return withDatabase(config, async ({ db }) => {
     const reports: ShownInventory[] = [];
     for (const { destChain, destToken } of listInventories(config)) {

@@ -14,8 +14,8 @@ export const NodeObject = Type.Object(
       Type.Optional(
         Type.String({ pattern: "^wss?://", description: "a ws or wss URL of the same provider" }),
       ),
-      "The WebSocket of the node, which announces new blocks.",
-      { defaultText: "none: the node is polled" },
+      "The WebSocket of the node. Not used yet: the node is polled.",
+      { defaultText: "none" },
     ),
     requestsPerSecond: setting(
       Type.Optional(
@@ -41,7 +41,7 @@ export const NodeObject = Type.Object(
     ),
     role: setting(
       Type.Optional(Type.Enum(NODE_ROLES, { description: `one of ${NODE_ROLES.join(", ")}` })),
-      "The use of the node.",
+      "The use of the node. Not used yet: a witness is read like a full node.",
       { default: "full" },
     ),
   },

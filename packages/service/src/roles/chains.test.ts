@@ -8,6 +8,7 @@ import { parseSolanaAddress, toBase58 } from "../core/base58.ts";
 import { type Address, NATIVE_SOL, toAddress } from "../core/hex.ts";
 import type { LaneSigner } from "../signers/port.ts";
 import { createChains } from "./chains.ts";
+import { createCommandTraffic } from "./command-traffic.ts";
 import { getChain } from "../routes/index.ts";
 
 const MINT = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
@@ -80,7 +81,7 @@ function readConfig() {
 
 test("takes the rest of the daily cap on Solana from the signer that enforces it", async () => {
   const config = readConfig();
-  const deps = { clock: createStillClock(), log: silentLog };
+  const deps = { clock: createStillClock(), log: silentLog, trafficOf: createCommandTraffic() };
   const mint: Address = parseSolanaAddress(MINT) ?? NATIVE_SOL;
   const leftFor = (lanes?: readonly LaneSigner[]) =>
     getChain(createChains(config, { ...deps, lanes }), 1).getDailyCapLeft(mint);

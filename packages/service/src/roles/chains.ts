@@ -33,8 +33,8 @@ export function createChains(
     readonly log: Log;
     /** Source of vaults; needed only to plan transactions of Solana. */
     readonly db?: Db | undefined;
-    /** Limits of the nodes; a command, which sends few requests, needs none. */
-    readonly trafficOf?: TrafficOf | undefined;
+    /** Limits of the nodes. */
+    readonly trafficOf: TrafficOf;
     /** Signers, one of which enforces the daily cap on Solana; needed only to plan deliveries there. */
     readonly lanes?: readonly LaneSigner[] | undefined;
   },
@@ -75,18 +75,19 @@ interface View {
 const SERVICE: View = { view: "service", nodesOf: ({ nodes }) => nodes };
 
 /** A node and its limits. */
-interface PlacedNode {
+export interface PlacedNode {
   readonly rpcUrl: string;
-  readonly traffic: NodeTraffic | undefined;
+  readonly traffic: NodeTraffic;
 }
 
-function placeNodes(
+/** Returns the nodes of one side with their limits. */
+export function placeNodes(
   [first, ...others]: NodesConfig["all"],
-  { trafficOf, ...place }: Omit<NodePlace, "position"> & { trafficOf: TrafficOf | undefined },
+  { trafficOf, ...place }: Omit<NodePlace, "position"> & { readonly trafficOf: TrafficOf },
 ): readonly [PlacedNode, ...PlacedNode[]] {
   const placeOne = (node: NodeConfig, position: number): PlacedNode => ({
     rpcUrl: node.url,
-    traffic: trafficOf?.({ ...place, position }, node),
+    traffic: trafficOf({ ...place, position }, node),
   });
   return [placeOne(first, 0), ...others.map((node, index) => placeOne(node, index + 1))];
 }

@@ -30,7 +30,7 @@ async function startNode(answer: Answer = echo): Promise<void> {
 function startProcess() {
   const metrics = createMetrics();
   const ports = { clock: systemClock, random: systemRandom };
-  const trafficOf = createTrafficOf({ db: database.db, metrics, ...ports });
+  const trafficOf = createTrafficOf({ ...ports, counted: { db: database.db, metrics } });
   const open = (given: Partial<NodeConfig> = {}, place = SERVICE): Rpc => {
     const rpcUrl = `${node.url}canary-key`;
     const traffic = trafficOf(place, { ...createNodeConfig(rpcUrl), ...given });

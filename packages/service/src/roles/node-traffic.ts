@@ -21,13 +21,15 @@ export interface NodePlace {
 /** Returns the limits of a node; the same for each caller. */
 export type TrafficOf = (place: NodePlace, node: NodeConfig) => NodeTraffic;
 
-/** Creates the limits of each node when they are first asked for. */
-export function createTrafficOf(deps: {
-  readonly db: Db;
+interface TrafficDeps {
   readonly clock: Clock;
   readonly random: Random;
-  readonly metrics: Metrics;
-}): TrafficOf {
+  /** Absent in a command, which sends few requests: it waits its turn, and its requests are not counted. */
+  readonly counted?: { readonly db: Db; readonly metrics: Metrics };
+}
+
+/** Creates the limits of each node when they are first asked for. */
+export function createTrafficOf(deps: TrafficDeps): TrafficOf {
   const known = new Map<string, NodeTraffic>();
   return (place, node) => {
     const key = `${place.chainId} ${labelOf(place)}`;
@@ -38,10 +40,12 @@ export function createTrafficOf(deps: {
 }
 
 function openTraffic(
-  { db, clock, random, metrics }: Parameters<typeof createTrafficOf>[0],
+  { clock, random, counted }: TrafficDeps,
   place: NodePlace,
   { url, requestsPerSecond, requestsPerDay }: NodeConfig,
 ): NodeTraffic {
+  if (!counted) return createNodeTraffic({ clock, random, requestsPerSecond, observe: () => {} });
+  const { db, metrics } = counted;
   const { chainId } = place;
   const labels = { chain: chainLabel(chainId), node: labelOf(place) };
   const host = hostOf(url) ?? "";

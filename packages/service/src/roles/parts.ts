@@ -33,7 +33,7 @@ export function createParts(given: {
   const { config, db, log, health, wakeups, lanes, findVault } = given;
   const { metrics } = health;
   const [clock, http, random] = [systemClock, systemHttp, systemRandom];
-  const trafficOf = createTrafficOf({ db, clock, random, metrics });
+  const trafficOf = createTrafficOf({ clock, random, counted: { db, metrics } });
   const chains = once(() => createChains(config, { clock, log, db, lanes, trafficOf }));
   const prices = once(() =>
     createConfiguredPrices(config, { chains: chains(), http, clock, log, metrics }),

@@ -31,6 +31,7 @@ import {
 } from "../../core/hex.ts";
 import type { ChainInspector, FactoryExpectation, SeenBlock } from "../inspector.ts";
 import type { ReadAt } from "../port/index.ts";
+import type { NodeTraffic } from "../rpc/traffic.ts";
 import { parseBlock, parseBytes, parseIndex } from "./answers.ts";
 import { readImmutables } from "./built-code.ts";
 import { readView, tagOf, toQuantity } from "./calls.ts";
@@ -69,6 +70,8 @@ export function createEvmInspector(options: {
   readonly rpcUrl: string;
   /** Per request, including the body. */
   readonly timeoutMs: number;
+  /** The limits of the node; none by default. */
+  readonly traffic?: NodeTraffic | undefined;
 }): ChainInspector {
   const rpc = createRpc(options);
   const view = createViews(rpc);

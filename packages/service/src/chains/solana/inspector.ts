@@ -4,6 +4,7 @@ import { SYSTEM_PROGRAM_ADDRESS } from "@solana-program/system";
 import { OperatingError } from "../../core/errors.ts";
 import { type Address, type Hex32, toHex32 } from "../../core/hex.ts";
 import { createRpc, type Rpc } from "../rpc/rpc.ts";
+import type { NodeTraffic } from "../rpc/traffic.ts";
 import type { SeenMemos, SolanaInspector } from "../inspector.ts";
 import type { ReadAt } from "../port/index.ts";
 import { parseWhole } from "./answers.ts";
@@ -33,6 +34,8 @@ export interface SolanaInspectorOptions {
   readonly rpcUrl: string;
   /** Per request, including the body. */
   readonly timeoutMs: number;
+  /** The limits of the node; none by default. */
+  readonly traffic?: NodeTraffic | undefined;
   readonly genesisHash: Hex32;
   /** Accounts whose recent priority fees decide the offered fee. */
   readonly pricedBy: readonly Address[];

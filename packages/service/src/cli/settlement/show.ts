@@ -1,6 +1,7 @@
 import type { Config } from "../../config/index.ts";
 import { OperatingError } from "../../core/errors.ts";
 import { createChains } from "../../roles/chains.ts";
+import { createCommandTraffic } from "../../roles/command-traffic.ts";
 import { systemClock } from "../../roles/system-ports.ts";
 import {
   explainWait,
@@ -38,7 +39,11 @@ export async function showSettlement(config: Config, id: string): Promise<ShownS
     if (!file) throw new OperatingError("VALIDATION_ERROR", `There is no settlement ${id}.`);
     const { chainId, token, wallet } = file.settlement;
     const log = createLog({ level: config.logLevel, role: "command" });
-    const chain = createChains(config, { clock: systemClock, log }).get(chainId);
+    const chain = createChains(config, {
+      clock: systemClock,
+      log,
+      trafficOf: createCommandTraffic(),
+    }).get(chainId);
     const walletBalance = chain ? await readBalance(() => chain.findBalance(token, wallet)) : null;
     const value = { place: locateValue(file), walletBalance };
     return { ...file, value, waitsFor: explainWait(file) };

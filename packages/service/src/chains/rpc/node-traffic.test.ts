@@ -112,8 +112,20 @@ describe("back-off", () => {
     const { clock, enter } = createTraffic();
     (await enter()).end(limited(retryAfter));
     const startMs = clock.now();
-    (await enter(1, 10 * 60_000)).end(null);
+    (await enterAfter(clock, enter)).end(null);
     return clock.now() - startMs;
+  }
+
+  /** Enters as soon as the back-off is over, however long it is. */
+  async function enterAfter(
+    clock: ReturnType<typeof createVirtualClock>,
+    enter: () => Promise<Turn>,
+  ): Promise<Turn> {
+    for (;;) {
+      const turn = await enter().catch(() => null);
+      if (turn) return turn;
+      clock.advance(10);
+    }
   }
 
   test("waits as long as the node asks, in seconds or until a date", async () => {
@@ -136,7 +148,7 @@ describe("back-off", () => {
     const waits: number[] = [];
     for (let index = 0; index < 10; index++) {
       const startMs = clock.now();
-      const turn = await enter(1, 120_000);
+      const turn = await enterAfter(clock, enter);
       waits.push(clock.now() - startMs);
       turn.end(limited());
     }
@@ -145,7 +157,7 @@ describe("back-off", () => {
       expect(wait).toBeGreaterThanOrEqual(longest / 2);
       expect(wait).toBeLessThanOrEqual(longest);
     }
-    (await enter(1, 120_000)).end(null);
+    (await enterAfter(clock, enter)).end(null);
     (await enter()).end(limited());
     const startMs = clock.now();
     await enter();

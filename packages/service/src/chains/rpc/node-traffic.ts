@@ -18,9 +18,14 @@ export interface NodeTrafficOptions {
   readonly dayBudget?: DayBudget | undefined;
 }
 
+/** The longest that a request waits for the end of a back-off: meanwhile other nodes answer. */
+const BACK_OFF_WAIT_MAX_MS = 5_000;
+
 interface Waiting {
   readonly count: number;
   readonly deadlineMs: number;
+  /** The latest end of a back-off that the request waits for. */
+  readonly patientUntilMs: number;
   start(turn: Turn): void;
   refuse(error: Withheld): void;
 }
@@ -54,7 +59,7 @@ export function createNodeTraffic(options: NodeTrafficOptions): NodeTraffic {
 
   /** Refuses everything that cannot start before its deadline because of the back-off. */
   function refuseLate(): void {
-    const late = queue.filter(({ deadlineMs }) => deadlineMs < backOff.untilMs);
+    const late = queue.filter(({ patientUntilMs }) => patientUntilMs < backOff.untilMs);
     queue = queue.filter((waiting) => !late.includes(waiting));
     for (const { refuse } of late) refuse(new Withheld("rate limited"));
   }
@@ -69,8 +74,7 @@ export function createNodeTraffic(options: NodeTrafficOptions): NodeTraffic {
       const isFull = open >= backOff.atOnce;
       if (freeMs > first.deadlineMs || (isFull && nowMs >= first.deadlineMs)) {
         queue.shift();
-        const isLimited = backOff.untilMs > first.deadlineMs;
-        first.refuse(new Withheld(isLimited ? "rate limited" : "too many requests waiting"));
+        first.refuse(new Withheld("too many requests waiting"));
       } else if (freeMs > nowMs || isFull) {
         await clock.sleep((isFull ? first.deadlineMs : freeMs) - nowMs, wake.signal);
         if (wake.signal.aborted) wake = new AbortController();
@@ -87,11 +91,12 @@ export function createNodeTraffic(options: NodeTrafficOptions): NodeTraffic {
     batchMax: requestsPerSecond ?? Infinity,
     observe,
     async enter(count, deadlineMs) {
-      if (backOff.untilMs > deadlineMs) throw new Withheld("rate limited");
+      const patientUntilMs = Math.min(deadlineMs, clock.now() + BACK_OFF_WAIT_MAX_MS);
+      if (backOff.untilMs > patientUntilMs) throw new Withheld("rate limited");
       if (dayBudget && !(await dayBudget.take(count))) throw new Withheld("daily budget used up");
       try {
         return await new Promise<Turn>((start, refuse) => {
-          queue.push({ count, deadlineMs, start, refuse });
+          queue.push({ count, deadlineMs, patientUntilMs, start, refuse });
           void pump();
         });
       } catch (error) {

@@ -43,8 +43,11 @@ export interface RpcOptions {
   readonly explain?: (error: NodeError) => string | undefined;
 }
 
-/** The longest that a request waits for its turn. */
-const WAIT_MAX_MS = 5_000;
+/**
+ * The longest that a request waits for its turn. A section of blocks is many requests at the same time, which wait for each
+ * other where a node takes few of them per second.
+ */
+const WAIT_MAX_MS = 30_000;
 /** Requests at once where the node takes no batches. */
 const SINGLES_AT_ONCE = 16;
 

@@ -18,6 +18,8 @@ const MESSAGES_MAX = 20;
 
 /** The hashes of one moment. */
 export interface ForkView {
+  /** The lowest changed block. */
+  readonly first: number;
   /** Returns a request for the node, or undefined if it names a block that is orphaned at the moment. */
   toNode(text: string): string | undefined;
   /** Returns a response for the client. */
@@ -29,6 +31,8 @@ export interface Forks {
   next(): Promise<ForkView | undefined>;
   /** Returns the hashes of the moment without a change; undefined for the node's own. */
   current(): Promise<ForkView | undefined>;
+  /** Reports whether the node has meanwhile made a changed block final, so that an answer must not show it. Ends the fork. */
+  isOver(view: ForkView): Promise<boolean>;
 }
 
 interface Fork {
@@ -83,7 +87,10 @@ export function createForks(options: {
     }
     const numbers = Array.from({ length: head.number - first + 1 }, (_, index) => first + index);
     const blocks = await Promise.all(numbers.map((number) => readBlock(toQuantity(number))));
-    return createView(blocks.map(({ hash }) => [hash, forkHash(hash, salt)] as const));
+    return createView(
+      first,
+      blocks.map(({ hash }) => [hash, forkHash(hash, salt)] as const),
+    );
   }
 
   /** Runs one after the other, so that all messages of a fork see the same one. */
@@ -96,6 +103,12 @@ export function createForks(options: {
   return {
     next: async () => (settings().reorg === 0 && fork === undefined ? undefined : inTurn(advance)),
     current: async () => (fork === undefined ? undefined : inTurn(view)),
+    isOver: async ({ first }) => {
+      const final = await readBlock("finalized");
+      if (final.number < first) return false;
+      if (fork !== undefined && final.number >= fork.first) end();
+      return true;
+    },
   };
 }
 
@@ -103,8 +116,9 @@ function forkHash(hash: string, salt: number): string {
   return `0x${createHash("sha256").update(`${hash} ${salt}`).digest("hex")}`;
 }
 
-function createView(pairs: readonly (readonly [string, string])[]): ForkView {
+function createView(first: number, pairs: readonly (readonly [string, string])[]): ForkView {
   return {
+    first,
     toNode: (text) => {
       if (pairs.some(([node]) => text.includes(node))) return undefined;
       return pairs.reduce((changed, [node, fork]) => changed.replaceAll(fork, node), text);

@@ -111,7 +111,10 @@ export function createResponder(parts: Parts): Responder {
     }
     const view = await forks.next();
     const lag = lagOfReplica(settings(), fate.replica);
-    const reply = await answerMessage(parts, message, lag, view);
+    let reply = await answerMessage(parts, message, lag, view);
+    if (view !== undefined && (await forks.isOver(view))) {
+      reply = await answerMessage(parts, message, lag, undefined);
+    }
     await wait(fate.halfTripMs);
     return fate.dropsAfter ? drop(reply) : reply;
   }

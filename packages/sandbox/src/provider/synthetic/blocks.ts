@@ -3,8 +3,8 @@ import { type BlockContents, createContents, placeOf } from "./contents.ts";
 import type { BlockId, History } from "./history.ts";
 import type { JsonWriter, SyntheticBlock } from "./json.ts";
 
-/** Blocks kept as bytes: about 100 MB of blocks with 150 transactions and 300 transfers. */
-const CACHED_MAX = 256;
+/** Blocks kept: about 100 MB with 150 transactions and 300 transfers each. */
+const CACHED_MAX = 96;
 
 interface CachedBlock {
   readonly block: SyntheticBlock;

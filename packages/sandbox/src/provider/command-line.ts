@@ -16,6 +16,7 @@ from the profile; each can be overridden, and "none" removes one.
                         ${PROFILE_NAMES.slice(10).join(", ")} (default geth-like)
   --latency MS          time from a request to its answer, beyond the node's own
   --jitter MS           up to so much more
+  --connect N           round trips that a new connection takes before its first request
   --rate N              requests per second; each item of a batch is one
   --retry-after S       seconds in the Retry-After header of a refusal for its rate
   --quota N             requests of the plan, after which each is refused
@@ -28,6 +29,7 @@ from the profile; each can be overridden, and "none" removes one.
   --state BLOCKS        blocks below the head whose state is served
   --no-method A,B       missing methods; a trailing * matches every method with that beginning
   --drop P              probability that a connection is dropped
+  --stall P             probability that a request is never answered
   --reorg P             probability that a reorganisation begins before an answer
   --reorg-depth BLOCKS  blocks that a reorganisation changes at most (default 2)
   --html-errors P       probability of an HTTP error with an HTML page
@@ -75,6 +77,7 @@ function parseOptions(args: readonly string[]) {
         profile: text,
         latency: text,
         jitter: text,
+        connect: text,
         rate: text,
         "retry-after": text,
         quota: text,
@@ -87,6 +90,7 @@ function parseOptions(args: readonly string[]) {
         state: text,
         "no-method": text,
         drop: text,
+        stall: text,
         reorg: text,
         "reorg-depth": text,
         "html-errors": text,
@@ -108,11 +112,13 @@ function parseNumbers(values: Values): Partial<ProviderOptions> {
   return {
     ...parseNumber("latencyMs", "latency", values.latency),
     ...parseNumber("jitterMs", "jitter", values.jitter),
+    ...parseNumber("connectRoundTrips", "connect", values.connect),
     ...parseNumber("replicas", "replicas", values.replicas),
     ...parseNumber("lagBlocks", "lag", values.lag),
     ...parseNumber("reorgDepth", "reorg-depth", values["reorg-depth"]),
     ...parseNumber("seed", "seed", values.seed),
     ...parseProbability("drop", "drop", values.drop),
+    ...parseProbability("stall", "stall", values.stall),
     ...parseProbability("reorg", "reorg", values.reorg),
     ...parseProbability("htmlErrors", "html-errors", values["html-errors"]),
     ...parseLimit("ratePerSecond", "rate", values.rate),

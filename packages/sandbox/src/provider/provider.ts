@@ -1,6 +1,7 @@
 /** A provider in front of a node: an HTTP and WebSocket server with a profile's limits, words and faults. */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { SandboxError } from "../errors.ts";
@@ -125,8 +126,10 @@ async function serve(
   if (pathname === "/stats") return serveStats(request, response, parts);
   if (pathname === "/settings") return serveSettings(request, response, parts);
   if (request.method !== "POST") return void response.writeHead(405).end();
+  await connect(request, parts);
   const reply = await parts.responder.respond((await readBody(request)).toString("utf8"));
   if (reply.kind === "drop") return drop(response, reply.half);
+  if (reply.kind === "stall") return;
   const headers = {
     "content-type": reply.contentType,
     ...(reply.retryAfterSeconds === null ? {} : { "retry-after": `${reply.retryAfterSeconds}` }),
@@ -138,6 +141,20 @@ async function serve(
     return;
   }
   response.writeHead(reply.status, headers).end(reply.body);
+}
+
+/** Connections with a first request. */
+const connected = new WeakSet<Socket>();
+
+/** Waits as long as a new connection takes, once for each. */
+async function connect({ socket }: IncomingMessage, parts: Parts): Promise<void> {
+  if (connected.has(socket)) return;
+  connected.add(socket);
+  parts.counter.add("connections", 1);
+  for (let trip = 0; trip < parts.settings().connectRoundTrips; trip += 1) {
+    await parts.responder.travel();
+    await parts.responder.travel();
+  }
 }
 
 /** Ends the connection, after the first half of an answer if there is one. */

@@ -19,8 +19,9 @@ import { isMissing, lagOfReplica, type ProviderSettings } from "./settings.ts";
 import type { Counter } from "./stats.ts";
 import type { Upstream } from "./upstream.ts";
 
-/** An answer to a message, or a dropped connection. */
+/** An answer to a message, a dropped connection, or silence. */
 export type Reply =
+  | { readonly kind: "stall" }
   | {
       readonly kind: "drop";
       /** The answer of which the first half is sent. */
@@ -54,6 +55,7 @@ interface Parts {
 interface Fate {
   readonly dropsBefore: boolean;
   readonly dropsAfter: boolean;
+  readonly stalls: boolean;
   readonly html: boolean;
   readonly htmlPage: number;
   readonly replica: number;
@@ -66,12 +68,13 @@ export function createResponder(parts: Parts): Responder {
   let spent = 0;
 
   function drawFate(): Fate {
-    const { drop, htmlErrors, replicas } = settings();
+    const { drop, stall, htmlErrors, replicas } = settings();
     const drops = random.happens(drop);
     const before = random.happens(0.5);
     return {
       dropsBefore: drops && before,
       dropsAfter: drops && !before,
+      stalls: random.happens(stall),
       html: random.happens(htmlErrors),
       htmlPage: random.below(HTML_ERRORS.length),
       replica: random.below(Math.max(1, replicas)),
@@ -100,6 +103,10 @@ export function createResponder(parts: Parts): Responder {
     const refused = refuseMessage(parts, message, spent);
     await wait(fate.halfTripMs);
     if (fate.dropsBefore) return drop();
+    if (fate.stalls) {
+      counter.add("stalled", 1);
+      return { kind: "stall" };
+    }
     if (fate.html) {
       counter.add("htmlErrors", 1);
       await wait(fate.halfTripMs);

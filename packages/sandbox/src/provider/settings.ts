@@ -16,12 +16,16 @@ export interface ProviderSettings extends Limits {
   readonly latencyMs: number;
   /** Up to so many milliseconds more, evenly distributed. */
   readonly jitterMs: number;
+  /** Round trips that a new connection takes before its first request, as TCP and TLS do. */
+  readonly connectRoundTrips: number;
   /** Nodes behind the URL; each request is answered by a random one. */
   readonly replicas: number;
   /** Blocks by which the last replica is behind; the others are between it and the head. */
   readonly lagBlocks: number;
   /** Probability that a request's connection is dropped, before or after the node has seen it. */
   readonly drop: number;
+  /** Probability that a request is never answered, on a connection that stays open. */
+  readonly stall: number;
   /** Probability that a reorganisation begins before a request is answered. */
   readonly reorg: number;
   /** Blocks that a reorganisation changes at most; never a final one. */
@@ -39,9 +43,11 @@ export type ProviderOverrides = Partial<ProviderSettings>;
 const FAULTS_OFF = {
   latencyMs: 0,
   jitterMs: 0,
+  connectRoundTrips: 0,
   replicas: 3,
   lagBlocks: 0,
   drop: 0,
+  stall: 0,
   reorg: 0,
   reorgDepth: 2,
   htmlErrors: 0,
@@ -65,9 +71,11 @@ export function resolveSettings(overrides: ProviderOverrides): ProviderSettings 
 const NUMBERS = [
   "latencyMs",
   "jitterMs",
+  "connectRoundTrips",
   "replicas",
   "lagBlocks",
   "drop",
+  "stall",
   "reorg",
   "reorgDepth",
   "htmlErrors",

@@ -75,7 +75,7 @@ async function answer(
   }
   const reply = await parts.responder.respond(text);
   if (reply.kind === "drop") socket.terminate();
-  else socket.send(reply.body.toString("utf8"));
+  if (reply.kind === "reply") socket.send(reply.body.toString("utf8"));
 }
 
 function isSubscription({ method }: Call): boolean {

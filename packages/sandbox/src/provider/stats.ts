@@ -11,7 +11,10 @@ export interface ProviderStats {
   readonly bytesIn: number;
   /** Bytes of the answers, before compression. */
   readonly bytesOut: number;
+  /** Connections that clients opened. */
+  readonly connections: number;
   readonly dropped: number;
+  readonly stalled: number;
   readonly htmlErrors: number;
   readonly reorgs: number;
   readonly subscriptions: number;
@@ -41,7 +44,9 @@ const ZERO: Readonly<Record<CountedField, number>> = {
   messages: 0,
   bytesIn: 0,
   bytesOut: 0,
+  connections: 0,
   dropped: 0,
+  stalled: 0,
   htmlErrors: 0,
   reorgs: 0,
   subscriptions: 0,

@@ -1,6 +1,7 @@
 /** A node and a client for the provider's tests. */
 import { once } from "node:events";
 import { createServer } from "node:http";
+import { asRecord } from "../json-file.ts";
 import { type Provider, startProvider } from "./provider.ts";
 import type { ProviderOptions } from "./settings.ts";
 
@@ -18,7 +19,8 @@ export interface TestCall {
 
 /** Starts a node with 100 blocks; a range has one log per block. */
 export async function startTestNode() {
-  const node = { head: 100, final: 90, seen: [] as TestCall[] };
+  const seen: TestCall[] = [];
+  const node = { head: 100, final: 90, seen };
   const blockOf = (number: number) => ({
     number: hex(number),
     hash: hashOf(number),
@@ -40,8 +42,7 @@ export async function startTestNode() {
       return hashOf(number) === first && number <= node.head ? blockOf(number) : null;
     }
     if (method === "eth_getLogs") {
-      // CAST: the tests ask with a filter.
-      const { fromBlock, toBlock, blockHash } = first as Record<string, string>;
+      const { fromBlock, toBlock, blockHash } = asRecord(first) ?? {};
       if (blockHash !== undefined) return [{ logIndex: "0x0", blockHash }];
       const from = numberOf(fromBlock);
       return Array.from({ length: numberOf(toBlock) - from + 1 }, (_, index) => ({

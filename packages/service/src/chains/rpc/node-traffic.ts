@@ -21,6 +21,9 @@ export interface NodeTrafficOptions {
 /** The longest that a request waits for the end of a back-off: meanwhile other nodes answer. */
 const BACK_OFF_WAIT_MAX_MS = 5_000;
 
+/** Batches that fit into a second: of larger ones the last would leave much of it unused. */
+const BATCHES_PER_SECOND = 4;
+
 interface Waiting {
   readonly count: number;
   readonly deadlineMs: number;
@@ -88,7 +91,10 @@ export function createNodeTraffic(options: NodeTrafficOptions): NodeTraffic {
 
   return {
     now: () => clock.now(),
-    batchMax: requestsPerSecond ?? Infinity,
+    batchMax:
+      requestsPerSecond === undefined
+        ? Infinity
+        : Math.max(1, Math.floor(requestsPerSecond / BATCHES_PER_SECOND)),
     observe,
     async enter(count, deadlineMs) {
       const patientUntilMs = Math.min(deadlineMs, clock.now() + BACK_OFF_WAIT_MAX_MS);

@@ -1,7 +1,6 @@
 /**
  * Back-off of one node: after a refusal for the rate of requests nothing is sent for a while, which doubles with each further
- * refusal and ends with a request that is answered. Fewer requests are sent at once, too: half of them after a refusal, one
- * more after as many answers as there are requests at once.
+ * refusal and ends with a request that is answered.
  */
 import type { Clock, Random } from "../../core/ports.ts";
 
@@ -9,47 +8,38 @@ const DELAY_MIN_MS = 500;
 const DELAY_MAX_MS = 60_000;
 /** A daily quota can ask for hours. The node is tried again meanwhile, as plans are upgraded. */
 const RETRY_AFTER_MAX_MS = 15 * 60_000;
-/** Requests at once. More do not help: a server queues them. */
-const AT_ONCE_MAX = 32;
 
 export interface BackOff {
   /** No request may be sent before this time. */
   readonly untilMs: number;
-  /** Requests that may be open at once. */
-  readonly atOnce: number;
-  /** Reports a refusal of a request that was sent at `sentMs`. */
-  refused(retryAfter: string | null, sentMs: number): void;
+  /** Reports a refusal of a request that was sent at `sentMs`. Returns whether it is the first of its kind. */
+  refused(retryAfter: string | null, sentMs: number): boolean;
   answered(sentMs: number): void;
 }
 
 export function createBackOff({ clock, random }: { clock: Clock; random: Random }): BackOff {
   let untilMs = 0;
   let refusals = 0;
-  let atOnce = AT_ONCE_MAX;
   return {
     get untilMs() {
       return untilMs;
     },
-    get atOnce() {
-      return Math.floor(atOnce);
-    },
     refused(retryAfter, sentMs) {
       const nowMs = clock.now();
       // Requests that were open together are refused together, which is one refusal.
-      if (sentMs >= untilMs) {
+      const isFirst = sentMs >= untilMs;
+      if (isFirst) {
         refusals += 1;
-        atOnce = Math.max(1, Math.floor(atOnce / 2));
         const delayMs = Math.min(DELAY_MIN_MS * 2 ** (refusals - 1), DELAY_MAX_MS);
         untilMs = Math.max(untilMs, nowMs + delayMs * (0.5 + fractionOf(random) / 2));
       }
       const askedMs = parseRetryAfter(retryAfter, nowMs);
       // A little later than asked, since other processes of this account were asked the same.
       if (askedMs > 0) untilMs = Math.max(untilMs, nowMs + askedMs + 250 * fractionOf(random));
+      return isFirst;
     },
     answered(sentMs) {
-      if (sentMs < untilMs) return;
-      refusals = 0;
-      atOnce = Math.min(AT_ONCE_MAX, atOnce + 1 / atOnce);
+      if (sentMs >= untilMs) refusals = 0;
     },
   };
 }

@@ -3,11 +3,12 @@ import { afterEach, describe, expect, test } from "vitest";
 import type { Clock } from "../../core/ports.ts";
 import { createCountingRandom } from "../../../test/support/doubles.ts";
 import { echo, type HttpNode, type Reply, startHttpNode } from "../../../test/rpc/http-node.ts";
+import { createBackOff } from "./back-off.ts";
 import { createDayBudget, type DayCount } from "./day-budget.ts";
 import { createNodeTraffic, type NodeTrafficOptions } from "./node-traffic.ts";
 import { createRequestWindow } from "./request-window.ts";
 import { createRpc } from "./rpc.ts";
-import type { Exchange, Turn } from "./traffic.ts";
+import type { Exchange } from "./traffic.ts";
 
 const START_MS = Date.parse("2026-03-01T12:00:00Z");
 const DAY_MS = 86_400_000;
@@ -56,7 +57,7 @@ const limited = (retryAfter: string | null = null) => ({ retryAfter });
 
 describe("requests per second", () => {
   test("are at most the limit in every second, wherever it begins", () => {
-    const window = createRequestWindow(5);
+    const window = createRequestWindow(() => 5);
     const sentMs: number[] = [];
     let nowMs = 0;
     for (const count of [3, 2, 1, 4, 5, 1, 1, 1, 3, 2]) {
@@ -106,70 +107,56 @@ describe("requests per second", () => {
 });
 
 describe("back-off", () => {
-  /** Returns how long the next request waits. */
-  async function waitAfter(retryAfter: string | null): Promise<number> {
-    const { clock, enter } = createTraffic();
-    (await enter()).end(limited(retryAfter));
-    const startMs = clock.now();
-    (await enterAfter(clock, enter)).end(null);
-    return clock.now() - startMs;
+  function open() {
+    const clock = createVirtualClock();
+    const backOff = createBackOff({ clock, random: createCountingRandom() });
+    /** Refuses a request that is sent now, and returns the milliseconds until the next one. */
+    const refuse = (retryAfter: string | null = null) => {
+      backOff.refused(retryAfter, clock.now());
+      return backOff.untilMs - clock.now();
+    };
+    return { clock, backOff, refuse };
   }
 
-  /** Enters as soon as the back-off is over, however long it is. */
-  async function enterAfter(
-    clock: ReturnType<typeof createVirtualClock>,
-    enter: () => Promise<Turn>,
-  ): Promise<Turn> {
-    for (;;) {
-      const turn = await enter().catch(() => null);
-      if (turn) return turn;
-      clock.advance(10);
-    }
-  }
-
-  test("waits as long as the node asks, in seconds or until a date", async () => {
-    expect(await waitAfter("7")).toBeGreaterThanOrEqual(7_000);
-    expect(await waitAfter("7")).toBeLessThan(7_300);
-    const date = new Date(START_MS + 9_000).toUTCString();
-    expect(await waitAfter(date)).toBeGreaterThanOrEqual(9_000);
-    expect(await waitAfter(date)).toBeLessThan(9_300);
-  });
-
-  test("waits at least a moment whatever the node asks", async () => {
-    for (const retryAfter of [null, "0", "soon", "-5", new Date(0).toUTCString()]) {
-      expect(await waitAfter(retryAfter)).toBeGreaterThanOrEqual(250);
-      expect(await waitAfter(retryAfter)).toBeLessThanOrEqual(500);
+  test("waits as long as the node asks, in seconds or until a date", () => {
+    for (const asked of ["7", new Date(START_MS + 7_000).toUTCString()]) {
+      const wait = open().refuse(asked);
+      expect(wait).toBeGreaterThanOrEqual(7_000);
+      expect(wait).toBeLessThan(7_300);
     }
   });
 
-  test("doubles with each refusal and ends with an answer", async () => {
-    const { clock, enter } = createTraffic();
-    const waits: number[] = [];
+  test("waits at most a quarter of an hour, whatever the node asks", () => {
+    expect(open().refuse("86400")).toBeLessThan(15 * 60_000 + 300);
+  });
+
+  test("waits at least a moment, whatever the node asks", () => {
+    for (const asked of [null, "0", "soon", "-5", new Date(0).toUTCString()]) {
+      const wait = open().refuse(asked);
+      expect(wait).toBeGreaterThanOrEqual(250);
+      expect(wait).toBeLessThanOrEqual(500);
+    }
+  });
+
+  test("doubles with each refusal and ends with an answer", () => {
+    const { clock, backOff, refuse } = open();
     for (let index = 0; index < 10; index++) {
-      const startMs = clock.now();
-      const turn = await enterAfter(clock, enter);
-      waits.push(clock.now() - startMs);
-      turn.end(limited());
-    }
-    for (const [index, wait] of waits.slice(1).entries()) {
       const longest = Math.min(500 * 2 ** index, 60_000);
+      const wait = refuse();
       expect(wait).toBeGreaterThanOrEqual(longest / 2);
       expect(wait).toBeLessThanOrEqual(longest);
+      clock.advance(wait);
     }
-    (await enterAfter(clock, enter)).end(null);
-    (await enter()).end(limited());
-    const startMs = clock.now();
-    await enter();
-    expect(clock.now() - startMs).toBeLessThanOrEqual(500);
+    backOff.answered(clock.now());
+    expect(refuse()).toBeLessThanOrEqual(500);
   });
 
-  test("counts the refusals of requests that were open together as one", async () => {
-    const { clock, enter } = createTraffic();
-    const turns = await Promise.all(Array.from({ length: 8 }, () => enter()));
-    for (const turn of turns) turn.end(limited());
-    const startMs = clock.now();
-    await enter();
-    expect(clock.now() - startMs).toBeLessThanOrEqual(500);
+  test("counts the refusals of requests that were open together as one", () => {
+    const { clock, backOff } = open();
+    const sentMs = clock.now();
+    const isFirst = Array.from({ length: 8 }, () => backOff.refused(null, sentMs));
+    expect(isFirst).toEqual([true, ...Array.from({ length: 7 }, () => false)]);
+    expect(backOff.untilMs - clock.now()).toBeLessThanOrEqual(500);
   });
 
   test("refuses at once what cannot wait that long, also what waits already", async () => {
@@ -182,28 +169,42 @@ describe("back-off", () => {
     await expect(enter(1, 5_000)).rejects.toMatchObject({ reason: "rate limited" });
     expect(clock.now()).toBe(startMs);
   });
+});
 
-  test("halves the requests at once, which grow again with answers", async () => {
-    const { enter } = createTraffic();
-    const openMost = async () => {
-      const turns: Turn[] = [];
-      for (;;) {
-        const turn = await enter(1, 0).catch(() => null);
-        if (!turn) break;
-        turns.push(turn);
-      }
-      return turns;
-    };
-    const first = await openMost();
-    expect(first).toHaveLength(32);
-    first.pop()?.end(limited("1"));
-    for (const turn of first) turn.end(null);
-    (await enter()).end(null);
-    const second = await openMost();
-    expect(second).toHaveLength(16);
-    for (const turn of second) turn.end(null);
-    for (let index = 0; index < 40; index++) (await enter()).end(null);
-    expect((await openMost()).length).toBeGreaterThan(17);
+describe("a rate that nobody configured", () => {
+  /** A node that accepts some requests in each second of the clock, as a bucket that refills evenly. */
+  async function sendFor(seconds: number, perSecond: number) {
+    const { clock, enter } = createTraffic();
+    const started = clock.now();
+    let tokens = perSecond;
+    let filledMs = started;
+    const log: { readonly atMs: number; readonly isRefused: boolean }[] = [];
+    while (clock.now() - started < seconds * 1_000) {
+      const turn = await enter(1).catch(() => null);
+      clock.advance(5);
+      if (!turn) continue;
+      tokens = Math.min(perSecond, tokens + ((clock.now() - filledMs) / 1_000) * perSecond);
+      filledMs = clock.now();
+      const isRefused = tokens < 1;
+      if (!isRefused) tokens -= 1;
+      turn.end(isRefused ? limited() : null);
+      log.push({ atMs: clock.now() - started, isRefused });
+    }
+    return log.filter(({ atMs }) => atMs > (seconds * 1_000) / 2);
+  }
+
+  test("is learned from refusals, so that few follow and most of it is used", async () => {
+    const log = await sendFor(60, 25);
+    const refused = log.filter(({ isRefused }) => isRefused).length;
+    expect(refused / log.length).toBeLessThan(0.05);
+    expect((log.length - refused) / 30).toBeGreaterThan(15);
+  });
+
+  test("has no limit as long as the node refuses nothing", async () => {
+    const { clock, traffic, enter } = createTraffic();
+    for (let index = 0; index < 5_000; index++) (await enter()).end(null);
+    expect(clock.now()).toBe(START_MS);
+    expect(traffic.batchMax).toBe(Infinity);
   });
 });
 

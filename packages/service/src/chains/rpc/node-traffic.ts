@@ -5,6 +5,7 @@
 import type { Clock, Random } from "../../core/ports.ts";
 import { createBackOff } from "./back-off.ts";
 import type { DayBudget } from "./day-budget.ts";
+import { createLearnedRate } from "./learned-rate.ts";
 import { createRequestWindow } from "./request-window.ts";
 import { type Exchange, type NodeTraffic, type Turn, Withheld } from "./traffic.ts";
 
@@ -12,7 +13,7 @@ export interface NodeTrafficOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly observe: (exchange: Exchange) => void;
-  /** Undefined: no limit. */
+  /** Undefined: as many as the node accepts. */
   readonly requestsPerSecond?: number | undefined;
   /** Undefined: no limit. */
   readonly dayBudget?: DayBudget | undefined;
@@ -21,6 +22,8 @@ export interface NodeTrafficOptions {
 /** The longest that a request waits for the end of a back-off: meanwhile other nodes answer. */
 const BACK_OFF_WAIT_MAX_MS = 5_000;
 
+/** HTTP requests at once. More do not help: a server queues them. */
+const AT_ONCE_MAX = 32;
 /** Batches that fit into a second: of larger ones the last would leave much of it unused. */
 const BATCHES_PER_SECOND = 4;
 
@@ -36,7 +39,9 @@ interface Waiting {
 export function createNodeTraffic(options: NodeTrafficOptions): NodeTraffic {
   const { clock, observe, requestsPerSecond, dayBudget } = options;
   const backOff = createBackOff(options);
-  const window = requestsPerSecond === undefined ? null : createRequestWindow(requestsPerSecond);
+  const learned = createLearnedRate();
+  const perSecond = () => requestsPerSecond ?? learned.now();
+  const window = createRequestWindow(perSecond);
   /** In order of arrival. */
   let queue: Waiting[] = [];
   let open = 0;
@@ -46,15 +51,18 @@ export function createNodeTraffic(options: NodeTrafficOptions): NodeTraffic {
 
   function startOne({ count, start }: Waiting): void {
     const sentMs = clock.now();
-    window?.take(count, sentMs);
+    window.take(count, sentMs);
     open += 1;
     start({
       end(limited) {
         open -= 1;
         if (limited) {
-          backOff.refused(limited.retryAfter, sentMs);
+          if (backOff.refused(limited.retryAfter, sentMs)) learned.refused(clock.now());
           refuseLate();
-        } else backOff.answered(sentMs);
+        } else {
+          backOff.answered(sentMs);
+          learned.accepted(count, clock.now());
+        }
         wake.abort();
       },
     });
@@ -73,8 +81,8 @@ export function createNodeTraffic(options: NodeTrafficOptions): NodeTraffic {
     isPumping = true;
     for (let first = queue[0]; first; first = queue[0]) {
       const nowMs = clock.now();
-      const freeMs = Math.max(backOff.untilMs, window?.freeAt(first.count, nowMs) ?? nowMs);
-      const isFull = open >= backOff.atOnce;
+      const freeMs = Math.max(backOff.untilMs, window.freeAt(first.count, nowMs));
+      const isFull = open >= AT_ONCE_MAX;
       if (freeMs > first.deadlineMs || (isFull && nowMs >= first.deadlineMs)) {
         queue.shift();
         first.refuse(new Withheld("too many requests waiting"));
@@ -91,10 +99,9 @@ export function createNodeTraffic(options: NodeTrafficOptions): NodeTraffic {
 
   return {
     now: () => clock.now(),
-    batchMax:
-      requestsPerSecond === undefined
-        ? Infinity
-        : Math.max(1, Math.floor(requestsPerSecond / BATCHES_PER_SECOND)),
+    get batchMax() {
+      return Math.max(1, Math.floor(perSecond() / BATCHES_PER_SECOND));
+    },
     observe,
     async enter(count, deadlineMs) {
       const patientUntilMs = Math.min(deadlineMs, clock.now() + BACK_OFF_WAIT_MAX_MS);

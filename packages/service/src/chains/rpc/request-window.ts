@@ -9,8 +9,8 @@ export interface RequestWindow {
   take(count: number, nowMs: number): void;
 }
 
-/** Returns a window of `perSecond` requests; `count` must not exceed it. */
-export function createRequestWindow(perSecond: number): RequestWindow {
+/** Returns a window of `perSecond` requests, which may change. More of them at once have a second of their own. */
+export function createRequestWindow(perSecond: () => number): RequestWindow {
   /** Oldest first. */
   let taken: { readonly atMs: number; readonly count: number }[] = [];
   return {
@@ -19,7 +19,7 @@ export function createRequestWindow(perSecond: number): RequestWindow {
       let used = taken.reduce((sum, entry) => sum + entry.count, 0);
       let freeMs = nowMs;
       for (const entry of taken) {
-        if (used + count <= perSecond) break;
+        if (used + count <= perSecond()) break;
         used -= entry.count;
         freeMs = entry.atMs + WINDOW_MS;
       }

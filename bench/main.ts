@@ -1,12 +1,16 @@
-/** `npm run bench -- <name>`: runs one benchmark. */
+/** `npm run bench -- <name> [options]`: runs one benchmark. */
 import { benchGas } from "./gas.ts";
+import { benchRpc } from "./rpc.ts";
 
-const BENCHES: Readonly<Record<string, () => void>> = { gas: benchGas };
+const BENCHES: Readonly<Record<string, (args: readonly string[]) => void | Promise<void>>> = {
+  gas: benchGas,
+  rpc: benchRpc,
+};
 
-const name = process.argv[2] ?? "";
-const bench = BENCHES[name];
+const [name = "", ...args] = process.argv.slice(2);
+const bench = Object.hasOwn(BENCHES, name) ? BENCHES[name] : undefined;
 if (bench) {
-  bench();
+  await bench(args);
 } else {
   console.error(`expected one of: ${Object.keys(BENCHES).join(", ")}`);
   process.exitCode = 1;

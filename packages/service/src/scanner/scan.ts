@@ -58,10 +58,15 @@ export const PACE: Pace = {
   blocksMax: 64,
   finalBlocksMax: 2_000,
   finalMargin: 64n,
-  finalityBlocks: 10,
+  finalityBlocks: 32,
   idlePolls: 10,
   behindMs: 15_000,
 };
+
+/** Timestamps have whole seconds, and polls an interval: a block that is older than usual by less is not late. */
+const LATE_MS = 1_200;
+/** Growth of the least age per section, so that it follows a chain that becomes slower. */
+const AGE_DRIFT_MS = 50;
 
 /** A section, and how it was asked for. */
 interface Reading {
@@ -75,6 +80,10 @@ interface Reading {
 interface Memory {
   /** Blocks to ask for at the head. */
   size: number;
+  /** Polls in a row that found as many. */
+  full: number;
+  /** The least age of the newest block of a section lately: the clocks of the chain and of this machine differ. */
+  leastAgeMs: number;
   finality: { readonly number: bigint; blocks: number } | null;
   idlePolls: number;
   /** The section after the block with this hash, under way. */
@@ -86,7 +95,14 @@ interface Memory {
  * @throws OperatingError REORG if a final block, or the whole window, is orphaned: an operator must investigate.
  */
 export function createScan(deps: ScannerDeps, pace: Pace = PACE): () => Promise<boolean> {
-  const memory: Memory = { size: 1, finality: null, idlePolls: 0, ahead: null };
+  const memory: Memory = {
+    size: 1,
+    full: 0,
+    leastAgeMs: Infinity,
+    finality: null,
+    idlePolls: 0,
+    ahead: null,
+  };
   return async () => {
     try {
       for (let sections = 0; sections < SECTIONS_MAX; sections++) {
@@ -112,6 +128,7 @@ async function scanNext(deps: ScannerDeps, pace: Pace, memory: Memory): Promise<
   const { section, isFull, isFinal, finalNumber } = reading;
   if (!section) {
     memory.idlePolls += 1;
+    memory.full = 0;
     if (!tip || memory.idlePolls < pace.idlePolls) return false;
     memory.idlePolls = 0;
     return removeOrphans(deps, tip);
@@ -123,7 +140,7 @@ async function scanNext(deps: ScannerDeps, pace: Pace, memory: Memory): Promise<
   if (!first || !last) return false;
   // With skipped slots nothing later proves that no block lies below the first one, so the first must be final.
   if (!tip && first.number > deps.startBlock && first.number > finalNumber) return false;
-  const isBehind = isFinal || deps.clock.now() - Number(last.time) * 1_000 > pace.behindMs;
+  const isBehind = isFinal || isLate(memory, pace, { isFull, ageMs: ageOf(deps, last) });
   adapt(memory, pace, { isBehind, isFull, found: section.blocks.length });
   if (isBehind && isFull) {
     const next = readAfter(deps, pace, memory, last.number);
@@ -136,17 +153,34 @@ async function scanNext(deps: ScannerDeps, pace: Pace, memory: Memory): Promise<
   return isBehind;
 }
 
+function ageOf({ clock }: ScannerDeps, { time }: ScannedBlock): number {
+  return clock.now() - Number(time) * 1_000;
+}
+
+/** Reports whether there are more blocks already, judged by the age of the newest one that was read. */
+function isLate(
+  memory: Memory,
+  { behindMs }: Pace,
+  { isFull, ageMs }: { isFull: boolean; ageMs: number },
+): boolean {
+  memory.leastAgeMs = Math.min(ageMs, memory.leastAgeMs + AGE_DRIFT_MS);
+  return ageMs > behindMs || (isFull && ageMs > memory.leastAgeMs + LATE_MS);
+}
+
+/** Polls in a row that find as many blocks as they ask for, before one more is asked for: each that is absent costs a request. */
+const FULL_BEFORE_GROWTH = 16;
+
 /** Chooses the number of blocks to ask for next. */
 function adapt(
   memory: Memory,
   pace: Pace,
   { isBehind, isFull, found }: { isBehind: boolean; isFull: boolean; found: number },
 ): void {
-  if (!isFull) memory.size = Math.max(1, Math.min(found, pace.blocksMax));
-  else {
-    const size = isBehind ? 2 * memory.size : Math.ceil(memory.size * 1.25);
-    memory.size = Math.min(size, pace.blocksMax);
-  }
+  memory.full = isFull ? memory.full + 1 : 0;
+  if (!isFull) memory.size = Math.max(1, found);
+  else if (isBehind) memory.size *= 2;
+  else if (memory.full % FULL_BEFORE_GROWTH === 0) memory.size += Math.ceil(memory.size / 4);
+  memory.size = Math.min(memory.size, pace.blocksMax);
 }
 
 async function readAfter(

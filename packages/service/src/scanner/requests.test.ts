@@ -1,0 +1,139 @@
+/** The requests of the scanner, counted by a provider in front of a chain: they are what an operator pays for. */
+import { type Provider, startProvider, startSyntheticChain } from "@sluice/sandbox/provider";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
+import { createFollower, issueWallet } from "../../test/support/follower.ts";
+import { PACE } from "./scan.ts";
+import { type Address, NATIVE_TOKEN, toEvmAddress } from "../core/hex.ts";
+
+const TOKEN = toEvmAddress(`0x${"70".repeat(20)}`);
+const CHAIN_ID = 31_337;
+const HEAD = 10_000;
+
+let database: TestDatabase;
+const opened: { close(): Promise<unknown> }[] = [];
+beforeEach(async () => {
+  database = await createTestDatabase();
+});
+afterEach(async () => {
+  for (const one of opened.splice(0).toReversed()) await one.close();
+  await database.drop();
+});
+
+async function follow({
+  tokens,
+  startBlock,
+  finalDepth,
+  nodes = 1,
+  deposits = [],
+}: {
+  readonly tokens: readonly Address[];
+  readonly startBlock: number;
+  readonly finalDepth: number;
+  readonly nodes?: number;
+  /** Heights that pay the wallet. */
+  readonly deposits?: readonly number[];
+}) {
+  const { db } = database;
+  const wallet = await issueWallet(db);
+  const chain = await startSyntheticChain({
+    head: HEAD,
+    finalDepth,
+    tokens: [TOKEN],
+    transactionsPerBlock: 4,
+    transfersPerBlock: 4,
+    chainId: CHAIN_ID,
+    deposits: deposits.map((block) => ({ block, to: wallet, token: TOKEN, amount: 5_000_000n })),
+  });
+  opened.push(chain);
+  const providers: Provider[] = [];
+  for (let node = 0; node < nodes; node++) {
+    const provider = await startProvider({ upstream: chain.url, profile: "geth-like" });
+    providers.push(provider);
+    opened.push(provider);
+  }
+  const [first, ...others] = providers.map(({ url }) => url);
+  if (first === undefined) throw new Error("expected a node");
+  const follower = await createFollower({
+    db,
+    rpcUrls: [first, ...others],
+    required: nodes === 1 ? 1 : 2,
+    evmChainId: CHAIN_ID,
+    tokens,
+    startBlock: BigInt(startBlock),
+  });
+  return {
+    chain,
+    follower,
+    /** Returns the requests to the node that got most of them. */
+    count: () => Math.max(...providers.map((provider) => provider.stats().requests)),
+    async catchUp() {
+      while ((await follower.height()) < BigInt(chain.head())) await follower.scan();
+    },
+  };
+}
+
+const WITH_COIN = [TOKEN, NATIVE_TOKEN];
+
+describe.each([
+  ["one node", 1],
+  ["two of three nodes", 3],
+])("through %s", (_what, nodes) => {
+  test.each([
+    ["tokens", [TOKEN]],
+    ["the native coin", WITH_COIN],
+  ])(
+    "a new block costs at most 2.2 requests with %s, and an idle poll one",
+    async (_all, tokens) => {
+      const { chain, follower, count, catchUp } = await follow({
+        tokens,
+        startBlock: HEAD - 5,
+        finalDepth: 1_000,
+        nodes,
+      });
+      await catchUp();
+      const before = count();
+      const blocks = 60;
+      for (let block = 1; block <= blocks; block++) {
+        chain.setHead(HEAD + block);
+        await catchUp();
+      }
+      expect((count() - before) / blocks).toBeLessThanOrEqual(2.2);
+      const idle = count();
+      for (let poll = 0; poll < 9; poll++) expect(await follower.scan()).toBe(false);
+      expect(count() - idle).toBe(9);
+    },
+  );
+
+  test("a final block costs at most 0.05 requests without the native coin", async () => {
+    const { follower, count, catchUp } = await follow({
+      tokens: [TOKEN],
+      startBlock: HEAD - 6_000,
+      finalDepth: 10,
+      nodes,
+      deposits: [HEAD - 5_999, HEAD - 3_000],
+    });
+    // The newest final blocks are read like new ones.
+    while ((await follower.height()) < BigInt(HEAD - 200)) await follower.scan();
+    expect(count() / follower.heights()).toBeLessThanOrEqual(0.05);
+    await catchUp();
+    expect(await follower.deposits()).toEqual([
+      [BigInt(HEAD - 5_999), 5_000_000n],
+      [BigInt(HEAD - 3_000), 5_000_000n],
+    ]);
+  });
+
+  test("a final block costs at most 1.05 requests with the native coin", async () => {
+    const blocks = 2_000;
+    const { count, catchUp } = await follow({
+      tokens: WITH_COIN,
+      startBlock: HEAD - blocks + 1,
+      finalDepth: 10,
+      nodes,
+    });
+    await catchUp();
+    // Those that are not final, or not far enough below the newest final one, are read like new ones.
+    const newest = 10 + Number(PACE.finalMargin) + PACE.blocksMax;
+    expect(count()).toBeLessThanOrEqual(1.05 * (blocks - newest) + 2.2 * newest);
+  });
+});

@@ -1,0 +1,141 @@
+/** The scanner over any EVM nodes, with a database of its own and one deposit address: for load and for requests. */
+import { issueAddress } from "../../src/addresses/index.ts";
+import { createEvmChain } from "../../src/chains/evm/evm-chain.ts";
+import { type ChainAtBlocks, createQuorumChain } from "../../src/chains/quorum.ts";
+import { type Address, padAddress, toEvmAddress } from "../../src/core/hex.ts";
+import type { Clock } from "../../src/core/ports.ts";
+import type { Db } from "../../src/db/schema.ts";
+import { createIntegrator } from "../../src/integrators/index.ts";
+import { systemClock, systemRandom } from "../../src/roles/system-ports.ts";
+import { createRouteBook } from "../../src/routes/index.ts";
+import { createScan, PACE, type Pace, type ScannerDeps } from "../../src/scanner/index.ts";
+import type { SettlementDeps } from "../../src/settlements/index.ts";
+import { createSponsoredFees, silentLog, unseenMetrics } from "./doubles.ts";
+
+/** Contracts that the nodes need not have: nothing is settled. */
+const CONTRACT = toEvmAddress(`0x${"0f".repeat(20)}`);
+const CHAIN_ID = 2;
+
+export interface FollowerOptions {
+  readonly db: Db;
+  readonly rpcUrls: readonly [string, ...string[]];
+  /** Number of nodes that must agree; by default all. */
+  readonly required?: number;
+  readonly evmChainId: number;
+  /** Listed tokens. */
+  readonly tokens: readonly Address[];
+  readonly startBlock: bigint;
+  readonly pace?: Pace;
+  readonly log?: typeof silentLog;
+}
+
+/** The scanner of one chain, which a test or measurement polls. */
+export type Follower = Awaited<ReturnType<typeof createFollower>>;
+
+/** Creates an address, then the scanner. Each call returns a scanner without memory, as a new process has. */
+export async function createFollower(options: FollowerOptions) {
+  const { db, tokens, startBlock, log = silentLog, evmChainId } = options;
+  const chain = openChain(options);
+  const settlements: SettlementDeps = {
+    db,
+    clock: systemClock,
+    random: systemRandom,
+    log,
+    metrics: unseenMetrics,
+    chains: new Map([[CHAIN_ID, chain]]),
+    routes: createRouteBook([]),
+    fees: createSponsoredFees(10),
+    displayAddress: (address) => address,
+    lanes: new Map(),
+    readMinimums: async () => ({ token: undefined, floor: undefined }),
+    wakeEvents: () => undefined,
+    wakeLanes: () => undefined,
+    pollMs: 500,
+  };
+  let heights = 0;
+  const deps: ScannerDeps = {
+    db,
+    chain,
+    tokens,
+    traces: false,
+    startBlock,
+    settlements,
+    clock: systemClock,
+    crashPoint: () => undefined,
+    log,
+    onScanned(count) {
+      heights += count;
+    },
+  };
+  const scan = createScan(deps, options.pace ?? PACE);
+  return {
+    chain,
+    evmChainId,
+    scan,
+    /** Heights scanned so far. */
+    heights: () => heights,
+    async height(): Promise<bigint> {
+      const row = await db
+        .selectFrom("scanner_blocks")
+        .select((eb) => eb.fn.max("number").as("number"))
+        .executeTakeFirst();
+      return row?.number ?? startBlock - 1n;
+    },
+    /** Returns the height and amount of each deposit that is not orphaned, in order. */
+    async deposits(): Promise<(readonly [bigint, bigint])[]> {
+      const rows = await db
+        .selectFrom("deposits")
+        .select(["block_number", "amount"])
+        .where("orphaned_at", "is", null)
+        .orderBy("block_number")
+        .orderBy("amount")
+        .execute();
+      return rows.map((row) => [row.block_number, BigInt(row.amount)]);
+    },
+  };
+}
+
+function openChain({ rpcUrls, evmChainId, required, log = silentLog }: FollowerOptions) {
+  const contracts = { factory: CONTRACT, escrow: CONTRACT, delivery: CONTRACT };
+  const open = (rpcUrl: string): ChainAtBlocks => ({
+    ...createEvmChain({ chainId: CHAIN_ID, evmChainId, rpcUrl, contracts, timeoutMs: 10_000 }),
+    checkIdentity: async () => undefined,
+  });
+  const [first, ...others] = rpcUrls;
+  if (others.length === 0) return open(first);
+  const clock: Clock = systemClock;
+  return createQuorumChain([open(first), ...others.map(open)], {
+    required: required ?? rpcUrls.length,
+    clock,
+    log,
+  });
+}
+
+/** Issues the only deposit address and returns its wallet. */
+export async function issueWallet(db: Db): Promise<Address> {
+  const { integratorId } = await createIntegrator(
+    { db, random: systemRandom },
+    { name: "acme", refundEvm: CONTRACT, maxFeeBps: 50, maxSlippageBps: 100 },
+  );
+  const chain = createEvmChain({
+    chainId: CHAIN_ID,
+    evmChainId: 1,
+    rpcUrl: "http://127.0.0.1:1",
+    contracts: { factory: CONTRACT, escrow: CONTRACT, delivery: CONTRACT },
+    timeoutMs: 1,
+  });
+  const { wallet } = await issueAddress(
+    { db, random: systemRandom },
+    {
+      chain,
+      integratorId,
+      destination: {
+        userId: padAddress(CONTRACT),
+        destChain: 30,
+        destWallet: CONTRACT,
+        destToken: CONTRACT,
+      },
+    },
+  );
+  return wallet;
+}

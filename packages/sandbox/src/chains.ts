@@ -29,6 +29,7 @@ export interface ChainsOptions {
 /** A running chain. */
 export interface SandboxChain extends ChainSpec {
   readonly rpcUrl: string;
+  readonly wsUrl: string;
   readonly client: EvmClient;
   /** The node's process id. */
   readonly pid: number;
@@ -143,5 +144,6 @@ async function recordAndStop(node: Node): Promise<void> {
 
 function toChain(node: Node): SandboxChain {
   const { spec, rpcUrl, client, origin } = node;
-  return { ...spec, rpcUrl, client, pid: node.process.pid, origin };
+  const wsUrl = rpcUrl.replace(/^http/, "ws");
+  return { ...spec, rpcUrl, wsUrl, client, pid: node.process.pid, origin };
 }

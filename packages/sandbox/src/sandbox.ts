@@ -148,6 +148,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       ports,
       attestationsUrl,
       solanaRpcUrl: solana.node.rpcUrl,
+      wsUrls: { ...listSockets(chains, options.rpcUrls), solana: solana.node.wsUrl },
     });
     const first = await start();
     report(
@@ -188,6 +189,15 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     await stop();
     throw error;
   }
+}
+
+/** Returns the WebSockets of the nodes that the service uses directly; a proxy in front of a node may have none. */
+function listSockets(
+  { all }: SandboxChains,
+  replaced: SandboxOptions["rpcUrls"],
+): Partial<Record<ChainName, string>> {
+  const direct = all.filter(({ name }) => replaced?.[name] === undefined);
+  return Object.fromEntries(direct.map(({ name, wsUrl }) => [name, wsUrl]));
 }
 
 interface SolanaSetup {

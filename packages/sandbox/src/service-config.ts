@@ -53,6 +53,8 @@ export interface ServiceConfigOptions {
   readonly solanaRpcUrl?: string;
   /** Replaces the nodes' URLs, to put a proxy in front of the nodes. */
   readonly rpcUrls?: Partial<Readonly<Record<"ethereum" | "base", string>>>;
+  /** WebSockets of the nodes, which announce new blocks. A chain without one is polled. */
+  readonly wsUrls?: Partial<Readonly<Record<"ethereum" | "base" | "solana", string>>>;
 }
 
 /** The JSON schema of the file, with which editors complete it. */
@@ -98,7 +100,7 @@ export function writeServiceConfig(options: ServiceConfigOptions): string {
       ...CHAIN_SPECS.map(({ name, chainId, evmChainId, domain }) => ({
         chainId,
         evmChainId,
-        rpcUrl: rpcUrl(name),
+        ...describeNode(rpcUrl(name), options.wsUrls?.[name]),
         startBlock: deployment.chains[name].startBlock,
         pollIntervalMs: options.pollIntervalMs ?? 250,
         deliveryConfirmations: 1,
@@ -142,10 +144,15 @@ export function writeServiceConfig(options: ServiceConfigOptions): string {
   return paths.serviceConfig;
 }
 
+function describeNode(url: string, wsUrl: string | undefined): object {
+  return wsUrl === undefined ? { rpcUrl: url } : { rpcUrls: [{ url, wsUrl }] };
+}
+
 /** Returns the configuration of the Solana chain, if there is one. */
 function describeSolana({
   keys,
   solanaRpcUrl,
+  wsUrls,
   pollIntervalMs = 250,
 }: ServiceConfigOptions): readonly object[] {
   if (solanaRpcUrl === undefined) return [];
@@ -162,7 +169,7 @@ function describeSolana({
   return [
     {
       chainId: SOLANA_SPEC.chainId,
-      rpcUrl: solanaRpcUrl,
+      ...describeNode(solanaRpcUrl, wsUrls?.solana),
       genesisHash: GENESIS_HASH,
       startSlot: Number(FIRST_SLOT),
       // A deposit is reported when confirmed and settled when final, about three seconds later in the sandbox.

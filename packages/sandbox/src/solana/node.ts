@@ -31,6 +31,8 @@ export interface SolanaNodeOptions {
 /** The running node. */
 export interface SolanaNode {
   readonly rpcUrl: string;
+  /** Serves `slotSubscribe` only. */
+  readonly wsUrl: string;
   readonly controls: SolanaControls;
   readonly process: DetachedNode["process"];
   readonly logPath: string;
@@ -56,6 +58,7 @@ export async function openSolanaNode(options: SolanaNodeOptions): Promise<Solana
   });
   return {
     rpcUrl: node.rpcUrl,
+    wsUrl: node.rpcUrl.replace(/^http/, "ws"),
     controls: connectSolanaControls(node.rpcUrl),
     process: node.process,
     logPath: node.logPath,

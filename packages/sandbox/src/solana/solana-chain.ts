@@ -10,6 +10,7 @@ import { accountMethods } from "./rpc/account-methods.ts";
 import { blockMethods } from "./rpc/block-methods.ts";
 import { airdropMethods, controlMethods } from "./rpc/control-methods.ts";
 import { startRpcServer } from "./rpc/server.ts";
+import { serveSlots } from "./rpc/slots.ts";
 import { transactionMethods } from "./rpc/transaction-methods.ts";
 
 /** Options of `createSolanaChain`. */
@@ -49,12 +50,14 @@ export async function createSolanaChain(options: SolanaChainOptions = {}): Promi
     ...controlMethods(controls),
   };
   const server = await startRpcServer({ methods, faults: chain.faults, port });
+  const closeSlots = serveSlots(server.http, chain);
   return {
     ...controls,
     url: server.url,
     chain,
     close: async () => {
       clock.pause();
+      closeSlots();
       await server.close();
       journal?.close();
     },

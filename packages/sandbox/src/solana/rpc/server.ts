@@ -1,6 +1,6 @@
 /** The JSON-RPC server over HTTP: single requests, batches and simulated faults. */
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { asRecord } from "../../json-file.ts";
 import type { Faults } from "../chain.ts";
 import { CONTROL_PREFIX } from "../controls.ts";
@@ -16,6 +16,7 @@ const BODY_BYTES_MAX = 1_000_000;
 /** A running server. */
 interface RpcServer {
   readonly url: string;
+  readonly http: Server;
   close(): Promise<void>;
 }
 
@@ -39,6 +40,7 @@ export async function startRpcServer(options: RpcServerOptions): Promise<RpcServ
   if (typeof address !== "object" || address === null) throw new Error("the server has no port");
   return {
     url: `http://${HOST}:${address.port}`,
+    http: server,
     close: async () => {
       const closed = once(server, "close");
       server.close();

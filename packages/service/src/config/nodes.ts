@@ -14,8 +14,8 @@ export const NodeObject = Type.Object(
       Type.Optional(
         Type.String({ pattern: "^wss?://", description: "a ws or wss URL of the same provider" }),
       ),
-      "The WebSocket of the node. Not used yet: the node is polled.",
-      { defaultText: "none" },
+      "The WebSocket of the node, which announces new blocks to the scanner ([nodes.md](nodes.md#push)).",
+      { defaultText: "none: the node is polled" },
     ),
     requestsPerSecond: setting(
       Type.Optional(

@@ -27,13 +27,15 @@ export interface Loop {
 export function startLoop(options: {
   readonly name: string;
   readonly intervalMs: number;
+  /** Returns the pause before the next poll, where it is not always the interval. */
+  readonly pauseMs?: (() => number) | undefined;
   readonly clock: Clock;
   readonly log: Log;
   readonly poll: () => Promise<boolean>;
   /** Called after every poll. */
   readonly onPoll: (poll: Poll) => void;
 }): Loop {
-  const { name, intervalMs, clock, log, poll, onPoll } = options;
+  const { name, intervalMs, pauseMs = () => intervalMs, clock, log, poll, onPoll } = options;
   let stopped = false;
   let woken = false;
   let pause = new AbortController();
@@ -53,7 +55,7 @@ export function startLoop(options: {
       onPoll({ failed, durationMs: clock.now() - startedMs });
       if (stopped || more || woken) continue;
       pause = new AbortController();
-      await clock.sleep(intervalMs, pause.signal);
+      await clock.sleep(pauseMs(), pause.signal);
     }
   }
 

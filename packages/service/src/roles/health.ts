@@ -69,16 +69,18 @@ export function startRoleLoop(
   options: {
     readonly name: string;
     readonly intervalMs: number;
+    readonly pauseMs?: () => number;
     readonly log?: Log;
     readonly poll: () => Promise<boolean>;
   },
 ): Loop {
-  const { name, intervalMs, log = context.log, poll } = options;
+  const { name, intervalMs, pauseMs, log = context.log, poll } = options;
   const finished = health.vitals.watchLoop({ role, name, intervalMs });
   const count = countPolls(health.metrics, name);
   return startLoop({
     name,
     intervalMs,
+    pauseMs,
     clock,
     log,
     poll,

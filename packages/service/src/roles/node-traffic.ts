@@ -67,7 +67,7 @@ function openTraffic(
 }
 
 /** Returns the label of a node: never its URL. */
-function labelOf({ view, position }: NodePlace): string {
+export function labelOf({ view, position }: NodePlace): string {
   return view === "service" ? `${position}` : `attestor-${position}`;
 }
 

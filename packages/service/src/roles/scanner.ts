@@ -2,17 +2,24 @@
 import { startOf } from "../config/index.ts";
 import { maintainEvents } from "../events/index.ts";
 import { chainLabel } from "../telemetry/metrics.ts";
-import { createScan, pollBalances } from "../scanner/index.ts";
+import { createHeadPacing, createScan, pollBalances } from "../scanner/index.ts";
 import { createScannerChain } from "./chains.ts";
 import type { Parts, RunningRole } from "./context.ts";
 import { createIntakeDeps, INTAKE_PARTS } from "./settlement-deps.ts";
 import { startReadings, startRoleLoop } from "./health.ts";
+import { startPushes } from "./push.ts";
 import { getChain } from "../routes/index.ts";
 
 const RETENTION_POLL_MS = 3_600_000;
 
 /** Parts of the scanner. */
-export const SCANNER_PARTS = [...INTAKE_PARTS, "crashPoint", "pace", "trafficOf"] as const;
+export const SCANNER_PARTS = [
+  ...INTAKE_PARTS,
+  "crashPoint",
+  "pace",
+  "random",
+  "trafficOf",
+] as const;
 
 export function startScanner(context: Parts<(typeof SCANNER_PARTS)[number]>): RunningRole {
   const { db, clock, config } = context;
@@ -21,10 +28,16 @@ export function startScanner(context: Parts<(typeof SCANNER_PARTS)[number]>): Ru
   );
   // Uses the scanner's own readers, so that a wallet's balance is not older than the block that paid it.
   const settlements = createIntakeDeps({ ...context, chains });
+  const pushes: RunningRole[] = [];
   const loops = config.chains.flatMap((chain) => {
     const log = context.log.child({ chainId: chain.chainId });
     const vitals = context.health.vitals.watchScanner(chain.chainId);
     const { scannedBlocks } = context.health.metrics;
+    const pacing = createHeadPacing({
+      clock,
+      intervalMs: chain.pollIntervalMs,
+      wake: () => loop.wake(),
+    });
     const deps = {
       db,
       chain: getChain(chains, chain.chainId),
@@ -35,23 +48,27 @@ export function startScanner(context: Parts<(typeof SCANNER_PARTS)[number]>): Ru
       clock,
       crashPoint: context.crashPoint,
       log,
-      onScanned(heights: number) {
+      onScanned(heights: number, newest: bigint) {
         vitals.moved();
+        pacing.scanned(newest);
         scannedBlocks.inc({ chain: chainLabel(chain.chainId) }, heights);
       },
     };
     const scan = createScan(deps, context.pace);
+    const loop = startRoleLoop(context, "scanner", {
+      name: `scanner of chain ${chain.chainId}`,
+      intervalMs: chain.pollIntervalMs,
+      pauseMs: pacing.pauseMs,
+      log,
+      async poll() {
+        const hasMore = await pacing.poll(scan);
+        if (!hasMore) vitals.caughtUp();
+        return hasMore;
+      },
+    });
+    pushes.push(startPushes({ ...context, log }, chain, pacing));
     return [
-      startRoleLoop(context, "scanner", {
-        name: `scanner of chain ${chain.chainId}`,
-        intervalMs: chain.pollIntervalMs,
-        log,
-        async poll() {
-          const hasMore = await scan();
-          if (!hasMore) vitals.caughtUp();
-          return hasMore;
-        },
-      }),
+      loop,
       // A chain without state at a block needs no balance loop: its blocks show every payment.
       ...(chain.kind === "svm"
         ? []
@@ -84,7 +101,7 @@ export function startScanner(context: Parts<(typeof SCANNER_PARTS)[number]>): Ru
   loops.push(retention, ...readings);
   return {
     async stop() {
-      await Promise.all(loops.map((loop) => loop.stop()));
+      await Promise.all([...loops, ...pushes].map((part) => part.stop()));
     },
   };
 }

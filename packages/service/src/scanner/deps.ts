@@ -19,6 +19,6 @@ export interface ScannerDeps {
   readonly clock: Clock;
   readonly crashPoint: CrashPoint;
   readonly log: Log;
-  /** Called after the cursor moved up, with the number of heights. */
-  readonly onScanned: (heights: number) => void;
+  /** Called after the cursor moved up, with the number of heights and the newest one. */
+  readonly onScanned: (heights: number, newest: bigint) => void;
 }

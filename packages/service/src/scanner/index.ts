@@ -1,4 +1,5 @@
 export type { ScannerDeps } from "./deps.ts";
+export { createHeadPacing, type HeadPacing } from "./head-pacing.ts";
 export { pollBalances } from "./native.ts";
 export { createScan, PACE, type Pace } from "./scan.ts";
 export { getTip, TIP_OF_DEPOSIT } from "./store.ts";

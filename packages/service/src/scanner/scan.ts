@@ -290,7 +290,7 @@ async function record(
       .transaction()
       .execute((tx) => pushBlocks(tx, chain.chainId, moved, { ...args, nowMs: clock.now() }));
     const last = others.at(-1) ?? first;
-    deps.onScanned(Number(last.number - (tip?.number ?? first.number - 1n)));
+    deps.onScanned(Number(last.number - (tip?.number ?? first.number - 1n)), last.number);
     tip = last;
   }
 

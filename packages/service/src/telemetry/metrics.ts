@@ -235,6 +235,17 @@ export function createMetrics() {
       ["chain", "node"],
     ),
 
+    rpcPushConnected: gauge(
+      "rpc_push_connected",
+      "1 while a node's WebSocket is subscribed to new blocks, else 0.",
+      ["chain", "node"],
+    ),
+    rpcPushNotices: counter(
+      "rpc_push_notices_total",
+      "Notices of new blocks from a node's WebSocket.",
+      ["chain", "node"],
+    ),
+
     signerRefusals: counter(
       "signer_refusals_total",
       "Requests refused by a signer's policy, by the lane's purpose or `attest`.",

@@ -79,6 +79,9 @@ export type World = Awaited<ReturnType<typeof openWorld>>;
 
 const DEADLINE_MS = 120_000;
 
+/** A node as the configuration names it. */
+type WorldNode = string | { readonly url: string; readonly wsUrl: string };
+
 export interface WorldOptions {
   /** Time from a lock to the deadline of its payout; afterwards the lock is returned. */
   readonly payoutWindowSeconds?: number;
@@ -90,11 +93,13 @@ export interface WorldOptions {
   readonly databaseUrl?: string;
   /** Delay of additions to the contracts; the sandbox's default unless given. */
   readonly delaySeconds?: number;
-  /** Returns the node URLs of the service for a chain, given the real node's; only the real one unless given. */
+  /** Returns the nodes of the service for a chain, given the real one's URL; only the real one unless given. */
   readonly nodesOf?: (
     chain: ChainName,
     rpcUrl: string,
-  ) => readonly string[] | Promise<readonly string[]>;
+  ) => readonly WorldNode[] | Promise<readonly WorldNode[]>;
+  /** Poll interval of the scanners; 100 ms unless given. */
+  readonly pollIntervalMs?: number;
   /** Whether the bridge is preferred to inventory for USDC. */
   readonly bridge?: boolean;
   /** Milliseconds between blocks while a transaction waits; 250 unless given. */
@@ -130,7 +135,7 @@ export async function openWorld(options: WorldOptions = {}) {
     deployment,
     keys,
     ports: { api: 0, quote: 0, ...(options.telemetry && { telemetry: 0 }) },
-    pollIntervalMs: 100,
+    pollIntervalMs: options.pollIntervalMs ?? 100,
     ...(options.payoutWindowSeconds && { payoutWindowSeconds: options.payoutWindowSeconds }),
     ...(options.corsOrigins && { corsOrigins: options.corsOrigins }),
   });

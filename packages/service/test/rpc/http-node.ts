@@ -22,6 +22,8 @@ export interface Reply {
   readonly headers?: Readonly<Record<string, string>>;
   /** Bytes as they are, or a value that is sent as JSON. */
   readonly body: unknown;
+  /** Closes the connection instead of answering. */
+  readonly closes?: boolean;
 }
 
 export interface HttpNode {
@@ -52,6 +54,10 @@ export async function startHttpNode(answer: Answer): Promise<HttpNode> {
       atOnceMax = Math.max(atOnceMax, open);
       const reply = await answer(one);
       open -= 1;
+      if (reply.closes) {
+        socket.destroy();
+        return;
+      }
       response.writeHead(reply.status ?? 200, {
         "content-type": "application/json",
         ...reply.headers,

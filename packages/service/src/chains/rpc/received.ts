@@ -58,7 +58,9 @@ function judgeAnswers(
   const isOfBatch = (answer: NodeAnswer | undefined) =>
     answer !== undefined && !answer.ok && /\bbatch/i.test(answer.message);
   if (given.every(isOfRate)) return rateLimited(retryAfter);
-  if (isBatch && given.every(isOfBatch)) return BATCH_REFUSED;
+  // Some nodes refuse the batch by one error, in the name of its first request or of none.
+  const answered = given.filter((answer) => answer !== undefined);
+  if (isBatch && answered.every(isOfBatch)) return BATCH_REFUSED;
   return {
     kind: "answers",
     answers: given.map((answer) => (isOfRate(answer) ? undefined : answer)),

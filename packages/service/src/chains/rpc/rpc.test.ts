@@ -39,6 +39,24 @@ describe("a request", () => {
     expect(new Set(node.received.map(({ port }) => port)).size).toBeLessThan(4);
   });
 
+  test("is sent again when the server closed a connection that it had kept alive", async () => {
+    let count = 0;
+    const { node, rpc } = await open((received) => {
+      count += 1;
+      return count === 2 ? { body: null, closes: true } : echo(received);
+    });
+    expect(await rpc.call("m", [1])).toEqual({ ok: true, result: ["m", 1] });
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    expect(await rpc.call("m", [2])).toEqual({ ok: true, result: ["m", 2] });
+    expect(node.received).toHaveLength(3);
+  });
+
+  test("is not sent again when the server closes each connection", async () => {
+    const { node, rpc } = await open(() => ({ body: null, closes: true }));
+    await expect(rpc.call("m", [])).rejects.toMatchObject({ code: "RPC_UNAVAILABLE" });
+    expect(node.received).toHaveLength(1);
+  });
+
   test("accepts a compressed answer", async () => {
     const { node, rpc } = await open(({ requests: [sent] }) => ({
       headers: { "content-encoding": "gzip" },
@@ -177,17 +195,18 @@ describe("a batch", () => {
     await expect(rpc.batch(ask(4))).rejects.toMatchObject(unavailable("malformed answer"));
   });
 
-  test.each<[string, (sizes: number) => ReturnType<typeof errorTo>[] | object, number]>([
+  test.each<[string, (first: number) => ReturnType<typeof errorTo>[] | object, number]>([
     ["one error", () => errorTo(null, -32600, "batch requests are not supported"), 200],
     ["one error under 400", () => errorTo(null, -32600, "invalid request"), 400],
     ["a list of one error", () => [errorTo(null, 31, "batch too large")], 500],
+    ["an error to its first request", (first) => [errorTo(first, -32600, "batch too large")], 200],
     ["an empty list", () => [], 200],
     ["HTML", () => "<html>" as never, 413],
   ])(
     "that is refused with %s is sent as parallel requests from then on",
     async (_what, refuse, status) => {
       const { node, rpc } = await open(async (received) => {
-        if (received.isBatch) return { status, body: refuse(received.requests.length) };
+        if (received.isBatch) return { status, body: refuse(received.requests[0]?.id ?? 0) };
         await new Promise((resolve) => setTimeout(resolve, 5));
         return echo(received);
       });

@@ -1,8 +1,10 @@
 /** `npm run bench -- <name> [options]`: runs one benchmark. */
+import { benchDetection } from "./detection.ts";
 import { benchGas } from "./gas.ts";
 import { benchRpc } from "./rpc.ts";
 
 const BENCHES: Readonly<Record<string, (args: readonly string[]) => void | Promise<void>>> = {
+  detection: benchDetection,
   gas: benchGas,
   rpc: benchRpc,
 };

@@ -2,7 +2,7 @@
 import { startOf } from "../config/index.ts";
 import { maintainEvents } from "../events/index.ts";
 import { chainLabel } from "../telemetry/metrics.ts";
-import { createHeadPacing, createScan, pollBalances } from "../scanner/index.ts";
+import { createHeadPacing, createScan, PACE_OF_SLOTS, pollBalances } from "../scanner/index.ts";
 import { createScannerChain } from "./chains.ts";
 import type { Parts, RunningRole } from "./context.ts";
 import { createIntakeDeps, INTAKE_PARTS } from "./settlement-deps.ts";
@@ -54,7 +54,10 @@ export function startScanner(context: Parts<(typeof SCANNER_PARTS)[number]>): Ru
         scannedBlocks.inc({ chain: chainLabel(chain.chainId) }, heights);
       },
     };
-    const scan = createScan(deps, context.pace);
+    const scan = createScan(
+      deps,
+      chain.kind === "svm" ? { ...context.pace, ...PACE_OF_SLOTS } : context.pace,
+    );
     const loop = startRoleLoop(context, "scanner", {
       name: `scanner of chain ${chain.chainId}`,
       intervalMs: chain.pollIntervalMs,

@@ -416,6 +416,7 @@ describe("scanner", () => {
 
 /** Sections that hold a few blocks. */
 const SMALL: Pace = {
+  blocksMin: 1,
   blocksMax: 4,
   finalBlocksMax: 7,
   finalMargin: 2n,

@@ -37,6 +37,8 @@ const SECTIONS_MAX = 16;
 
 /** How far and how often the scanner reads. Its defaults hold on every chain; the simulation uses smaller ones. */
 export interface Pace {
+  /** Fewest blocks to ask for; more than one on a chain that finds out by itself how many are new. */
+  readonly blocksMin: number;
   /** Most blocks of a section, if the section has all of them. */
   readonly blocksMax: number;
   /** Most heights of a section of final blocks without the native coin. */
@@ -55,6 +57,7 @@ export interface Pace {
 }
 
 export const PACE: Pace = {
+  blocksMin: 1,
   blocksMax: 64,
   finalBlocksMax: 2_000,
   finalMargin: 64n,
@@ -62,6 +65,9 @@ export const PACE: Pace = {
   idlePolls: 10,
   behindMs: 15_000,
 };
+
+/** Changes of the pace for a chain of short slots, of which some have no block. */
+export const PACE_OF_SLOTS: Partial<Pace> = { blocksMin: 16, finalityBlocks: 64 };
 
 /** Timestamps have whole seconds, and polls an interval: a block that is older than usual by less is not late. */
 const LATE_MS = 1_200;
@@ -198,7 +204,8 @@ async function readAfter(
   const final = Number(finality.number - pace.finalMargin - after);
   const isFinal = final > pace.blocksMax;
   const most = tokens.some(isNative) ? pace.blocksMax : pace.finalBlocksMax;
-  const max = isFinal ? Math.min(final, most) : memory.size;
+  const size = Math.min(Math.max(memory.size, pace.blocksMin), pace.blocksMax);
+  const max = isFinal ? Math.min(final, most) : size;
   const section = await chain.readSection({
     after,
     max,

@@ -44,7 +44,7 @@ async function openScanner() {
   onTestFinished(drop);
   const random = createCountingRandom();
   const clock = createStillClock();
-  const chain = world.connect([sandbox.url], 1, { seenAt: "confirmed" });
+  const chain = world.connect([sandbox.url], 1, { seenAt: "confirmed", clock });
   const pair = { srcChain: SOLANA, srcToken: NATIVE_SOL, destChain: SOLANA, destToken: NATIVE_SOL };
   // CAST: these tests never quote or deliver.
   const route = { kind: "MONO_CHAIN", pair } as Route;
@@ -113,6 +113,7 @@ async function openScanner() {
     address,
     /** Polls until no block is left. */
     async poll() {
+      clock.advance(1_000);
       while (await scanOnce(deps)) {
         // The loop's condition does the work.
       }

@@ -35,6 +35,7 @@ import { createRoutes } from "../../src/routes/index.ts";
 
 /** Sections small enough for the simulation's short chains. */
 const PACE: Pace = {
+  blocksMin: 1,
   blocksMax: 3,
   finalBlocksMax: 5,
   finalMargin: 1n,

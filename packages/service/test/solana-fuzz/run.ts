@@ -24,6 +24,7 @@ import { OperatingError } from "../../src/core/errors.ts";
 import { type Address, NATIVE_SOL, type TxHash } from "../../src/core/hex.ts";
 import { type TamperingProxy, startTamperingProxy } from "../support/tampering-proxy.ts";
 import { commitmentOf } from "../support/solana-svm.ts";
+import { createQuickClock } from "../support/quorum-doubles.ts";
 import { type SolanaWorld, startSolanaWorld } from "../support/solana-world.ts";
 
 /** The nodes: honest ones and one that hides at random, the same with one that always hides the same, or liars alone. */
@@ -73,13 +74,14 @@ export async function runFuzz({
   for (const liar of liars) hide(liar, nodes === "persistent" ? () => false : random);
   const [one = world.sandbox.url, other = world.sandbox.url] = liars.map(({ url }) => url);
   const { url } = world.sandbox;
-  const seen = { seenAt: level };
+  const clock = createQuickClock();
+  const seen = { seenAt: level, clock };
   const chain =
     nodes === "alone"
       ? world.connect([one], 1, seen)
       : world.connect([one, url, other, url, url], 3, seen);
   try {
-    return await play({ world, chain, level, random, rounds });
+    return await play({ world, chain, clock, level, random, rounds });
   } finally {
     await Promise.all(liars.map((liar) => liar.close()));
     await world.close();
@@ -91,12 +93,14 @@ type Random = (chance: number) => boolean;
 async function play({
   world,
   chain,
+  clock,
   level,
   random,
   rounds,
 }: {
   readonly world: SolanaWorld;
   readonly chain: Chain;
+  readonly clock: ReturnType<typeof createQuickClock>;
   readonly level: Level;
   readonly random: Random;
   readonly rounds: number;
@@ -193,6 +197,7 @@ async function play({
     if (tip.number === (await truth.getHead()).number) await assertExact();
   };
   const scanPatiently = async () => {
+    clock.advance(1_000);
     try {
       await scan();
       return true;

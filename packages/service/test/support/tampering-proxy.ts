@@ -34,10 +34,14 @@ export async function startTamperingProxy(
       body += String(part);
     });
     request.on("end", () => {
-      void forward(body).then(({ status, text }) => {
-        response.writeHead(status, { "content-type": "application/json" });
-        response.end(text);
-      });
+      forward(body).then(
+        ({ status, text }) => {
+          response.writeHead(status, { "content-type": "application/json" });
+          response.end(text);
+        },
+        // The node is down, and so is this one.
+        () => response.destroy(),
+      );
     });
   });
   async function forward(body: string): Promise<{ status: number; text: string }> {

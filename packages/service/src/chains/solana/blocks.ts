@@ -1,6 +1,9 @@
 /**
  * The blocks of one commitment level (finalized, or confirmed) that enough nodes agree on.
  *
+ * Lists of slots, and estimates of how many are new, only say which slots to read: a block is the next one if its parent is
+ * not above the one before it, and any block in between is read first.
+ *
  * Final blocks never change and are cached. A confirmed block can be orphaned, so its head is read again before the
  * cached block is returned.
  */
@@ -10,11 +13,14 @@ import type { Clock } from "../../core/ports.ts";
 import type { Nodes, Read, Rule } from "../ask-nodes.ts";
 import type { BlockAnswer } from "./answers.ts";
 import type { CommitmentLevel, ReadBlock, SolanaNode } from "./node.ts";
+import { createSlotPace } from "./slot-pace.ts";
 
 /** Size of the cache: callers read a block several times in a row. */
 const BLOCKS_KEPT = 8;
 /** Number of slots to list ahead. */
-const SLOTS_AHEAD = 64;
+const SLOTS_AHEAD = 256;
+/** Blocks of one node that are read at the same time: each answer has some megabytes. */
+const BLOCKS_AT_ONCE = 6;
 /** Listed slots to try when nodes list slots that have no block. */
 const SLOTS_TRIED_MAX = 8;
 /** Most parents to follow back from a found block to the next one. */
@@ -23,7 +29,16 @@ const BLOCKS_BACK_MAX = 64;
 const ASKS_MAX = 4;
 const PAUSE_MS = 400;
 
-const NOTHING_LISTED = { after: 0n, slots: [] };
+/** Slots that some node says have a block, lowest first. */
+interface Listed {
+  /** It has no slots up to this one. */
+  readonly after: bigint;
+  readonly slots: readonly bigint[];
+  /** Whether there may be further slots. */
+  readonly isFull: boolean;
+}
+
+const NOTHING_LISTED: Listed = { after: 0n, slots: [], isFull: true };
 
 /** Blocks of one level. */
 export interface Blocks {
@@ -35,6 +50,11 @@ export interface Blocks {
   findBlock(slot: bigint): Promise<BlockAnswer | null>;
   /** Returns the first block after a slot, or null while there is none. Nodes cannot hide a block in between. */
   readBlockAfter(slot: bigint): Promise<BlockAnswer | null>;
+  /**
+   * Returns the next blocks after a slot, linked by their parents, at most `max`; none while there is none. Made for a
+   * caller that follows the chain: at the head, a read without a new block costs one request.
+   */
+  readBlocksAfter(slot: bigint, max: number): Promise<readonly BlockAnswer[]>;
   /** Returns exactly this block, even if it was orphaned after it was read. */
   readExactly(block: { readonly number: bigint; readonly hash: Hex32 }): Promise<BlockAnswer>;
 }
@@ -55,8 +75,10 @@ export function createBlocks(
   const kept = new Map<bigint, BlockAnswer>();
   let finalSlot = 0n;
   let highestRead = 0n;
-  /** Slots listed after `after`; it has no older ones. */
-  let listed: { readonly after: bigint; readonly slots: readonly bigint[] } = NOTHING_LISTED;
+  let listed = NOTHING_LISTED;
+  /** The newest slot when the list was read, and the time. */
+  let newestListed = { slot: 0n, atMs: 0 };
+  const pace = createSlotPace(clock);
 
   async function getSlot(): Promise<bigint> {
     const slots = await nodes.collect((node) => node.getSlot(commitment));
@@ -76,12 +98,24 @@ export function createBlocks(
     const known = kept.get(slot);
     if (known && (isFinal || (await isThere(known)))) return known;
     const read: Read<ReadBlock, SolanaNode> = (node) => node.readBlock(slot, commitment);
-    const { block } = await nodes.agree(read, SAME_BLOCK);
-    kept.delete(slot);
-    kept.set(slot, block);
+    return keep(await nodes.agree(read, SAME_BLOCK));
+  }
+
+  /** Reads the block of a slot that may not have one yet; null if enough nodes say that they have none. */
+  async function readNewBlock(slot: bigint): Promise<BlockAnswer | null> {
+    const known = kept.get(slot);
+    if (known && isFinal) return known;
+    const read: Read<ReadBlock | null, SolanaNode> = (node) => node.findBlock(slot, commitment);
+    const found = await nodes.agree(read, SAME_BLOCK_OR_NONE);
+    return found && keep(found);
+  }
+
+  function keep({ block }: ReadBlock): BlockAnswer {
+    kept.delete(block.slot);
+    kept.set(block.slot, block);
     const [oldest] = kept.keys();
     if (kept.size > BLOCKS_KEPT && oldest !== undefined) kept.delete(oldest);
-    if (slot > highestRead) highestRead = slot;
+    if (block.slot > highestRead) highestRead = block.slot;
     return block;
   }
 
@@ -101,59 +135,126 @@ export function createBlocks(
 
   /** Lists slots that some node says have a block, lowest first. A hint only: a node can invent or omit slots. */
   async function listSlotsAfter(slot: bigint, newest: bigint): Promise<readonly bigint[]> {
-    const isAhead = (other: bigint) => other > slot && other <= newest;
-    const known = listed.after <= slot ? listed.slots.filter(isAhead) : [];
+    const known = listKnownAfter(slot).filter((other) => other <= newest);
     if (known.length > 0) return known;
     const args = { limit: SLOTS_AHEAD, commitment };
+    const atMs = clock.now();
     const lists = await nodes.collect((node) => node.listSlots(slot + 1n, args));
     const slots = [...new Set(lists.values.flat())].sort((one, other) => (one < other ? -1 : 1));
-    listed = { after: slot, slots };
-    return slots.filter(isAhead);
+    const isFull = lists.values.some(({ length }) => length >= SLOTS_AHEAD);
+    listed = { after: slot, slots, isFull };
+    newestListed = { slot: newest, atMs };
+    return listKnownAfter(slot).filter((other) => other <= newest);
   }
 
-  async function findAnyAfter(slot: bigint, newest: bigint): Promise<BlockAnswer> {
-    let failure: unknown;
+  function listKnownAfter(slot: bigint): readonly bigint[] {
+    return listed.after <= slot ? listed.slots.filter((other) => other > slot) : [];
+  }
+
+  function isEndOfList(slot: bigint): boolean {
+    return !listed.isFull && slot >= newestListed.slot && listKnownAfter(slot).length === 0;
+  }
+
+  /** Reads listed blocks at the same time. Those without an answer are left out, and out of the list. */
+  async function readListed(slots: readonly bigint[]): Promise<Present> {
+    const present = await readPresent(slots, readBlock);
+    // Invented, or of an orphaned fork: dropped, so that the next read does not try them first.
+    const found = new Set(present.blocks.map(({ slot }) => slot));
+    const missing = new Set(slots.filter((slot) => !found.has(slot)));
+    listed = { ...listed, slots: listed.slots.filter((slot) => !missing.has(slot)) };
+    return present;
+  }
+
+  async function findAnyAfter(slot: bigint, newest: bigint, max: number): Promise<Present> {
     const slots = await listSlotsAfter(slot, newest);
+    const first = await readListed(slots.slice(0, max));
+    if (first.blocks.length > 0) return first;
+    const second = await readListed(slots.slice(max, max + SLOTS_TRIED_MAX));
+    if (second.blocks.length > 0) return second;
     // If no list helps, the newest slot has a block, whose parents lead back.
-    for (const candidate of [...slots.slice(0, SLOTS_TRIED_MAX), newest]) {
-      try {
-        return await readBlock(candidate);
-      } catch (error) {
-        if (!isUnavailable(error)) throw error;
-        failure = error;
-        // Invented, or of an orphaned fork: drop it, so that the next read does not try it first.
-        const others = listed.slots.filter((one) => one !== candidate);
-        listed = { ...listed, slots: others };
-      }
-    }
-    throw failure;
+    return { ...first, blocks: [await readBlock(newest)] };
   }
 
-  async function findNext(slot: bigint): Promise<BlockAnswer | null> {
-    const newest = await getSlot();
-    if (slot >= newest) return null;
-    let block = await findAnyAfter(slot, newest);
+  /** Returns a block and the blocks between it and a slot, lowest first. */
+  async function readBack(block: BlockAnswer, slot: bigint): Promise<BlockAnswer[]> {
+    const blocks = [block];
     // A list can omit blocks, but the parent hash of a block cannot be wrong.
-    for (let back = 0; block.parentSlot > slot; back += 1) {
-      if (back === BLOCKS_BACK_MAX) {
+    for (let lowest = block; lowest.parentSlot > slot;) {
+      if (blocks.length > BLOCKS_BACK_MAX) {
         listed = NOTHING_LISTED;
         throw unavailable("too many blocks left out");
       }
-      block = await readParent(block);
+      lowest = await readParent(lowest);
+      blocks.unshift(lowest);
     }
-    return block;
+    return blocks;
+  }
+
+  /** Links blocks that were read, the lowest first, and reads those in between. Ends where the next one is missing. */
+  async function link({ blocks }: Present, slot: bigint, max: number): Promise<BlockAnswer[]> {
+    const linked: BlockAnswer[] = [];
+    for (const block of blocks) {
+      const before = linked.at(-1);
+      try {
+        const next = await readBack(block, before?.slot ?? slot);
+        // Another fork, which became the chain between two reads.
+        if (before && next[0]?.parentHash !== before.hash) break;
+        linked.push(...next);
+      } catch (error) {
+        if (!before || !isUnavailable(error)) throw error;
+        break;
+      }
+      if (linked.length >= max) break;
+    }
+    return linked.slice(0, max);
+  }
+
+  async function findNext(slot: bigint, max: number): Promise<readonly BlockAnswer[]> {
+    const newest = await getSlot();
+    if (slot >= newest) {
+      pace.caughtUp(slot, clock.now());
+      return [];
+    }
+    return link(await findAnyAfter(slot, newest, max), slot, max);
   }
 
   /** Retries at level confirmed: a new block is not yet at every node, or not at every backend of one. */
-  async function readBlockAfter(slot: bigint): Promise<BlockAnswer | null> {
+  async function findNextPatiently(slot: bigint, max: number): Promise<readonly BlockAnswer[]> {
     for (let asks = 1; ; asks += 1) {
       try {
-        return await findNext(slot);
+        return await findNext(slot, max);
       } catch (error) {
         if (isFinal || asks === ASKS_MAX || !isUnavailable(error)) throw error;
         await clock.sleep(PAUSE_MS);
       }
     }
+  }
+
+  async function readBlockAfter(slot: bigint): Promise<BlockAnswer | null> {
+    const [block] = await findNextPatiently(slot, 1);
+    return block ?? null;
+  }
+
+  /** Reads the slots that probably have a block by now. Null if that does not help and a list is needed. */
+  async function readExpected(slot: bigint, max: number): Promise<readonly BlockAnswer[] | null> {
+    const count = pace.expect(slot, max);
+    if (count === 0) return null;
+    const slots = Array.from({ length: count }, (_, index) => slot + 1n + BigInt(index));
+    const present = await readPresent(slots, readNewBlock);
+    const isEnough = pace.saw(slot, present.blocks.at(-1)?.slot ?? null);
+    if (present.blocks.length > 0) return link(present, slot, max);
+    return present.hasFailed || !isEnough ? null : [];
+  }
+
+  async function readBlocksAfter(slot: bigint, max: number): Promise<readonly BlockAnswer[]> {
+    const known = listKnownAfter(slot).slice(0, max);
+    const expected = known.length === 0 ? await readExpected(slot, max) : null;
+    if (expected) return expected;
+    const blocks = known.length > 0 ? await link(await readListed(known), slot, max) : [];
+    const found = blocks.length > 0 ? blocks : await findNextPatiently(slot, max);
+    const last = found.at(-1);
+    if (last && isEndOfList(last.slot)) pace.caughtUp(last.slot, newestListed.atMs);
+    return found;
   }
 
   async function findBlock(slot: bigint): Promise<BlockAnswer | null> {
@@ -178,18 +279,55 @@ export function createBlocks(
     return block;
   }
 
-  return { getSlot, getStateSlot, findBlock, readBlockAfter, readExactly };
+  return { getSlot, getStateSlot, findBlock, readBlockAfter, readBlocksAfter, readExactly };
 }
 
 function isUnavailable(error: unknown): boolean {
   return error instanceof OperatingError && error.code === "RPC_UNAVAILABLE";
 }
 
+/** The blocks of some slots, lowest first. */
+interface Present {
+  readonly blocks: readonly BlockAnswer[];
+  /** Whether there was no answer for some slot. */
+  readonly hasFailed: boolean;
+}
+
+/** Reads the blocks of slots, some at the same time, and leaves out those that are absent or have no answer. */
+async function readPresent(
+  slots: readonly bigint[],
+  read: (slot: bigint) => Promise<BlockAnswer | null>,
+): Promise<Present> {
+  const blocks: BlockAnswer[] = [];
+  let hasFailed = false;
+  const left = [...slots];
+  async function readLeft(): Promise<void> {
+    for (let slot = left.shift(); slot !== undefined; slot = left.shift()) {
+      try {
+        const block = await read(slot);
+        if (block) blocks.push(block);
+      } catch (error) {
+        if (!isUnavailable(error)) throw error;
+        hasFailed = true;
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: BLOCKS_AT_ONCE }, readLeft));
+  blocks.sort((one, other) => (one.slot < other.slot ? -1 : 1));
+  return { blocks, hasFailed };
+}
+
 /** Compares blocks by their digest, since they are large. */
 const SAME_BLOCK: Rule<ReadBlock> = {
   isSame: (one, other) => one.digest === other.digest,
-  merge([first]) {
-    if (!first) throw new TypeError("expected a block");
-    return first;
-  },
+  merge: ([first]) => expectAnswer(first),
 };
+const SAME_BLOCK_OR_NONE: Rule<ReadBlock | null> = {
+  isSame: (one, other) => one?.digest === other?.digest,
+  merge: ([first]) => expectAnswer(first),
+};
+
+function expectAnswer<T>(answer: T | undefined): T {
+  if (answer === undefined) throw new TypeError("expected an answer");
+  return answer;
+}

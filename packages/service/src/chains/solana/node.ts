@@ -33,6 +33,8 @@ export type CommitmentLevel = "confirmed" | "finalized";
 /** Highest supported transaction version; nodes refuse to return a block that has a newer one. */
 const VERSION_MAX = 1;
 const UNSUPPORTED_VERSION = -32015;
+/** A node's codes for a block that it does not have yet, or says that there is none. */
+const NO_BLOCK: readonly number[] = [-32004, -32007, -32009];
 /** Entries in one page of a history. */
 export const HISTORY_PAGE = 1_000;
 
@@ -46,6 +48,8 @@ export interface ReadBlock {
 export interface SolanaNode {
   /** Bridge chain id. */
   readonly chainId: number;
+  /** Hash of the first block of the cluster that the node must serve. */
+  readonly genesisHash: Hex32;
   /** Throws CONFIG_MISSING when the node serves another cluster. */
   checkIdentity(): Promise<void>;
   readGenesis(): Promise<Hex32>;
@@ -57,6 +61,8 @@ export interface SolanaNode {
     args: { readonly limit: number; readonly commitment: CommitmentLevel },
   ): Promise<readonly bigint[]>;
   readBlock(slot: bigint, commitment: CommitmentLevel): Promise<ReadBlock>;
+  /** Reads a block; null if the node says that it has none, also when it only lacks it. */
+  findBlock(slot: bigint, commitment: CommitmentLevel): Promise<ReadBlock | null>;
   readHead(slot: bigint, commitment: CommitmentLevel): Promise<BlockHeadAnswer>;
   /** Returns the position of a transaction in a slot's block; null when the block does not contain it. */
   findPlace(
@@ -115,6 +121,7 @@ export function createNode(options: NodeOptions): SolanaNode {
 
   return {
     chainId,
+    genesisHash: options.genesisHash,
     readGenesis,
     async checkIdentity() {
       const found = await readGenesis();
@@ -138,11 +145,13 @@ export function createNode(options: NodeOptions): SolanaNode {
       ask("getBlocksWithLimit", [Number(from), limit, { commitment }], parseSlots),
 
     async readBlock(slot, commitment) {
-      const options = { commitment, ...BLOCK, transactionDetails: "accounts", encoding: "json" };
-      const block = await ask("getBlock", [Number(slot), options], (result) =>
-        parseBlock(slot, result),
-      );
-      return { block, digest: digestOf(block) };
+      const params = blockParams(slot, commitment);
+      return toRead(await ask("getBlock", params, (result) => parseBlock(slot, result)));
+    },
+    async findBlock(slot, commitment) {
+      const answer = await rpc.call("getBlock", blockParams(slot, commitment));
+      if (answer.ok ? answer.result === null : NO_BLOCK.includes(answer.code)) return null;
+      return toRead(readLoudly(rpc, "getBlock", answer, (result) => parseBlock(slot, result)));
     },
     readHead: (slot, commitment) =>
       ask(
@@ -242,7 +251,15 @@ async function askLoudly<T>(
   params: readonly unknown[],
   parse: (result: unknown) => T,
 ): Promise<T> {
-  const answer = await rpc.call(method, params);
+  return readLoudly(rpc, method, await rpc.call(method, params), parse);
+}
+
+function readLoudly<T>(
+  rpc: Rpc,
+  method: string,
+  answer: NodeAnswer,
+  parse: (result: unknown) => T,
+): T {
   if (answer.ok) return rpc.read(method, answer.result, parse);
   if (answer.code !== UNSUPPORTED_VERSION) {
     throw rpc.refusal(method, answer);
@@ -253,6 +270,14 @@ async function askLoudly<T>(
     `chain ${chainId}: found a transaction version that this release cannot read. Upgrade Sluice.`,
     { details: { chainId, reason: "transaction version" } },
   );
+}
+
+function blockParams(slot: bigint, commitment: CommitmentLevel): readonly unknown[] {
+  return [Number(slot), { commitment, ...BLOCK, transactionDetails: "accounts", encoding: "json" }];
+}
+
+function toRead(block: BlockAnswer): ReadBlock {
+  return { block, digest: digestOf(block) };
 }
 
 function digestOf(block: BlockAnswer): string {

@@ -1,7 +1,11 @@
 /** Several nodes over real HTTP, of which one lies: hidden, invented or forged blocks, and forged state. */
 import { getBlockAfter, listNativeTransfers } from "../../../test/support/read-block.ts";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { type TamperingProxy, startTamperingProxy } from "../../../test/support/tampering-proxy.ts";
+import {
+  type Said,
+  type TamperingProxy,
+  startTamperingProxy,
+} from "../../../test/support/tampering-proxy.ts";
 import { commitmentOf } from "../../../test/support/solana-svm.ts";
 import { type SolanaWorld, startSolanaWorld } from "../../../test/support/solana-world.ts";
 import { type Address, NATIVE_SOL } from "../../core/hex.ts";
@@ -132,7 +136,7 @@ describe("blocks", () => {
     expect((await scan(alone(), before, wallet)).sum).toBe(5_000_000n);
     const failed = (key: string, value: unknown) => (key === "err" ? "AccountInUse" : value);
     liar.tamper = ({ method }, said) =>
-      method === "getBlock" ? { result: JSON.parse(JSON.stringify(said.result, failed)) } : said;
+      method === "getBlock" ? JSON.parse(JSON.stringify(said, failed)) : said;
     expect((await scan(alone(), before, wallet)).sum).toBe(0n);
   });
 
@@ -305,8 +309,9 @@ describe("lifetimes", () => {
   });
 });
 
-/** Changes every value with a field's name in an answer. */
-function forge(said: { result?: unknown }, field: string): { result?: unknown } {
+/** Changes every value with a field's name in a result. */
+function forge(said: Said, field: string): Said {
+  if (said.error) return said;
   const text = JSON.stringify(said.result, (key, value: unknown) => {
     if (key !== field) return value;
     if (typeof value === "number") return value + 1;

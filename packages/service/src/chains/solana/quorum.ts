@@ -48,7 +48,7 @@ export function createQuorum(
   options: { readonly required: number; readonly clock: Clock; readonly log: Log },
 ): Quorum {
   const { clock } = options;
-  const nodes = createNodes(members, { ...options, readFirst: (node) => node.readGenesis() });
+  const nodes = createNodes(members, { ...options, readFirst: async (node) => node.genesisHash });
   const blocks = {
     confirmed: createBlocks(nodes, { commitment: "confirmed", clock, unavailable }),
     finalized: createBlocks(nodes, { commitment: "finalized", clock, unavailable }),

@@ -16,8 +16,8 @@ import { type Actors, listMemos, readEffects, returnedBy } from "./effects.ts";
 import type { CommitmentLevel } from "./node.ts";
 import type { Quorum } from "./quorum.ts";
 
-/** Blocks per section: each has some megabytes. */
-const BLOCKS_MAX = 16;
+/** Most blocks of a section, which bounds its memory. */
+const BLOCKS_MAX = 32;
 
 /** Returns the chain's `readSection`. Throws RPC_UNAVAILABLE without enough agreeing answers. */
 export function createSectionReader(
@@ -39,24 +39,29 @@ export function createSectionReader(
   }
 
   async function listOutflows(block: BlockAnswer): Promise<readonly Outflow[]> {
-    const outflows: Outflow[] = [];
-    for (const { signature, index } of block.transactions.filter(mayBeOurs)) {
-      const transaction = await readTransaction(signature, block.slot);
-      outflows.push(...outflowsOf(transaction, accounts, index));
-    }
-    return outflows;
+    const ours = block.transactions.filter(mayBeOurs);
+    const outflows = await Promise.all(
+      ours.map(async ({ signature, index }) =>
+        outflowsOf(await readTransaction(signature, block.slot), accounts, index),
+      ),
+    );
+    return outflows.flat();
   }
 
-  async function scan(block: BlockAnswer, request: SectionRequest): Promise<ScannedBlock> {
-    const { tokens, choose } = request;
-    const transfers = listTokenTransfers(block, tokens);
-    const payments = tokens.some(isNative) ? listSolTransfers(block) : [];
-    const outflows = await listOutflows(block);
-    const named = [
-      ...[...transfers, ...payments].map(({ to }) => to),
-      ...outflows.map(({ wallet }) => wallet),
-    ];
-    const chosen = named.length === 0 ? new Set<Address>() : await choose([...new Set(named)]);
+  async function readFindings(
+    block: BlockAnswer,
+    tokens: SectionRequest["tokens"],
+  ): Promise<Findings> {
+    return {
+      block,
+      transfers: listTokenTransfers(block, tokens),
+      payments: tokens.some(isNative) ? listSolTransfers(block) : [],
+      outflows: await listOutflows(block),
+    };
+  }
+
+  function complete(findings: Findings, chosen: ReadonlySet<Address>): ScannedBlock {
+    const { block, transfers, payments, outflows } = findings;
     return {
       number: block.slot,
       hash: block.hash,
@@ -72,18 +77,33 @@ export function createSectionReader(
     };
   }
 
-  return async (request): Promise<Section | null> => {
-    const blocks: ScannedBlock[] = [];
-    for (let { after } = request; blocks.length < Math.min(request.max, BLOCKS_MAX);) {
-      const block = await walked.readBlockAfter(after);
-      const before = blocks.at(-1);
-      if (block === null || (before && block.parentHash !== before.hash)) break;
-      blocks.push(await scan(block, request));
-      after = block.slot;
-    }
+  return async ({ after, max, tokens, choose }): Promise<Section | null> => {
+    const blocks = await walked.readBlocksAfter(after, Math.min(max, BLOCKS_MAX));
     const [first] = blocks;
-    return first ? { parentHash: first.parentHash, blocks } : null;
+    if (!first) return null;
+    const found = await Promise.all(blocks.map((block) => readFindings(block, tokens)));
+    const named = new Set(found.flatMap(accountsOf));
+    const chosen = named.size === 0 ? named : await choose([...named]);
+    return {
+      parentHash: first.parentHash,
+      blocks: found.map((findings) => complete(findings, chosen)),
+    };
   };
+}
+
+/** The movements of a block, before it is known which accounts matter. */
+interface Findings {
+  readonly block: BlockAnswer;
+  readonly transfers: readonly Transfer[];
+  readonly payments: readonly SolTransfer[];
+  readonly outflows: readonly Outflow[];
+}
+
+function accountsOf({ transfers, payments, outflows }: Findings): Address[] {
+  return [
+    ...[...transfers, ...payments].map(({ to }) => to),
+    ...outflows.map(({ wallet }) => wallet),
+  ];
 }
 
 /** Lists the value that a transaction took out of vaults or returned to them. */

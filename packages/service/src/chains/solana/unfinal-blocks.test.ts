@@ -7,6 +7,7 @@ import {
 } from "../../../test/support/read-block.ts";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import {
+  type Said,
   type Tamper,
   type TamperingProxy,
   startTamperingProxy,
@@ -336,8 +337,9 @@ test("a chain that settles, attests or audits reads everything at the finalized 
   expect(asked.size).toBeGreaterThan(5);
 });
 
-/** Changes every value with a field's name in an answer. */
-function forge(said: { result?: unknown }, field: string): { result?: unknown } {
+/** Changes every value with a field's name in a result. */
+function forge(said: Said, field: string): Said {
+  if (said.error) return said;
   const text = JSON.stringify(said.result, (key, value: unknown) => {
     if (key !== field) return value;
     if (typeof value === "number") return value - 1;

@@ -1,0 +1,149 @@
+/** The scanner at the head of a Solana chain, over real HTTP: it keeps up with few requests. */
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import {
+  type Cluster,
+  type ClusterOptions,
+  hashOfSlot,
+  startCluster,
+} from "../../test/rpc/solana-cluster.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
+import { createStillClock, silentLog } from "../../test/support/doubles.ts";
+import { createSolanaChain } from "../chains/solana/solana-chain.ts";
+import { NATIVE_SOL, toSolanaAddress } from "../core/hex.ts";
+import type { IntakeDeps } from "../settlements/index.ts";
+import { createScan, PACE, PACE_OF_SLOTS } from "./scan.ts";
+import { getTip } from "./store.ts";
+
+const SOLANA = 1;
+const START = 1_000;
+const OURS = toSolanaAddress(`0x${"0a".repeat(32)}`);
+type Level = "confirmed" | "finalized";
+
+let database: TestDatabase;
+let clusters: Cluster[];
+beforeEach(async () => {
+  database = await createTestDatabase();
+  clusters = [];
+});
+afterEach(async () => {
+  await Promise.all(clusters.map((cluster) => cluster.stop()));
+  await database.drop();
+});
+
+/** One slot in 25 has no block, and now and then two in a row. */
+const isSkipped = (slot: number) => slot % 25 === 7 || slot % 200 === 8;
+/** Blocks are up to a quarter of a slot late. */
+const jitterOf = (slot: number) => (slot * 37) % 100;
+
+async function open(level: Level, nodes: number, options: Partial<ClusterOptions> = {}) {
+  const clock = createStillClock();
+  let haltedAtMs = Infinity;
+  const chainClock = { ...clock, now: () => Math.min(clock.now(), haltedAtMs) };
+  const base = { clock: chainClock, slotMs: 400, slot: START, isSkipped, jitterOf };
+  for (let index = 0; index < nodes; index += 1) {
+    clusters.push(await startCluster({ ...base, ...options }));
+  }
+  const [cluster] = clusters;
+  if (!cluster) throw new Error("expected a node");
+  const chain = createSolanaChain({
+    chainId: SOLANA,
+    nodes: clusters.map(({ url }) => ({ rpcUrl: url })),
+    required: Math.floor(nodes / 2) + 1,
+    timeoutMs: 5_000,
+    genesisHash: hashOfSlot(0),
+    levels: { detectAt: level, walkAt: level },
+    accounts: { binding: OURS, escrow: OURS, delivery: OURS, treasury: OURS, feePayers: [OURS] },
+    // CAST: blocks without transactions need neither these nor settlements.
+    commitments: {} as Parameters<typeof createSolanaChain>[0]["commitments"],
+    mints: new Map(),
+    vaultOf: async () => null,
+    capLeftOf: async () => 0n,
+    rentPerByte: 1n,
+    unitPrice: { min: 0n, max: 0n },
+    clock,
+    log: silentLog,
+  });
+  const scan = createScan(
+    {
+      db: database.db,
+      chain,
+      tokens: [NATIVE_SOL],
+      traces: false,
+      startBlock: BigInt(cluster.newest("finalized")),
+      settlements: {} as IntakeDeps,
+      clock,
+      crashPoint: () => undefined,
+      log: silentLog,
+      onScanned: () => undefined,
+    },
+    { ...PACE, ...PACE_OF_SLOTS },
+  );
+  const tip = async () => Number((await getTip(database.db, SOLANA))?.number ?? 0n);
+  async function poll(): Promise<void> {
+    while (await scan());
+  }
+  return {
+    clock,
+    cluster,
+    tip,
+    poll,
+    halt: () => void (haltedAtMs = clock.now()),
+    /** Requests to the node that got most. */
+    countRequests: () => Math.max(...clusters.map(({ methods }) => methods.length)),
+  };
+}
+
+const LEVELS: readonly Level[] = ["finalized", "confirmed"];
+
+describe.each(LEVELS)("at level %s", (level) => {
+  test.each([
+    ["every second", 1_000, 1],
+    ["at each slot", 400, 1],
+    ["every second, from three nodes", 1_000, 3],
+  ])("a scanner that polls %s sends at most 1.1 requests per slot", async (_, pollMs, nodes) => {
+    const { clock, cluster, tip, poll, countRequests } = await open(level, nodes);
+    const pollFor = async (ms: number, onPoll: () => Promise<void>) => {
+      for (let at = 0; at < ms; at += pollMs) {
+        clock.advance(pollMs);
+        await poll();
+        await onPoll();
+      }
+    };
+    await poll();
+    await pollFor(20_000, async () => undefined);
+    const from = { slot: cluster.newest(level), requests: countRequests() };
+    let lag = 0;
+    let idlePolls = 0;
+    let before = await tip();
+    await pollFor(120_000, async () => {
+      const now = await tip();
+      if (now === before) idlePolls += 1;
+      before = now;
+      lag = Math.max(lag, cluster.countBlocks(now, cluster.newest(level)));
+    });
+    const slots = cluster.newest(level) - from.slot;
+    expect(slots).toBeGreaterThan(290);
+    expect((countRequests() - from.requests - idlePolls) / slots).toBeLessThanOrEqual(1.1);
+    expect(idlePolls / slots).toBeLessThan(0.1);
+    expect(lag).toBeLessThanOrEqual(3);
+  });
+
+  test("a poll of a halted chain costs one request, and a few check the tip", async () => {
+    const { clock, cluster, halt, tip, poll, countRequests } = await open(level, 1);
+    await poll();
+    for (let polls = 0; polls < 10; polls += 1) {
+      clock.advance(1_000);
+      await poll();
+    }
+    halt();
+    await poll();
+    await poll();
+    expect(await tip()).toBe(cluster.newest(level));
+    const before = countRequests();
+    for (let polls = 0; polls < 100; polls += 1) {
+      clock.advance(200);
+      await poll();
+    }
+    expect((countRequests() - before) / 100).toBeLessThanOrEqual(1.35);
+  });
+});

@@ -46,7 +46,7 @@ const thrownBy = async (promise: Promise<unknown>) =>
     (error: unknown) => error,
   );
 
-test("checks the identity of a node once in 30 seconds", async () => {
+test("checks the identity of a node once in five minutes", async () => {
   let looks = 0;
   const counted = () => ({
     ...createHonestNode(),
@@ -57,14 +57,14 @@ test("checks the identity of a node once in 30 seconds", async () => {
   const { nodes, clock } = nodesOf([counted(), createHonestNode()]);
   const ask = () => nodes.agree((node) => node.getBalance(TOKEN, WALLET));
   await Promise.all([ask(), ask()]);
-  clock.advance(29_999);
+  clock.advance(299_999);
   await ask();
   expect(looks).toBe(1);
   clock.advance(1);
   await ask();
   expect(looks).toBe(2);
   // A clock that is set back must not extend the validity.
-  clock.advance(-30_000);
+  clock.advance(-300_000);
   await ask();
   expect(looks).toBe(3);
 });
@@ -102,7 +102,7 @@ test("keeps the result of a later identity check when an earlier one fails after
     await settle();
   };
   await ask();
-  clock.advance(30_000);
+  clock.advance(300_000);
   await ask();
   expect(looks).toBe(2);
   for (const fail of failures) fail();

@@ -17,8 +17,8 @@ import type { Chain } from "./port/index.ts";
 
 /** How long to wait for the remaining nodes when enough have answered but disagree. */
 const STRAGGLER_MS = 1_000;
-/** How long an identity check is valid: a node can be replaced behind its URL. */
-const IDENTITY_AGE_MAX_MS = 30_000;
+/** How long an identity check is valid: a node can be replaced behind its URL. A check costs two requests. */
+const IDENTITY_AGE_MAX_MS = 300_000;
 /** Most open requests of one node; further ones count as unanswered. */
 const PENDING_MAX = 256;
 /** Shortest interval between two equal log lines about one node. */

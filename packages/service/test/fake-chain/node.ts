@@ -38,13 +38,43 @@ const DAILY_CAP = 10n ** 30n;
 export interface FakeNode extends Chain {
   /** Follows the chain up to `behind` blocks below its head. */
   sync(behind: number): void;
+  /** Reads a section as a server that still has the head from before the last `sync`. */
+  readStale: Chain["readSection"];
 }
 
 export function createFakeNode(chain: FakeChain): FakeNode {
   const { contracts } = chain;
   const { chainId, factory, escrow, delivery, cctp } = contracts;
   let head = chain.head;
+  let staleHead = head;
   let finalNumber = chain.finalNumber;
+
+  /** Returns a reader of sections that sees the chain up to a head. */
+  const readSectionOf = (tip: () => FakeBlock) => {
+    const at = ({ number }: BlockRef): FakeBlock => {
+      const block = chain.branchOf(tip())[Number(number)];
+      if (!block) throw unavailable("block not found");
+      return block;
+    };
+    return createSectionReader({
+      async getBlockAfter(number) {
+        const block = chain.branchOf(tip())[Number(number) + 1];
+        return block ? refOf(block) : null;
+      },
+      getBlockTime: (block) => at(block).time,
+      async listTransfers(block, tokens) {
+        return at(block).transactions.flatMap((mined) => transfersOf(mined, tokens));
+      },
+      async listNativeTransfers(block) {
+        return at(block).transactions.flatMap((mined) => paymentsOf(mined, mined.firstLog));
+      },
+      async listOutflows(block) {
+        return at(block).transactions.flatMap((mined) =>
+          outflowsOf(mined, (index) => mined.firstLog + index),
+        );
+      },
+    });
+  };
 
   const branch = () => chain.branchOf(head);
   const finalBlock = () => blockAt(finalNumber);
@@ -138,6 +168,7 @@ export function createFakeNode(chain: FakeChain): FakeNode {
     },
 
     sync(behind) {
+      staleHead = head;
       const chosen = chain.branchOf(chain.head).at(-1 - behind) ?? chain.head;
       head = chosen;
       finalNumber = chain.finalNumber < chosen.number ? chain.finalNumber : chosen.number;
@@ -151,24 +182,8 @@ export function createFakeNode(chain: FakeChain): FakeNode {
       const block = branch()[Number(number)];
       return block ? refOf(block) : null;
     },
-    readSection: createSectionReader({
-      async getBlockAfter(number) {
-        const block = branch()[Number(number) + 1];
-        return block ? refOf(block) : null;
-      },
-      getBlockTime: (block) => byHash(block).time,
-      async listTransfers(block, tokens) {
-        return byHash(block).transactions.flatMap((mined) => transfersOf(mined, tokens));
-      },
-      async listNativeTransfers(block) {
-        return byHash(block).transactions.flatMap((mined) => paymentsOf(mined, mined.firstLog));
-      },
-      async listOutflows(block) {
-        return byHash(block).transactions.flatMap((mined) =>
-          outflowsOf(mined, (index) => mined.firstLog + index),
-        );
-      },
-    }),
+    readSection: readSectionOf(() => head),
+    readStale: readSectionOf(() => staleHead),
     getBalance: async (token, owner, at) => stateAt(at).balanceOf(token, owner),
     readHolding: async (token, owner) => ({ amount: head.state.balanceOf(token, owner) }),
     getLeastPayment: async () => 1n,

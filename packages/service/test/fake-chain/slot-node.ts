@@ -51,6 +51,25 @@ export function createFakeSlotNode(chain: FakeSlotChain, dailyCap: bigint): Fake
   const balanceOf = async (token: Address, owner: Address) =>
     finalBlock.state.balanceOf(token, owner);
 
+  const readSection = createSectionReader({
+    async getBlockAfter(number) {
+      const block = blocks().find((one) => one.number > number);
+      return block ? refOf(block) : null;
+    },
+    getBlockTime: (block) => wholeOf(block).time,
+    async listTransfers(block, tokens) {
+      return wholeOf(block).transactions.flatMap((mined, index) =>
+        gainsOf(mined, index).filter(({ token }) => tokens.includes(token)),
+      );
+    },
+    async listNativeTransfers(block) {
+      return wholeOf(block).transactions.flatMap(paymentsOf);
+    },
+    async listOutflows(block) {
+      return wholeOf(block).transactions.flatMap((mined, place) => outflowsOf(mined, () => place));
+    },
+  });
+
   return {
     chainId,
     kind: "svm",
@@ -99,26 +118,9 @@ export function createFakeSlotNode(chain: FakeSlotChain, dailyCap: bigint): Fake
       const block = find(number);
       return block ? refOf(block) : null;
     },
-    readSection: createSectionReader({
-      async getBlockAfter(number) {
-        const block = blocks().find((one) => one.number > number);
-        return block ? refOf(block) : null;
-      },
-      getBlockTime: (block) => wholeOf(block).time,
-      async listTransfers(block, tokens) {
-        return wholeOf(block).transactions.flatMap((mined, index) =>
-          gainsOf(mined, index).filter(({ token }) => tokens.includes(token)),
-        );
-      },
-      async listNativeTransfers(block) {
-        return wholeOf(block).transactions.flatMap(paymentsOf);
-      },
-      async listOutflows(block) {
-        return wholeOf(block).transactions.flatMap((mined, place) =>
-          outflowsOf(mined, () => place),
-        );
-      },
-    }),
+    readSection,
+    // Only final blocks are read, of which there are no two.
+    readStale: readSection,
     getBalance: balanceOf,
     findBalance: balanceOf,
     readHolding: async (token, owner) => ({

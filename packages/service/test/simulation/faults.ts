@@ -11,6 +11,10 @@ export interface Faults {
   readonly nodeDropsSend: number;
   /** A node answers null for a receipt that exists. */
   readonly receiptFlips: number;
+  /** A section ends early, or the server that answers does not have its newest blocks yet. */
+  readonly sectionCut: number;
+  /** A section is read from a server on an orphaned fork, or one that follows the chain with a delay. */
+  readonly sectionStale: number;
   /** Most seconds that nodes take to see a block. */
   readonly nodeLagS: number;
   /** Most blocks by which a node lags. */
@@ -56,6 +60,8 @@ export const NO_FAULTS: Faults = {
   nodeAnswerLost: 0,
   nodeDropsSend: 0,
   receiptFlips: 0,
+  sectionCut: 0,
+  sectionStale: 0,
   nodeLagS: 1,
   nodeBehind: 0,
   reorg: 0,
@@ -85,6 +91,8 @@ const MOST = {
   nodeAnswerLost: 0.1,
   nodeDropsSend: 0.3,
   receiptFlips: 0.3,
+  sectionCut: 0.5,
+  sectionStale: 0.3,
   nodeLagS: 30,
   nodeBehind: 6,
   reorg: 0.25,

@@ -9,6 +9,8 @@ import type {
   Chains,
   FinalBalances,
   Receipt,
+  Section,
+  SectionRequest,
 } from "../../src/chains/port/index.ts";
 import { UNLIMITED } from "../../src/chains/rpc/traffic.ts";
 import { type Config, LANE_PURPOSES } from "../../src/config/index.ts";
@@ -178,6 +180,10 @@ export function createLives(stage: Stage) {
         if (disturbance === "after") return die(life);
         if (disturbance === "answer_lost" || dice.chance(faults.nodeAnswerLost))
           return failOf(name, node.chainId);
+        if (name === "readSection") {
+          // CAST: the arguments and result of the node's `readSection`.
+          return disturbSection(node, args[0] as SectionRequest, answer as Section | null);
+        }
         if (name === "getReceipt" && dice.chance(faults.receiptFlips)) {
           // One node cannot deny a final transaction on Solana: the quorum is queried before anything is signed again.
           // CAST: the result of the node's `getReceipt`.
@@ -202,6 +208,24 @@ export function createLives(stage: Stage) {
         },
       });
     return reachAll<Chain>(node);
+  }
+
+  /** Replicas behind one URL: the one that answers may be behind, or on the fork that it saw before. */
+  async function disturbSection(
+    node: FakeNode,
+    request: SectionRequest,
+    section: Section | null,
+  ): Promise<Section | null> {
+    const { sectionCut, sectionStale } = stage.faults();
+    if (dice.chance(sectionStale)) {
+      const stale = await node.readStale(request);
+      if (!request.isFinal) return stale;
+    }
+    if (!section || !dice.chance(sectionCut)) return section;
+    const blocks = section.blocks.slice(0, dice.int(section.blocks.length + 1));
+    return blocks.length === 0 && !request.isFinal
+      ? null
+      : { ...section, blocks: blocks.length === 0 ? section.blocks : blocks };
   }
 
   function die(life: Life): Promise<never> {

@@ -29,11 +29,16 @@ interface Swap {
   readonly rate: bigint;
   /** Minimum output of the call. */
   readonly insisted: bigint;
+  /** The wallet's balance in each of the blocks before, the newest last: the pool was asked about one of them. */
+  readonly held: readonly bigint[];
 }
+
+/** Blocks between the query of a pool and the swap, at most. */
+const QUERIED_BLOCKS = 16;
 
 export function readSwaps(chains: ReadonlyMap<number, FakeChain>): readonly Swap[] {
   return [...chains].flatMap(([chainId, chain]) =>
-    chain.branchOf(chain.head).flatMap(({ transactions }) =>
+    chain.branchOf(chain.head).flatMap(({ transactions }, at, branch) =>
       transactions.flatMap(({ transaction, logs }) =>
         logs.flatMap((log): Swap[] => {
           if (log.kind !== "effect" || log.effect.kind !== "swapped") return [];
@@ -41,7 +46,11 @@ export function readSwaps(chains: ReadonlyMap<number, FakeChain>): readonly Swap
           const terms = findTerms(transaction.action, facts.wallet, facts.tokenIn);
           if (!terms || !("price" in terms)) throw new Broken("the oracle cannot read a swap");
           const place = { chainId, txHash: transaction.hash };
-          return [{ ...place, ...facts, rate: terms.price.rate, insisted: terms.minOut }];
+          const held = branch
+            .slice(Math.max(0, at - QUERIED_BLOCKS), at)
+            .map(({ state }) => state.balanceOf(facts.tokenIn, facts.wallet))
+            .filter((balance) => balance > 0n);
+          return [{ ...place, ...facts, rate: terms.price.rate, insisted: terms.minOut, held }];
         }),
       ),
     ),
@@ -106,8 +115,10 @@ export async function judgeSwaps(
     if (amountOut < (fair * (10_000n - MAX_SLIPPAGE_BPS)) / 10_000n)
       throw new Broken(`T69: ${name}, and ${fair} was fair`);
     if (amountOut < swap.insisted) throw new Broken(`T69: ${name}, below ${swap.insisted}`);
-    // Beyond that the pool's own answer decides. A tenth may have arrived since it was queried, which the price still covers.
-    if (swap.insisted * 100n < fair * 85n)
+    // Beyond that the pool's own answer decides. More may have arrived since it was queried, which the price still covers.
+    const newest = swap.held.at(-1) ?? amountIn;
+    const least = swap.held.reduce((one, other) => (one < other ? one : other), newest);
+    if (swap.insisted * 100n * newest < fair * 85n * least)
       throw new Broken(`T69: of ${name} no more than ${swap.insisted} was insisted on`);
     if (fee * 10_000n > (amountIn + fee) * MAX_FEE_BPS) throw new Broken(`V7: ${name} cost ${fee}`);
     if (address.destChain === chainId) {

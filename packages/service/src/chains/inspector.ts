@@ -5,6 +5,7 @@
  */
 import type { MintConfig } from "../config/index.ts";
 import type { Address, EvmAddress, Hex32, TxHash } from "../core/hex.ts";
+import type { EvmMeasures } from "./node-measures.ts";
 import type { BlockRef, Fees, ReadAt } from "./port/index.ts";
 
 /** Contracts whose code this build knows. */
@@ -133,7 +134,9 @@ export interface NodeInspector {
 }
 
 /** One node of one EVM chain. */
-export interface ChainInspector extends NodeInspector {
+export interface ChainInspector extends NodeInspector, EvmMeasures {
+  /** Unix seconds of the block at a height. */
+  getTimestamp(number: bigint): Promise<bigint>;
   getEvmChainId(): Promise<number>;
   /** Wei. */
   getCoinBalance(owner: EvmAddress): Promise<bigint>;

@@ -46,6 +46,7 @@ import { createChains, type PlacedNode, placeNodes, RENT_PER_BYTE } from "../rol
 import { createCommandTraffic } from "../roles/command-traffic.ts";
 import type { TrafficOf } from "../roles/node-traffic.ts";
 import { createConfiguredPrices } from "../roles/prices.ts";
+import { tryPush } from "../roles/push-trial.ts";
 import type { Call, Result } from "./command.ts";
 import { createKeyOpener, readKeystore } from "../roles/key-opener.ts";
 import { listAccounts } from "../roles/key-accounts.ts";
@@ -98,6 +99,7 @@ export async function runDoctor(args: {
       display: addressFormat.display,
       nodesOf: openEvmNodes(config, trafficOf),
       solanaNodesOf: openSolanaNodes(config, trafficOf),
+      tryPush,
       readSeedAccounts: () => readSeedAccounts(config),
       vaultSources: listVaultSources(config, chains),
       getScanned: async (chainId) => {
@@ -204,8 +206,11 @@ const NOBODYS: Commitment = {
 
 function openEvmNodes(config: Config, trafficOf: TrafficOf): DoctorDeps["nodesOf"] {
   const { attestor } = config;
-  return openNodes(listEvmChains(config), { attestor, trafficOf }, ({ chainId }, node) =>
-    createEvmInspector({ chainId, ...node, timeoutMs: RPC_TIMEOUT_MS }),
+  return openNodes(
+    listEvmChains(config),
+    { attestor, trafficOf },
+    ({ chainId, evmChainId, contracts }, node) =>
+      createEvmInspector({ chainId, evmChainId, contracts, ...node, timeoutMs: RPC_TIMEOUT_MS }),
   );
 }
 

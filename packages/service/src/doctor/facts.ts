@@ -5,6 +5,7 @@ import type {
   Config,
   GasPolicy,
   LanePurpose,
+  NodeConfig,
   RouteConfig,
   SecretFile,
 } from "../config/index.ts";
@@ -50,6 +51,11 @@ export interface VaultSource {
   vouches(): Promise<boolean | "none">;
 }
 
+/** An attempt to subscribe to new blocks. The reason is one of ours. */
+export type PushTrial =
+  | { readonly kind: "subscribed"; readonly durationMs: number }
+  | { readonly kind: "failed"; readonly reason: string };
+
 export interface DoctorDeps {
   readonly config: Config;
   readonly clock: Clock;
@@ -63,6 +69,7 @@ export interface DoctorDeps {
   readonly lanesOf: (chainId: number) => readonly LaneAccount[];
   readonly nodesOf: (chainId: number) => ChainNodes;
   readonly solanaNodesOf: (chainId: number) => ChainNodes<SolanaInspector>;
+  readonly tryPush: (chain: ChainConfig, wsUrl: string) => Promise<PushTrial>;
   /**
    * Returns the accounts that can be read: a signer's socket shows `binding` and the two fee payers, a locked keystore only
    * `binding`. Throws `OperatingError` when the seed cannot be read.
@@ -91,4 +98,21 @@ export interface IntegratorTerms {
 
 export function subjectOf({ chainId, name }: Pick<ChainConfig, "chainId" | "name">): string {
   return `chain ${chainId} (${name})`;
+}
+
+/** A node and the names of its checks. */
+export interface NodeOf<Inspector> {
+  readonly inspector: Inspector;
+  readonly subject: string;
+  /** Position in the configured list, where it has several nodes. */
+  readonly item?: string;
+  /** The node's settings. */
+  readonly node: NodeConfig;
+  /** True for a node of the service, false for one of the attestor. */
+  readonly isOurs: boolean;
+}
+
+/** Returns the names of a check of a node. */
+export function nameOf({ subject, item }: Pick<NodeOf<unknown>, "subject" | "item">) {
+  return item === undefined ? { subject } : { subject, item };
 }

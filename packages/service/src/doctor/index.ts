@@ -5,6 +5,7 @@ export {
   type ChainNodes,
   type DoctorDeps,
   type LaneAccount,
+  type PushTrial,
   type SeedAccounts,
   type VaultSource,
 } from "./facts.ts";

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import {
+  ABLE,
   createStrictInspector,
   createDoctorDeps,
   CHAIN,
@@ -9,6 +10,7 @@ import type { ReadAt } from "../chains/port/index.ts";
 import type { EvmChain } from "../config/index.ts";
 import { toHex32 } from "../core/hex.ts";
 import { checkEvmNodes } from "./nodes.ts";
+import type { DoctorDeps } from "./facts.ts";
 import { runChecks } from "./run.ts";
 import { createNodesConfig } from "../../test/support/nodes.ts";
 
@@ -25,6 +27,7 @@ interface Node {
   readonly finalBehindS?: number;
   readonly finalBehindBlocks?: bigint;
   readonly finalHash?: typeof HASH;
+  readonly latencyMs?: number;
 }
 
 function createNode(node: Node) {
@@ -40,6 +43,10 @@ function createNode(node: Node) {
     },
   };
   return createStrictInspector({
+    ...ABLE,
+    measureLatency: async () => node.latencyMs ?? 12,
+    // A block each 12 seconds.
+    getTimestamp: async (number) => headAt - (1_000n - number) * 12n,
     getEvmChainId: async () => node.evmChainId ?? 1,
     getHead: async (at) => blocks[at],
     getBlockHash: async () => node.finalHash ?? HASH,
@@ -53,6 +60,7 @@ async function examine(args: {
   readonly furtherOfService?: readonly Node[];
   readonly furtherOfAttestor?: readonly Node[];
   readonly areTheSame?: boolean;
+  readonly tryPush?: DoctorDeps["tryPush"];
 }) {
   const chain = { ...CHAIN, ...REAL, ...args.chain };
   const deps = createDoctorDeps({
@@ -65,6 +73,7 @@ async function examine(args: {
       furtherOfAttestor: (args.furtherOfAttestor ?? []).map(createNode),
       areTheSame: args.areTheSame ?? false,
     },
+    ...(args.tryPush && { tryPush: args.tryPush }),
   });
   const results = await runChecks([checkEvmNodes(deps, chain).all]);
   return results.filter(({ status }) => status !== "ok");
@@ -83,6 +92,12 @@ describe("nodes", () => {
   ])("with a head %i s behind this clock are a %s", async (headBehindS, status) => {
     expect(await examine({ service: { headBehindS } })).toMatchObject([
       { id: "node.head", subject: "chain 2 (ethereum)", status },
+    ]);
+  });
+
+  test("with a latency above a second are a warning", async () => {
+    expect(await examine({ attestor: { latencyMs: 1_001 } })).toMatchObject([
+      { id: "node.latency", subject: "attestor's node of chain 2", status: "warning" },
     ]);
   });
 
@@ -140,6 +155,9 @@ describe("nodes", () => {
       { ...ours, id: "node.chain-id", item: "rpcUrls[1]", status: "problem" },
       { ...ours, id: "node.head", item: "rpcUrls[1]", status: "skipped" },
       { ...ours, id: "node.finality", item: "rpcUrls[1]", status: "skipped" },
+      ...["latency", "pace", "batches", "rate", "backfill", "log-range", "state", "receipts"].map(
+        (name) => ({ ...ours, id: `node.${name}`, item: "rpcUrls[1]", status: "skipped" }),
+      ),
       { ...ours, id: "node.agreement", item: "rpcUrls[1]", status: "skipped" },
       { ...ours, id: "node.agreement", item: "rpcUrls[2]", found: `block 936 ${OTHER_HASH}` },
       { subject: "attestor's node of chain 2", id: "node.head", item: "rpcUrls[1]" },
@@ -155,6 +173,18 @@ describe("nodes", () => {
     expect(await examine({ chain: { nodes, ...local }, service: local, attestor: local })).toEqual(
       [],
     );
+  });
+
+  test("are a warning when their WebSocket gives no subscription", async () => {
+    const [node] = createNodesConfig(["http://127.0.0.1:1"], 1).all;
+    const all = [{ ...node, wsUrl: "ws://127.0.0.1:1" }] as const;
+    const chain = { nodes: { all, quorum: 2 } };
+    const subscribed = { kind: "subscribed", durationMs: 12.3 } as const;
+    expect(await examine({ chain, tryPush: async () => subscribed })).toEqual([]);
+    const failed = { kind: "failed", reason: "HTTP status 404" } as const;
+    expect(await examine({ chain, tryPush: async () => failed })).toMatchObject([
+      { id: "node.push", status: "warning", found: "no subscription: HTTP status 404" },
+    ]);
   });
 
   test("are a warning when the attestor shares the service's node", async () => {

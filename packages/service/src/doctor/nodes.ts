@@ -1,9 +1,10 @@
 /** Checks of a chain's nodes: the service's, and the attestor's, which is the second view. */
 import type { NodeInspector } from "../chains/inspector.ts";
-import { type ChainConfig, type EvmChain, isLocal } from "../config/index.ts";
+import { type ChainConfig, type EvmChain, isLocal, type NodesConfig } from "../config/index.ts";
 import { chainOf, PRESETS } from "../config/presets/index.ts";
 import { type Check, type Compared, judge, judgeSame, ok } from "../core/check.ts";
-import { type ChainNodes, type DoctorDeps, subjectOf } from "./facts.ts";
+import { checkEvmAbilities } from "./node-abilities.ts";
+import { type ChainNodes, type DoctorDeps, nameOf, type NodeOf, subjectOf } from "./facts.ts";
 
 const HEAD_WARNING_S = 120n;
 const HEAD_PROBLEM_S = 600n;
@@ -33,16 +34,6 @@ export interface NodesOfFamily<Inspector extends NodeInspector> {
   readonly more?: (node: NodeOf<Inspector>, identified: Check) => readonly Check[];
 }
 
-/** A node and the names of its checks. */
-export interface NodeOf<Inspector> {
-  readonly inspector: Inspector;
-  readonly subject: string;
-  /** Position in the configured list, where it has several nodes. */
-  readonly item?: string;
-  /** True for a node of the service, false for one of the attestor. */
-  readonly isOurs: boolean;
-}
-
 /** Returns the checks of an EVM chain's nodes. */
 export function checkEvmNodes(deps: DoctorDeps, chain: EvmChain): NodeChecks {
   return checkNodes(deps, chain, {
@@ -53,6 +44,7 @@ export function checkEvmNodes(deps: DoctorDeps, chain: EvmChain): NodeChecks {
       expected: chain.evmChainId,
     }),
     finalityWarningS: FINALITY_WARNING_S,
+    more: (node, identified) => checkEvmAbilities(chain, node, identified),
   });
 }
 
@@ -68,6 +60,7 @@ export function checkNodes<Inspector extends NodeInspector>(
     chain,
     family,
     inspectors: [service, ...nodes.furtherOfService],
+    settings: chain.nodes.all,
     subject: subjectOf(chain),
     isOurs: true,
   });
@@ -76,6 +69,7 @@ export function checkNodes<Inspector extends NodeInspector>(
     chain,
     family,
     inspectors: [attestor, ...nodes.furtherOfAttestor],
+    settings: deps.config.attestor.nodes.get(chain.chainId)?.all ?? chain.nodes.all,
     subject,
     isOurs: false,
   });
@@ -129,17 +123,30 @@ function checkView<Inspector extends NodeInspector>(
     readonly chain: ChainConfig;
     readonly family: NodesOfFamily<Inspector>;
     readonly inspectors: readonly [Inspector, ...Inspector[]];
+    /** Settings of the inspectors' nodes, in the same order. */
+    readonly settings: NodesConfig["all"];
     readonly subject: string;
     readonly isOurs: boolean;
   },
 ) {
-  const { inspectors, subject, ...common } = view;
+  const { inspectors, settings, subject, ...common } = view;
   const [inspector, ...others] = inspectors;
   const named = (index: number) => (others.length === 0 ? {} : { item: `rpcUrls[${index}]` });
-  const first = checkNode(deps, { ...common, inspector, subject, ...named(0) });
+  const first = checkNode(deps, {
+    ...common,
+    inspector,
+    node: settings[0],
+    subject,
+    ...named(0),
+  });
   const further = others.flatMap((other, index): readonly Check[] => {
     const name = { subject, ...named(index + 1) };
-    const node = checkNode(deps, { ...common, inspector: other, ...name });
+    const node = checkNode(deps, {
+      ...common,
+      inspector: other,
+      node: settings[index + 1] ?? settings[0],
+      ...name,
+    });
     const agree: Check = {
       id: "node.agreement",
       ...name,
@@ -159,8 +166,8 @@ function checkNode<Inspector extends NodeInspector>(
   deps: DoctorDeps,
   node: Node<Inspector> & { readonly family: NodesOfFamily<Inspector> },
 ) {
-  const { chain, inspector, subject, item, family } = node;
-  const name = item === undefined ? { subject } : { subject, item };
+  const { chain, inspector, family } = node;
+  const name = nameOf(node);
   const answers: Check = {
     id: "node.answers",
     ...name,
@@ -206,7 +213,33 @@ function checkNode<Inspector extends NodeInspector>(
     run: () => judgeFinality(deps, node, family.finalityWarningS),
   };
   const more = family.more?.(node, identified) ?? [];
-  return { all: [answers, identified, head, final, ...more], identified, final };
+  const push = checkPush(deps, node, identified);
+  return { all: [answers, identified, head, final, ...more, ...push], identified, final };
+}
+
+/** Checks the WebSocket of a node of the scanner, if it has one. */
+function checkPush(deps: DoctorDeps, node: Node, identified: Check): readonly Check[] {
+  const { wsUrl } = node.node;
+  if (wsUrl === undefined || !node.isOurs) return [];
+  return [
+    {
+      id: "node.push",
+      ...nameOf(node),
+      needs: [identified],
+      async run() {
+        const trial = await deps.tryPush(node.chain, wsUrl);
+        const isSubscribed = trial.kind === "subscribed";
+        return judge(isSubscribed, {
+          found: isSubscribed
+            ? `subscribed to new blocks in ${Math.round(trial.durationMs)} ms`
+            : `no subscription: ${trial.reason}`,
+          expected: "a subscription to new blocks",
+          advice: "Correct wsUrl, or remove it: the node is polled meanwhile.",
+          otherwise: "warning",
+        });
+      },
+    },
+  ];
 }
 
 async function judgeFinality({ config }: DoctorDeps, { chain, inspector }: Node, warningS: bigint) {

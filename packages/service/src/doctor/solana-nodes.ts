@@ -4,8 +4,8 @@ import type { SolanaInspector } from "../chains/inspector.ts";
 import { toBase58 } from "../core/base58.ts";
 import { OperatingError } from "../core/errors.ts";
 import { type Check, judge, ok, skip } from "../core/check.ts";
-import type { DoctorDeps } from "./facts.ts";
-import { checkNodes, type NodeChecks, type NodeOf } from "./nodes.ts";
+import { type DoctorDeps, nameOf, type NodeOf } from "./facts.ts";
+import { checkNodes, type NodeChecks } from "./nodes.ts";
 
 /** About 13 seconds is normal while the cluster is healthy. */
 const FINALITY_WARNING_S = 120n;
@@ -29,10 +29,6 @@ export function checkSolanaNodes(deps: DoctorDeps, chain: SolanaChain): NodeChec
       checkMemos(chain, node, identified),
     ],
   });
-}
-
-function nameOf({ subject, item }: NodeOf<SolanaInspector>) {
-  return item === undefined ? { subject } : { subject, item };
 }
 
 /** Checks that the newest final block can be read: one transaction of an unknown version makes a whole block unreadable. */

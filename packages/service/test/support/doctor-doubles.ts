@@ -1,5 +1,6 @@
 /** Doubles for unit tests of the doctor's checks. They throw on every call that a test does not provide. */
 import type { ChainInspector, SolanaInspector } from "../../src/chains/inspector.ts";
+import type { EvmMeasures } from "../../src/chains/node-measures.ts";
 import {
   type ChainConfig,
   type Config,
@@ -58,6 +59,24 @@ export const CHAIN: EvmChain = {
   lanes: { deploy: [], settle: [], deliver: [] },
   dailyGasBudget: undefined,
   transactionSurcharge: 0n,
+};
+
+/** Measurements of a node that can do everything. */
+export const ABLE: EvmMeasures = {
+  measureLatency: async () => 12,
+  measureBlocks: async ({ count }) => ({
+    blocks: count,
+    durationMs: 100,
+    requests: 2 * count,
+    bytes: 1_000_000,
+    batch: count,
+    isBatchRefused: false,
+    rateRefusals: 0,
+  }),
+  measureLogRange: async () => ({ blocks: 10_000n, isLimited: false }),
+  readStateAt: async () => undefined,
+  readReceiptAfter: async () => true,
+  traceBlock: async () => undefined,
 };
 
 const accountOf = (pair: string) => toSolanaAddress(`0x${pair.repeat(32)}`);
@@ -166,6 +185,7 @@ export function createDoctorDeps(given: {
   readonly config?: Partial<Config>;
   readonly nodes?: ChainNodes;
   readonly solanaNodes?: ChainNodes<SolanaInspector>;
+  readonly tryPush?: DoctorDeps["tryPush"];
   readonly readSeedAccounts?: DoctorDeps["readSeedAccounts"];
   readonly vaultSources?: DoctorDeps["vaultSources"];
   readonly getScanned?: DoctorDeps["getScanned"];
@@ -228,6 +248,7 @@ export function createDoctorDeps(given: {
     lanesOf: () => listLanes(given.lanes ?? LANES),
     nodesOf: () => nodes,
     solanaNodesOf: () => given.solanaNodes ?? nodesFor(createStrictSolanaInspector({})),
+    tryPush: given.tryPush ?? refuse,
     readSeedAccounts: given.readSeedAccounts ?? refuse,
     vaultSources: given.vaultSources ?? [],
     getScanned: given.getScanned ?? refuse,

@@ -27,7 +27,13 @@ let inspector: ChainInspector;
 beforeAll(async () => {
   anvil = await startAnvil(EVM_CHAIN_ID);
   deployment = await deployContracts(anvil.rpcUrl, { relayer: RELAYER, attestor: ATTESTOR });
-  inspector = createEvmInspector({ chainId: HERE, rpcUrl: anvil.rpcUrl, timeoutMs: 5_000 });
+  inspector = createEvmInspector({
+    chainId: HERE,
+    evmChainId: EVM_CHAIN_ID,
+    contracts: deployment.here,
+    rpcUrl: anvil.rpcUrl,
+    timeoutMs: 5_000,
+  });
 });
 afterAll(async () => {
   await anvil.stop();

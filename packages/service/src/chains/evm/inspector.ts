@@ -41,6 +41,8 @@ import { readPriceFeed } from "./price-feeds.ts";
 import { cctpAbi, feedDescriptionAbi, poolsAbi, swapRouterAbi } from "./public-contracts.ts";
 import { getNativeBalance, getTaggedBlock, hasCode } from "./reader.ts";
 import { createRpc, type Rpc } from "./rpc.ts";
+import type { EvmContracts } from "./contracts.ts";
+import { createEvmMeasures } from "./measures.ts";
 
 /** Canonical deployer and the hash of its 69 bytes of code. https://github.com/Arachnid/deterministic-deployment-proxy */
 const DEPLOYER = {
@@ -66,6 +68,9 @@ export const evmFactoryExpectation: FactoryExpectation = {
 export function createEvmInspector(options: {
   /** Bridge chain id. */
   readonly chainId: number;
+  /** EIP-155 chain id. */
+  readonly evmChainId: number;
+  readonly contracts: EvmContracts;
   /** May carry credentials; never displayed. */
   readonly rpcUrl: string;
   /** Per request, including the body. */
@@ -77,6 +82,7 @@ export function createEvmInspector(options: {
   const view = createViews(rpc);
   const getCode = (address: EvmAddress) => rpc.ask("eth_getCode", [address, "latest"], parseBytes);
   return {
+    ...createEvmMeasures(options),
     chainId: rpc.chainId,
     getEvmChainId: () => rpc.ask("eth_chainId", [], parseIndex),
     getHead: (at) => getHead(rpc, at),
@@ -84,6 +90,13 @@ export function createEvmInspector(options: {
     async getBlockHash(number) {
       const params = [toQuantity(number), false];
       return (await rpc.ask("eth_getBlockByNumber", params, parseBlock))?.hash ?? null;
+    },
+
+    async getTimestamp(number) {
+      const params = [toQuantity(number), false];
+      const block = await rpc.ask("eth_getBlockByNumber", params, parseBlock);
+      if (block === null) throw rpc.unavailable("block not found");
+      return block.timestamp;
     },
 
     getCoinBalance: (owner) => getNativeBalance(rpc, owner),

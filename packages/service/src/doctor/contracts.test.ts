@@ -3,6 +3,7 @@ import {
   CHAIN,
   createDoctorDeps,
   nodesFor,
+  ABLE,
   createStrictInspector,
   LANES,
   USDC,
@@ -50,6 +51,8 @@ function createNode(chain: typeof HERE, given: Partial<ChainInspector>): ChainIn
   const { factory, escrow, delivery } = chain.contracts;
   const { deployer, identityOf } = createDoctorDeps({}).factory;
   return createStrictInspector({
+    ...ABLE,
+    getTimestamp: async (number) => NOW_S - (1_000n - number) * 12n,
     getEvmChainId: async () => chain.evmChainId,
     getHead: async (at) => ({
       number: at === "final" ? 900n : 1_000n,

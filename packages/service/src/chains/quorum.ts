@@ -46,19 +46,36 @@ export interface ChainAtBlocks extends Chain {
   readonly pools: Pools;
 }
 
-/**
- * Combines the nodes of one chain into one chain. Methods without a request use the first node. The others throw
- * `OperatingError` RPC_UNAVAILABLE when fewer than `required` answers agree.
- */
+interface QuorumOptions {
+  readonly required: number;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Combines the nodes of one chain into one chain. */
 export function createQuorumChain(
   chains: readonly [ChainAtBlocks, ...ChainAtBlocks[]],
-  options: { readonly required: number; readonly clock: Clock; readonly log: Log },
+  options: QuorumOptions,
 ): ChainAtBlocks {
-  const [pure] = chains;
-  const nodes = createNodes(chains, {
+  return combineNodes(chains[0], createChainNodes(chains, options));
+}
+
+/** Returns the nodes of one chain, which must have the same first block. */
+export function createChainNodes<N extends ChainAtBlocks>(
+  chains: readonly N[],
+  options: QuorumOptions,
+): Nodes<N> {
+  return createNodes(chains, {
     ...options,
     readFirst: async (node) => (await node.getBlock(0n))?.hash ?? null,
   });
+}
+
+/**
+ * Returns nodes as one chain. Methods without a request use `pure`. The others throw `OperatingError` RPC_UNAVAILABLE when
+ * fewer than `required` answers agree.
+ */
+export function combineNodes(pure: ChainAtBlocks, nodes: Nodes<ChainAtBlocks>): ChainAtBlocks {
   const { agree, collect, required } = nodes;
   /** The newest block and the newest final block returned so far. */
   let newest: BlockId | undefined;

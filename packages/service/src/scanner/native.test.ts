@@ -425,6 +425,29 @@ describe("native coin", () => {
     await scanner.expectExplained();
   });
 
+  test("records no balance that the witnesses of the chain do not confirm [T48]", async () => {
+    const scanner = await openScanner();
+    await scanner.send({ data: destroyedFor(scanner.wallet), value: 7n });
+    await world.makeFinal();
+    await scanner.scan();
+    const { chain } = scanner.deps;
+    if (chain.balances.kind === "final") throw new Error("expected an EVM chain");
+    const { listNativeBalances } = chain.balances;
+    const asked: number[] = [];
+    const balances = {
+      ...chain.balances,
+      listNativeBalances: async (_block: unknown, owners: readonly unknown[]) =>
+        owners.map(() => 1_000n),
+      confirmNativeBalances: (...args: Parameters<typeof listNativeBalances>) => {
+        asked.push(args[1].length);
+        return listNativeBalances(...args);
+      },
+    };
+    await pollBalances({ ...scanner.deps, chain: { ...chain, balances } });
+    expect(await scanner.deposits()).toEqual([found(7n, "balance")]);
+    expect(asked).toEqual([1]);
+  });
+
   test("compares the oldest of many wallets in a round that survives a restart [T05]", async () => {
     const scanner = await openScanner();
     await scanner.insertYoungerAddresses(1200);

@@ -79,9 +79,12 @@ async function compareAt(
   const held = await balances.listNativeBalances(block, wallets);
   const at = { chainId: chain.chainId, token: NATIVE_TOKEN };
   const explained = await listExplained(db, { ...at, block: block.number, wallets });
+  const knownOf = (wallet: Address) => explained.get(wallet) ?? 0n;
+  const risen = wallets.filter((wallet, index) => (held[index] ?? 0n) > knownOf(wallet));
+  const confirmed = await confirmBalances(balances, block, risen);
   for (const [index, wallet] of wallets.entries()) {
-    const balance = held[index] ?? 0n;
-    const known = explained.get(wallet) ?? 0n;
+    const balance = confirmed.get(wallet) ?? held[index] ?? 0n;
+    const known = knownOf(wallet);
     const address = ours.get(wallet);
     if (balance > known && address) {
       try {
@@ -100,6 +103,17 @@ async function compareAt(
       );
     }
   }
+}
+
+/** Returns balances from more nodes where the listed ones are one node's word, which could invent a deposit. */
+async function confirmBalances(
+  { confirmNativeBalances }: BalancesAtBlock,
+  block: BlockRef,
+  wallets: readonly Address[],
+): Promise<ReadonlyMap<Address, bigint>> {
+  if (!confirmNativeBalances || wallets.length === 0) return new Map();
+  const balances = await confirmNativeBalances(block, wallets);
+  return new Map(wallets.map((wallet, index) => [wallet, balances[index] ?? 0n]));
 }
 
 function isListed({ tokens }: ScannerDeps): boolean {

@@ -25,12 +25,15 @@ async function follow({
   startBlock,
   finalDepth,
   nodes = 1,
+  witnesses = 0,
   deposits = [],
 }: {
   readonly tokens: readonly Address[];
   readonly startBlock: number;
   readonly finalDepth: number;
   readonly nodes?: number;
+  /** How many of the nodes only confirm. */
+  readonly witnesses?: number;
   /** Heights that pay the wallet. */
   readonly deposits?: readonly number[];
 }) {
@@ -52,11 +55,13 @@ async function follow({
     providers.push(provider);
     opened.push(provider);
   }
-  const [first, ...others] = providers.map(({ url }) => url);
+  const full = nodes - witnesses;
+  const [first, ...others] = providers.slice(0, full).map(({ url }) => url);
   if (first === undefined) throw new Error("expected a node");
   const follower = await createFollower({
     db,
     rpcUrls: [first, ...others],
+    witnessUrls: providers.slice(full).map(({ url }) => url),
     required: nodes === 1 ? 1 : 2,
     evmChainId: CHAIN_ID,
     tokens,
@@ -67,6 +72,11 @@ async function follow({
     follower,
     /** Returns the requests to the node that got most of them. */
     count: () => Math.max(...providers.map((provider) => provider.stats().requests)),
+    /** Returns the requests to the full node and to the witness that got most of them. */
+    countByRole: () => ({
+      full: providers[0]?.stats().requests ?? 0,
+      witness: Math.max(...providers.slice(full).map((provider) => provider.stats().requests)),
+    }),
     async catchUp() {
       while ((await follower.height()) < BigInt(chain.head())) await follower.scan();
     },
@@ -135,5 +145,74 @@ describe.each([
     // Those that are not final, or not far enough below the newest final one, are read like new ones.
     const newest = 10 + Number(PACE.finalMargin) + PACE.blocksMax;
     expect(count()).toBeLessThanOrEqual(1.05 * (blocks - newest) + 2.2 * newest);
+  });
+});
+
+describe("through one full node and two witnesses", () => {
+  const WITNESSED = { nodes: 3, witnesses: 2 } as const;
+
+  test.each([
+    ["tokens", [TOKEN]],
+    ["the native coin", WITH_COIN],
+  ])(
+    "a new block costs the full node at most 2.2 requests with %s and a witness 1.2, an idle poll none of a witness",
+    async (_all, tokens) => {
+      const { chain, follower, countByRole, catchUp } = await follow({
+        tokens,
+        startBlock: HEAD - 5,
+        finalDepth: 1_000,
+        ...WITNESSED,
+      });
+      await catchUp();
+      const before = countByRole();
+      const blocks = 60;
+      for (let block = 1; block <= blocks; block++) {
+        chain.setHead(HEAD + block);
+        await catchUp();
+      }
+      const after = countByRole();
+      expect((after.full - before.full) / blocks).toBeLessThanOrEqual(2.2);
+      expect((after.witness - before.witness) / blocks).toBeLessThanOrEqual(1.2);
+      for (let poll = 0; poll < 9; poll++) expect(await follower.scan()).toBe(false);
+      expect(countByRole()).toEqual({ full: after.full + 9, witness: after.witness });
+    },
+  );
+
+  test("final blocks cost at most 0.05 requests of the full node and 0.02 of a witness", async () => {
+    const deposits = [HEAD - 5_999, HEAD - 3_000];
+    const { follower, countByRole, catchUp } = await follow({
+      tokens: [TOKEN],
+      startBlock: HEAD - 6_000,
+      finalDepth: 10,
+      deposits,
+      ...WITNESSED,
+    });
+    while ((await follower.height()) < BigInt(HEAD - 200)) await follower.scan();
+    const { full, witness } = countByRole();
+    expect(full / follower.heights()).toBeLessThanOrEqual(0.05);
+    expect(witness / follower.heights()).toBeLessThanOrEqual(0.02);
+    await catchUp();
+    expect(await follower.deposits()).toEqual(
+      deposits.map((height) => [BigInt(height), 5_000_000n]),
+    );
+  });
+
+  test("a deposit costs a witness one request more than a block without", async () => {
+    const { chain, follower, countByRole, catchUp } = await follow({
+      tokens: [TOKEN],
+      startBlock: HEAD - 5,
+      finalDepth: 1_000,
+      deposits: [HEAD + 1],
+      ...WITNESSED,
+    });
+    await catchUp();
+    const before = countByRole().witness;
+    chain.setHead(HEAD + 1);
+    await catchUp();
+    const paid = countByRole().witness;
+    chain.setHead(HEAD + 2);
+    await catchUp();
+    expect([paid - before, countByRole().witness - paid]).toEqual([2, 1]);
+    expect(await follower.deposits()).toEqual([[BigInt(HEAD + 1), 5_000_000n]]);
   });
 });

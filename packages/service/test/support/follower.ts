@@ -2,6 +2,7 @@
 import { issueAddress } from "../../src/addresses/index.ts";
 import { createEvmChain } from "../../src/chains/evm/evm-chain.ts";
 import { type ChainAtBlocks, createQuorumChain } from "../../src/chains/quorum.ts";
+import { createWitnessedChain, type WitnessedNode } from "../../src/chains/witnessed.ts";
 import { type Address, padAddress, toEvmAddress } from "../../src/core/hex.ts";
 import type { Clock } from "../../src/core/ports.ts";
 import type { Db } from "../../src/db/schema.ts";
@@ -19,6 +20,8 @@ const CHAIN_ID = 2;
 export interface FollowerOptions {
   readonly db: Db;
   readonly rpcUrls: readonly [string, ...string[]];
+  /** Nodes that only confirm what the others read. */
+  readonly witnessUrls?: readonly string[];
   /** Number of nodes that must agree; by default all. */
   readonly required?: number;
   readonly evmChainId: number;
@@ -95,20 +98,27 @@ export async function createFollower(options: FollowerOptions) {
   };
 }
 
-function openChain({ rpcUrls, evmChainId, required, log = silentLog }: FollowerOptions) {
+function openChain(options: FollowerOptions): ChainAtBlocks {
+  const { rpcUrls, witnessUrls = [], evmChainId, log = silentLog } = options;
   const contracts = { factory: CONTRACT, escrow: CONTRACT, delivery: CONTRACT };
-  const open = (rpcUrl: string): ChainAtBlocks => ({
+  const open = (rpcUrl: string): WitnessedNode => ({
     ...createEvmChain({ chainId: CHAIN_ID, evmChainId, rpcUrl, contracts, timeoutMs: 10_000 }),
     checkIdentity: async () => undefined,
   });
-  const [first, ...others] = rpcUrls;
-  if (others.length === 0) return open(first);
   const clock: Clock = systemClock;
-  return createQuorumChain([open(first), ...others.map(open)], {
-    required: required ?? rpcUrls.length,
-    clock,
-    log,
-  });
+  const { required = rpcUrls.length + witnessUrls.length } = options;
+  const [first, ...others] = rpcUrls;
+  const all = [open(first), ...others.map(open)] as const;
+  const full =
+    others.length === 0
+      ? all[0]
+      : createQuorumChain(all, { required: Math.min(required, all.length), clock, log });
+  if (witnessUrls.length === 0) return full;
+  const nodes = [
+    ...all.map((chain) => ({ role: "full" as const, chain })),
+    ...witnessUrls.map((url) => ({ role: "witness" as const, chain: open(url) })),
+  ];
+  return createWitnessedChain(full, { nodes, required, clock, log });
 }
 
 /** Issues the only deposit address and returns its wallet. */

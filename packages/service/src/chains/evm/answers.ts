@@ -74,6 +74,28 @@ const Outcome = Type.Union([
   Type.Object({ ...Mined, root: Word }),
 ]);
 
+const Proof = Type.Object({
+  ...Mined,
+  status: Type.Union([Type.Literal("0x0"), Type.Literal("0x1")]),
+  logs: Type.Array(
+    Type.Object({
+      address: Address,
+      topics: Type.Array(Word, { maxItems: 4 }),
+      data: Bytes,
+      logIndex: Quantity,
+    }),
+  ),
+});
+
+const Payment = Type.Object({
+  hash: Word,
+  // Null while the transaction is not mined.
+  blockHash: Type.Union([Type.Null(), Word]),
+  from: Address,
+  to: Type.Optional(Type.Union([Type.Null(), Address])),
+  value: Quantity,
+});
+
 export interface BlockAnswer {
   readonly number: bigint;
   readonly hash: Hex32;
@@ -135,6 +157,15 @@ export interface OutcomeAnswer {
   readonly blockHash: Hex32;
   /** False if the receipt does not say: a payment of before Byzantium shows in the balance only. */
   readonly succeeded: boolean;
+}
+
+/** The part of any transaction's receipt that shows what it transferred. */
+export interface ProofAnswer {
+  readonly txHash: TxHash;
+  readonly blockHash: Hex32;
+  readonly succeeded: boolean;
+  /** In log order. */
+  readonly logs: readonly Pick<LogAnswer, "address" | "topics" | "data" | "logIndex">[];
 }
 
 export const parseQuantity = parser(Quantity, BigInt);
@@ -205,6 +236,38 @@ export const parseOutcome = parser(
       txHash: toTxHash(receipt.transactionHash),
       blockHash: toHex32(receipt.blockHash),
       succeeded: "status" in receipt && receipt.status === "0x1",
+    },
+);
+
+/** Parses the receipt of a transaction that others sent. Its logs need not repeat the block, as receipts of BSC do not. */
+export const parseProof = parser(
+  Type.Union([Type.Null(), Proof]),
+  (receipt): ProofAnswer | null =>
+    receipt && {
+      txHash: toTxHash(receipt.transactionHash),
+      blockHash: toHex32(receipt.blockHash),
+      succeeded: receipt.status === "0x1",
+      logs: receipt.logs
+        .map(({ address, topics, data, logIndex }) => ({
+          address: toEvmAddress(address),
+          topics: topics.map(toHex32),
+          data: toBytes(data),
+          logIndex: toIndex(logIndex),
+        }))
+        .sort((one, other) => one.logIndex - other.logIndex),
+    },
+);
+
+/** Parses a transaction as a payment; its block is null while it is not mined. */
+export const parsePayment = parser(
+  Type.Union([Type.Null(), Payment]),
+  (payment) =>
+    payment && {
+      txHash: toTxHash(payment.hash),
+      blockHash: payment.blockHash === null ? null : toHex32(payment.blockHash),
+      from: toEvmAddress(payment.from),
+      to: payment.to ? toEvmAddress(payment.to) : null,
+      value: BigInt(payment.value),
     },
 );
 

@@ -1,7 +1,7 @@
 /** An EVM chain behind the chain port: one node and the service's three contracts. */
 import { toEvmAddress } from "../../core/hex.ts";
 import type { CctpContracts } from "../port/index.ts";
-import type { ChainAtBlocks } from "../quorum.ts";
+import type { WitnessedNode } from "../witnessed.ts";
 import type { NodeTraffic } from "../rpc/traffic.ts";
 import { createCctp } from "./cctp.ts";
 import { createContracts, createWallets, type EvmContracts } from "./contracts.ts";
@@ -12,6 +12,7 @@ import { encodeSwapData } from "./route-data.ts";
 import { createRpc } from "./rpc.ts";
 import { createNonceSequencing, createSender } from "./sender.ts";
 import { quoteSwap } from "./swaps.ts";
+import { createWitnessReader } from "./witness.ts";
 
 export interface EvmChainOptions {
   /** Bridge chain id. */
@@ -32,7 +33,7 @@ export interface EvmChainOptions {
 }
 
 /** Returns the chain over its node, without sending a request: `checkIdentity` verifies the node. */
-export function createEvmChain(options: EvmChainOptions): ChainAtBlocks {
+export function createEvmChain(options: EvmChainOptions): WitnessedNode {
   const { evmChainId, contracts: addresses, cctp, deployBlock = 0n } = options;
   const rpc = createRpc(options);
   return {
@@ -47,6 +48,7 @@ export function createEvmChain(options: EvmChainOptions): ChainAtBlocks {
     },
     pools: { quoteSwap: (swap, at = "latest") => quoteSwap(rpc, swap, at), encodeSwapData },
     cctp: cctp ? createCctp(rpc, cctp, deployBlock) : null,
+    ...createWitnessReader(rpc),
     checkIdentity: createIdentityCheck(rpc, { evmChainId, addresses }),
   };
 }

@@ -113,7 +113,7 @@ async function readLinked(
 }
 
 /** Reads the blocks of these heights; null for one that the node does not have. */
-async function readHeaders(
+export async function readHeaders(
   rpc: Rpc,
   numbers: readonly bigint[],
   hasCoin: boolean,
@@ -168,7 +168,10 @@ async function readLogs(
 const BATCH_MAX = 16;
 
 /** Sends requests in batches, at the same time, and returns their answers in order. */
-async function batchInParts(rpc: Rpc, requests: readonly RpcRequest[]): Promise<NodeAnswer[]> {
+export async function batchInParts(
+  rpc: Rpc,
+  requests: readonly RpcRequest[],
+): Promise<NodeAnswer[]> {
   const [only] = requests;
   if (only && requests.length === 1) return [await rpc.call(only.method, only.params)];
   const parts: Promise<NodeAnswer[]>[] = [];
@@ -179,7 +182,7 @@ async function batchInParts(rpc: Rpc, requests: readonly RpcRequest[]): Promise<
 }
 
 /** Returns the result of an answer. Throws RPC_UNAVAILABLE for an error of the node. */
-function resultOf(rpc: Rpc, method: string, answer: NodeAnswer): unknown {
+export function resultOf(rpc: Rpc, method: string, answer: NodeAnswer): unknown {
   if (answer.ok) return answer.result;
   const reason = reasonOfLimit(answer) ?? `node error ${answer.code}`;
   throw rpc.unavailable(reason, `${method}: ${answer.message}`);

@@ -109,6 +109,8 @@ export interface BalancesAtBlock {
   listTracedPayees(block: BlockRef): Promise<readonly Address[] | null>;
   /** Returns native balances at exactly this block, in the order of the owners. Throws when the node lacks its state. */
   listNativeBalances(block: BlockRef, owners: readonly Address[]): Promise<readonly bigint[]>;
+  /** Returns the same from more nodes, for the few balances that would be a deposit; absent where no more are needed. */
+  readonly confirmNativeBalances?: BalancesAtBlock["listNativeBalances"];
   /**
    * Returns token balances at exactly the block of this hash, in the order of the holdings; null for one whose contract
    * reverts, burns all gas or returns malformed data. Null for all when the node no longer has the state of that block.

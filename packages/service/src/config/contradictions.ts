@@ -13,6 +13,7 @@ import { type ChainConfig, listSolanaChains, listEvmChains, listLaneKeys } from 
 import type { EvmChain } from "./evm-chain.ts";
 import { isSameKey } from "./keys.ts";
 import type { Config } from "./config.ts";
+import type { NodesConfig } from "./nodes.ts";
 import { findPlaceProblems } from "./route-checks.ts";
 import type { RouteDefinition } from "./route-definition.ts";
 import type { TokenConfig } from "./tokens.ts";
@@ -122,6 +123,15 @@ function checkSolana({ chains, attestor, routes }: Config, accountsLater: boolea
     problems.push(
       "chains: expected an EVM chain beside Solana: deliveries are named by the wallet of its factory",
     );
+  }
+  // Witnesses confirm by receipts and parents of blocks by height, which Solana has not.
+  const isWitnessed = (nodes?: NodesConfig) => nodes?.all.some(({ role }) => role === "witness");
+  for (const [at, nodes] of [
+    [`${setting}.rpcUrls`, chain.nodes],
+    [`attestor.rpcUrls.${chain.name}`, attestor.nodes.get(chain.chainId)],
+  ] as const) {
+    if (isWitnessed(nodes))
+      problems.push(`${at}: expected full nodes only, Solana has no witnesses`);
   }
   const { binding, escrow, delivery, treasury } = chain.accounts;
   // Without the accounts (`sluice keys init` runs before they are known), they are zero and not compared.

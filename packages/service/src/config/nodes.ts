@@ -41,7 +41,7 @@ export const NodeObject = Type.Object(
     ),
     role: setting(
       Type.Optional(Type.Enum(NODE_ROLES, { description: `one of ${NODE_ROLES.join(", ")}` })),
-      "The use of the node. Not used yet: a witness is read like a full node.",
+      "The use of the node. A witness only confirms the blocks and deposits that the scanner read from a full node ([nodes.md](nodes.md#witnesses)). Solana has none.",
       { default: "full" },
     ),
   },
@@ -72,7 +72,7 @@ export const NodeSettings = {
     Type.Optional(
       Type.Integer({ minimum: 1, maximum: 16, description: "a number of nodes, 1 to 16" }),
     ),
-    "How many of `rpcUrls` must agree: more than half of them.",
+    "How many of `rpcUrls` must agree, witnesses included: more than half of them.",
     { defaultText: "the least that is more than half" },
   ),
 };
@@ -105,11 +105,17 @@ export function resolveNodes(
     problems.push(`${setting}.rpcUrls: expected either rpcUrl or rpcUrls`);
   }
   const [nodes, name] = rpcUrls ? [rpcUrls, "rpcUrls"] : [[rpcUrl ?? ""], "rpcUrl"];
-  return checkNodes(
-    { nodes, quorum },
-    { nodes: `${setting}.${name}`, quorum: `${setting}.quorum` },
-    problems,
-  );
+  const names = { nodes: `${setting}.${name}`, quorum: `${setting}.quorum` };
+  const checked = checkNodes({ nodes, quorum }, names, problems);
+  const { full, witnesses } = countRoles(checked);
+  if (full === 0) {
+    problems.push(`${names.nodes}: expected a full node, a witness only confirms its answers`);
+  } else if (witnesses > 0 && full >= checked.quorum) {
+    problems.push(
+      `${names.nodes}: expected fewer full nodes than the quorum of ${checked.quorum}, or no witness: none would be asked`,
+    );
+  }
+  return checked;
 }
 
 /** Resolves the attestor's nodes of one chain. */
@@ -119,7 +125,20 @@ export function resolveAttestorNodes(
   problems: string[],
 ): NodesConfig {
   const given = { nodes: Array.isArray(written) ? written : [written], quorum: undefined };
-  return checkNodes(given, { nodes: setting, quorum: setting }, problems);
+  const checked = checkNodes(given, { nodes: setting, quorum: setting }, problems);
+  const { full, witnesses } = countRoles(checked);
+  // The second key rests on what it reads itself.
+  if (witnesses > 0 && full < checked.quorum) {
+    problems.push(
+      `${setting}: expected at least ${checked.quorum} full nodes, a majority: the attestor asks no witness`,
+    );
+  }
+  return checked;
+}
+
+function countRoles({ all }: NodesConfig) {
+  const witnesses = all.filter(({ role }) => role === "witness").length;
+  return { witnesses, full: all.length - witnesses };
 }
 
 function resolveNode(written: WrittenNode) {

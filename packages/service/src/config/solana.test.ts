@@ -259,6 +259,10 @@ describe("Solana in the file", () => {
       { contracts: { ...createSolana().contracts, treasury: "z".repeat(44) } },
       "chains[0].contracts.treasury: expected 32 bytes in base58",
     ],
+    [
+      { rpcUrl: undefined, rpcUrls: ["http://a", { url: "http://b", role: "witness" }] },
+      "chains[0].rpcUrls: expected full nodes only, Solana has no witnesses",
+    ],
     [{ rpcUrls: ["http://127.0.0.1:1"] }, "chains[0].rpcUrls: expected either rpcUrl or rpcUrls"],
   ])("is refused with %j (%#)", (changes, problem) => {
     const problems = problemsOf(() => load(createFile(changes)));

@@ -2,12 +2,13 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { startMalformedNode } from "../../test/evm/malformed-node.ts";
 import { createReadableSigner, createStillClock, silentLog } from "../../test/support/doubles.ts";
 import { loadConfig } from "./config.ts";
 import { parseSolanaAddress, toBase58 } from "../core/base58.ts";
 import { type Address, NATIVE_SOL, toAddress } from "../core/hex.ts";
 import type { LaneSigner } from "../signers/port.ts";
-import { createChains } from "./chains.ts";
+import { createChains, createScannerChain } from "./chains.ts";
 import { createCommandTraffic } from "./command-traffic.ts";
 import { getChain } from "../routes/index.ts";
 
@@ -30,7 +31,9 @@ const ACCOUNTS = {
   treasury: toBase58(toAddress(`0x58${"66".repeat(31)}`)),
 };
 
-function readConfig() {
+const RPC_URL = "http://127.0.0.1:8545";
+
+function readConfig(nodes: object = { rpcUrl: RPC_URL }) {
   const folder = mkdtempSync(join(tmpdir(), "sluice-context-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const path = join(folder, "sluice.json");
@@ -57,7 +60,7 @@ function readConfig() {
       {
         chainId: 2,
         evmChainId: 900002,
-        rpcUrl: "http://127.0.0.1:8545",
+        ...nodes,
         startBlock: 0,
         contracts: { factory: evmAddress(1), escrow: evmAddress(2), delivery: evmAddress(3) },
         tokens: [{ symbol: "USDC", address: evmAddress(4), decimals: 6 }],
@@ -95,4 +98,40 @@ test("takes the rest of the daily cap on Solana from the signer that enforces it
   // Without a signer only the cap of the configuration is known.
   expect(await leftFor()).toBe(50_000_500_000n);
   expect(await leftFor([{ ...lane("deliver", 7n), chainId: 2 }])).toBe(50_000_500_000n);
+});
+
+test("only the scanner asks a witness [D5]", async () => {
+  const [full, one, other] = [
+    await startMalformedNode(),
+    await startMalformedNode(),
+    await startMalformedNode(),
+  ];
+  const nodes = [full, one, other];
+  onTestFinished(async () => {
+    for (const node of nodes) await node.stop();
+  });
+  const block = {
+    number: "0x5",
+    hash: `0x${"b5".repeat(32)}`,
+    parentHash: `0x${"b4".repeat(32)}`,
+    timestamp: "0x1",
+  };
+  const chainIdOf = "0xdbba2";
+  for (const node of nodes) {
+    node.answer(({ method }) => ({ result: method === "eth_chainId" ? chainIdOf : block }));
+  }
+  const witness = ({ rpcUrl }: { rpcUrl: string }) => ({ url: rpcUrl, role: "witness" });
+  const config = readConfig({ rpcUrls: [witness(one), full.rpcUrl, witness(other)] });
+  const deps = { clock: createStillClock(), log: silentLog, trafficOf: createCommandTraffic() };
+  const chains = createChains(config, deps);
+  expect(await getChain(chains, 2).getFinalNumber()).toBe(5n);
+  expect(await getChain(chains, 2).getTime("latest")).toBe(1n);
+  expect(nodes.map(({ asked }) => asked.length)).toEqual([2, 0, 0]);
+
+  const [, chain] = config.chains;
+  if (!chain) throw new Error("expected the chain");
+  const scanner = createScannerChain({ config, chains, ...deps }, chain);
+  await scanner.getFinalNumber().catch(() => undefined);
+  expect(one.asked.length).toBeGreaterThan(0);
+  expect(other.asked.length).toBeGreaterThan(0);
 });

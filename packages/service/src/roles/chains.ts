@@ -3,18 +3,21 @@ import { findWalletByCommitment } from "../addresses/index.ts";
 import { deliveryIdOf, hashCommitment, predictWallet } from "../chains/evm/commitment.ts";
 import { createEvmChain } from "../chains/evm/evm-chain.ts";
 import type { Chain, Chains } from "../chains/port/index.ts";
-import { createQuorumChain } from "../chains/quorum.ts";
+import { type ChainAtBlocks, createQuorumChain } from "../chains/quorum.ts";
 import type { NodeTraffic } from "../chains/rpc/traffic.ts";
 import { createSolanaChain } from "../chains/solana/solana-chain.ts";
+import { createWitnessedChain } from "../chains/witnessed.ts";
 import {
   type ChainConfig,
   type Config,
+  type EvmChain,
   feePayersOf,
   listEvmChains,
   type NodeConfig,
   type NodesConfig,
   type SolanaChain,
 } from "../config/index.ts";
+import { assert } from "../core/assert.ts";
 import { OperatingError } from "../core/errors.ts";
 import type { EvmAddress } from "../core/hex.ts";
 import type { Clock } from "../core/ports.ts";
@@ -43,27 +46,33 @@ export function createChains(
   return new Map<number, Chain>(
     config.chains.map((chain) => {
       const { chainId } = chain;
-      const { all, quorum: required } = nodesOf(chain);
+      const { all, quorum } = nodesOf(chain);
       const nodes = placeNodes(all, { chainId, view, trafficOf: deps.trafficOf });
-      if (chain.kind === "svm") {
-        return [chainId, openSolana(config, chain, { ...deps, nodes, required })];
-      }
-      const { evmChainId, contracts, cctp } = chain;
-      const open = (node: PlacedNode) =>
-        createEvmChain({
-          chainId,
-          evmChainId,
-          ...node,
-          contracts,
-          cctp,
-          timeoutMs: RPC_TIMEOUT_MS,
-        });
-      const [first, ...others] = nodes;
-      if (others.length === 0) return [chainId, open(first)];
-      const opened = [open(first), ...others.map(open)] as const;
-      return [chainId, createQuorumChain(opened, { ...deps, required })];
+      return chain.kind === "svm"
+        ? [chainId, openSolana(config, chain, { ...deps, nodes, required: quorum })]
+        : [chainId, openFull(chain, nodes, { ...deps, quorum })];
     }),
   );
+}
+
+/** Opens a chain over its full nodes; as many must agree as the quorum says, or all where they are fewer. */
+function openFull(
+  chain: EvmChain,
+  nodes: readonly PlacedNode[],
+  { quorum, ...deps }: { readonly clock: Clock; readonly log: Log; readonly quorum: number },
+): ChainAtBlocks {
+  const full = nodes.filter(({ role }) => role === "full").map((node) => openEvm(chain, node));
+  const [first, ...others] = full;
+  assert(first, "the configuration has a full node of each chain");
+  if (others.length === 0) return first;
+  const required = Math.min(quorum, full.length);
+  return createQuorumChain([first, ...others], { ...deps, required });
+}
+
+function openEvm(chain: EvmChain, { rpcUrl, traffic }: PlacedNode) {
+  const { chainId, evmChainId, contracts, cctp } = chain;
+  const timeoutMs = RPC_TIMEOUT_MS;
+  return createEvmChain({ chainId, evmChainId, rpcUrl, traffic, contracts, cctp, timeoutMs });
 }
 
 /** The nodes of one side. */
@@ -77,6 +86,7 @@ const SERVICE: View = { view: "service", nodesOf: ({ nodes }) => nodes };
 /** A node and its limits. */
 export interface PlacedNode {
   readonly rpcUrl: string;
+  readonly role: NodeConfig["role"];
   readonly traffic: NodeTraffic;
 }
 
@@ -87,25 +97,29 @@ export function placeNodes(
 ): readonly [PlacedNode, ...PlacedNode[]] {
   const placeOne = (node: NodeConfig, position: number): PlacedNode => ({
     rpcUrl: node.url,
+    role: node.role,
     traffic: trafficOf({ ...place, position }, node),
   });
   return [placeOne(first, 0), ...others.map((node, index) => placeOne(node, index + 1))];
 }
 
 /**
- * Returns the chain as the scanner reads it. On Solana that includes blocks that are not final, if the configuration shows
- * deposits before finality; every other role reads only final blocks there.
+ * Returns the chain as the scanner reads it: with witnesses, if it has some. On Solana that includes blocks that are not
+ * final, if the configuration shows deposits before finality; every other role reads only final blocks there.
  */
 export function createScannerChain(
   { config, chains, ...deps }: Parts<"config" | "chains" | "clock" | "log" | "trafficOf">,
   chain: ChainConfig,
 ): Chain {
-  if (chain.kind !== "svm" || chain.detectAt !== "confirmed") {
-    return getChain(chains, chain.chainId);
-  }
   const { chainId } = chain;
   const { all, quorum: required } = chain.nodes;
   const nodes = placeNodes(all, { chainId, view: "service", trafficOf: deps.trafficOf });
+  if (chain.kind === "evm" && nodes.some(({ role }) => role === "witness")) {
+    const opened = nodes.map((node) => ({ role: node.role, chain: openEvm(chain, node) }));
+    const full = openFull(chain, nodes, { ...deps, quorum: required });
+    return createWitnessedChain(full, { ...deps, nodes: opened, required });
+  }
+  if (chain.kind !== "svm" || chain.detectAt !== "confirmed") return getChain(chains, chainId);
   return openSolana(config, chain, { ...deps, nodes, required, walkAt: "confirmed" });
 }
 

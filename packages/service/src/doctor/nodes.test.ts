@@ -175,6 +175,17 @@ describe("nodes", () => {
     );
   });
 
+  test("are a warning when one full node has only witnesses beside it", async () => {
+    const [full] = createNodesConfig(["http://127.0.0.1:1"], 1).all;
+    const witness = { ...full, role: "witness" } as const;
+    const examineOf = (...all: readonly [typeof full, ...(typeof full)[]]) =>
+      examine({ chain: { nodes: { all, quorum: 2 } } });
+    expect(await examineOf(full, witness, witness)).toMatchObject([
+      { id: "node.quorum", status: "warning", found: "1 full node, 2 to witness its deposits" },
+    ]);
+    expect(await examineOf(full, full, full)).toEqual([]);
+  });
+
   test("are a warning when their WebSocket gives no subscription", async () => {
     const [node] = createNodesConfig(["http://127.0.0.1:1"], 1).all;
     const all = [{ ...node, wsUrl: "ws://127.0.0.1:1" }] as const;

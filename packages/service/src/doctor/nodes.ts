@@ -97,20 +97,28 @@ export function checkNodes<Inspector extends NodeInspector>(
   };
 }
 
-/** Warns of a quorum of one: the service then believes that node unconditionally. */
+/**
+ * Warns of a single node that reads state, alone or beside witnesses: the service then believes that node about balances,
+ * locks and deliveries.
+ */
 function checkQuorum(chain: ChainConfig, identified: Check): Check {
   const { all, quorum } = chain.nodes;
+  const witnesses = all.filter(({ role }) => role === "witness").length;
+  const isOneBesideWitnesses = witnesses > 0 && all.length - witnesses === 1;
   return {
     id: "node.quorum",
     subject: subjectOf(chain),
     // Only the chain's identity tells a local test chain, where one node is enough.
     needs: [identified],
     run: () =>
-      judge(quorum > 1 || isLocal(chain), {
-        found: `${quorum} of ${all.length}`,
+      judge((quorum > 1 && !isOneBesideWitnesses) || isLocal(chain), {
+        found: isOneBesideWitnesses
+          ? `1 full node, ${witnesses} to witness its deposits`
+          : `${quorum} of ${all.length}`,
         expected: "a quorum of at least 2 nodes",
-        advice:
-          "List three nodes of different operators in rpcUrls: the operator of a single node can deceive the service.",
+        advice: isOneBesideWitnesses
+          ? "List three full nodes of different operators in rpcUrls: the operator of the full node can hide deposits and deceive the settler."
+          : "List three nodes of different operators in rpcUrls: the operator of a single node can deceive the service.",
         otherwise: "warning",
       }),
   };

@@ -15,7 +15,7 @@ import {
 } from "../../test/support/quorum-doubles.ts";
 import { type Address, toTxHash } from "../core/hex.ts";
 import type { BlockId, ScannedBlock, Section, Transfer } from "./port/index.ts";
-import type { ChainAtBlocks } from "./quorum.ts";
+import { type ChainAtBlocks, createQuorumChain } from "./quorum.ts";
 import { createWitnessedChain, type WitnessedNode } from "./witnessed.ts";
 
 /** Returns a node that confirms the transfers that its own sections show. */
@@ -129,6 +129,55 @@ describe("a section counts", () => {
     const chain = open(honest(), [honest(), behind(1n)], { required: 3 });
     expect(numbersOf(await readNew(chain))).toEqual([HEAD - 2n, HEAD - 1n]);
   });
+});
+
+test("held blocks that were orphaned meanwhile are read again [T44]", async () => {
+  let isOrphan = true;
+  let isLate = true;
+  const full = withReceipts(
+    createLiar((answer, method) => {
+      if (method !== "readSection" || !isOrphan || answer === null) return answer;
+      // CAST: the answer of an honest node.
+      const section = answer as Section;
+      return {
+        ...section,
+        blocks: section.blocks.map((block) => ({ ...block, hash: UNKNOWN_ID })),
+      };
+    }),
+  );
+  const witness: WitnessedNode = {
+    ...honest(),
+    listBlocks: (numbers) =>
+      isLate ? Promise.resolve(numbers.map(() => null)) : honest().listBlocks(numbers),
+  };
+  const reads: bigint[] = [];
+  const chain = open(full, [witness, witness], { reads });
+  expect(await readNew(chain)).toBeNull();
+  [isOrphan, isLate] = [false, false];
+  await expect(readNew(chain)).rejects.toMatchObject({
+    details: { reason: "block not confirmed" },
+  });
+  expect(numbersOf(await readNew(chain))).toEqual(BLOCKS);
+  expect(reads).toHaveLength(2);
+});
+
+test("two full nodes must agree beside one witness of three [D5]", async () => {
+  const options = { clock: createQuickClock(), log: silentLog };
+  const openTwo = (second: WitnessedNode) => {
+    const full = [honest(), second] as const;
+    const witnesses = [honest(), dead(), dead()];
+    return createWitnessedChain(createQuorumChain(full, { ...options, required: 2 }), {
+      ...options,
+      required: 3,
+      nodes: [
+        ...full.map((chain) => ({ role: "full" as const, chain })),
+        ...witnesses.map((chain) => ({ role: "witness" as const, chain })),
+      ],
+    });
+  };
+  expect(numbersOf(await readNew(openTwo(honest())))).toEqual(BLOCKS);
+  const hides = showing((block) => ({ ...block, transfers: [] }));
+  await expect(readNew(openTwo(hides))).rejects.toMatchObject({ code: "RPC_UNAVAILABLE" });
 });
 
 describe("a full node that lies", () => {

@@ -2,11 +2,13 @@
 import { benchDetection } from "./detection.ts";
 import { benchGas } from "./gas.ts";
 import { benchRpc } from "./rpc.ts";
+import { benchSolana } from "./solana.ts";
 
 const BENCHES: Readonly<Record<string, (args: readonly string[]) => void | Promise<void>>> = {
   detection: benchDetection,
   gas: benchGas,
   rpc: benchRpc,
+  solana: benchSolana,
 };
 
 const [name = "", ...args] = process.argv.slice(2);

@@ -63,7 +63,11 @@ export function replayBlock(block: RecordedBlock, genesisHash: string): (asked: 
 }
 
 /** Reduces a transaction as Agave does when a request asks for accounts only. */
-function toAccountsDetail({ transaction, meta, version }: RecordedBlock["transactions"][number]) {
+export function toAccountsDetail({
+  transaction,
+  meta,
+  version,
+}: RecordedBlock["transactions"][number]) {
   const { err, status, fee } = meta;
   const { preBalances, postBalances, preTokenBalances, postTokenBalances } = meta;
   return {

@@ -3,6 +3,7 @@
  * Everything about a slot follows from its number, so that the chain needs no memory.
  */
 import { createHash } from "node:crypto";
+import { gzipSync } from "node:zlib";
 import type { Clock } from "../../src/core/ports.ts";
 import { toHex32 } from "../../src/core/hex.ts";
 import { toBase58 } from "../../src/chains/solana/base58.ts";
@@ -21,6 +22,8 @@ export interface ClusterOptions {
   readonly isSkipped: (slot: number) => boolean;
   /** JSON text of the transactions of a block; none by default. */
   readonly transactionsOf?: (slot: number) => string;
+  /** Whether answers with blocks are compressed; each text of transactions is compressed once. */
+  readonly isCompressed?: boolean;
   /** Delay of every answer. */
   readonly latencyMs?: number;
 }
@@ -34,6 +37,9 @@ export interface Cluster extends Pick<HttpNode, "url" | "stop"> {
   /** Number of blocks after a slot, up to another. */
   countBlocks(after: number, through: number): number;
 }
+
+/** The text of a result or an error; of a block in two parts. */
+type Said = string | { readonly head: string; readonly transactions: string };
 
 export function hashOfSlot(slot: number) {
   return toHex32(`0x${createHash("sha256").update(`slot ${slot}`).digest("hex")}`);
@@ -60,7 +66,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     return parent;
   }
 
-  function getBlock([slot, about]: Sent["params"]): string {
+  function getBlock([slot, about]: Sent["params"]): Said {
     // CAST: what our own adapter sends.
     const { commitment, transactionDetails } = about as Record<string, string>;
     const number = Number(slot);
@@ -77,7 +83,10 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       blockTime: Math.floor((startMs + (number - options.slot) * slotMs) / 1_000),
     });
     if (transactionDetails === "none") return `"result":${head}`;
-    return `"result":${head.slice(0, -1)},"transactions":${transactionsOf(number)}}`;
+    return {
+      head: `"result":${head.slice(0, -1)},"transactions":`,
+      transactions: transactionsOf(number),
+    };
   }
 
   function listBlocks([from, limit, about]: Sent["params"]): string {
@@ -90,7 +99,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     return `"result":${JSON.stringify(slots)}`;
   }
 
-  function answer({ method, params }: Sent): string {
+  function answer({ method, params }: Sent): Said {
     methods.push(method);
     // CAST: what our own adapter sends.
     const { commitment = "finalized" } = (params.at(-1) ?? {}) as { commitment?: string };
@@ -108,12 +117,23 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     }
   }
 
+  const compressed = new Map<string, Buffer>();
+  function compress(text: string): Buffer {
+    const known = compressed.get(text) ?? gzipSync(text);
+    compressed.set(text, known);
+    return known;
+  }
+
   const node = await startHttpNode(async ({ requests: [sent] }) => {
     if (!sent) throw new Error("expected one request");
-    const body = `{"jsonrpc":"2.0","id":${sent.id},${answer(sent)}}`;
-    const { latencyMs = 0 } = options;
+    const start = `{"jsonrpc":"2.0","id":${sent.id},`;
+    const { latencyMs = 0, isCompressed = false } = options;
+    const said = answer(sent);
     if (latencyMs > 0) await new Promise((resolve) => setTimeout(resolve, latencyMs));
-    return { body };
+    if (typeof said === "string") return { body: `${start}${said}}` };
+    if (!isCompressed) return { body: `${start}${said.head}${said.transactions}}}` };
+    const parts = [gzipSync(start + said.head), compress(said.transactions), gzipSync("}}")];
+    return { body: Buffer.concat(parts), headers: { "content-encoding": "gzip" } };
   });
   return {
     url: node.url,

@@ -8,12 +8,15 @@ import { decodeBase58, fromBase58 } from "./base58.ts";
 import { isLeftover } from "./failures.ts";
 import { MEMO_PROGRAM } from "./memos.ts";
 
-const Key = Type.String({ pattern: "^[1-9A-HJ-NP-Za-km-z]{32,44}$" });
-const Signature = Type.String({ pattern: "^[1-9A-HJ-NP-Za-km-z]{64,88}$" });
+const KEY = "^[1-9A-HJ-NP-Za-km-z]{32,44}$";
+const SIGNATURE = "^[1-9A-HJ-NP-Za-km-z]{64,88}$";
+const DIGITS = "^(0|[1-9][0-9]{0,19})$";
+const Key = Type.String({ pattern: KEY });
+const Signature = Type.String({ pattern: SIGNATURE });
 const Whole = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 /** Can exceed the safe integers; then the number is inexact. */
 const Lamports = Type.Number({ minimum: 0 });
-const Digits = Type.String({ pattern: "^(0|[1-9][0-9]{0,19})$" });
+const Digits = Type.String({ pattern: DIGITS });
 
 const TokenBalance = Type.Object({
   accountIndex: Whole,
@@ -38,20 +41,32 @@ const BlockHead = Type.Object({
   blockTime: Type.Union([Whole, Type.Null()]),
 });
 
+/** A balance of a block, whose texts are checked only where they matter: a block has tens of thousands. */
+const BlockTokenBalance = Type.Object({
+  accountIndex: Whole,
+  mint: Type.String(),
+  owner: Type.String(),
+  uiTokenAmount: Type.Object({ amount: Type.String() }),
+});
 const Block = Type.Object({
   ...BlockHead.properties,
   transactions: Type.Array(
     Type.Object({
       transaction: Type.Object({
-        signatures: Type.Array(Signature, { minItems: 1 }),
-        accountKeys: Type.Array(Type.Object({ pubkey: Key, signer: Type.Boolean() }), {
+        signatures: Type.Array(Type.String(), { minItems: 1 }),
+        accountKeys: Type.Array(Type.Object({ pubkey: Type.String(), signer: Type.Boolean() }), {
           minItems: 1,
         }),
       }),
-      meta: Balances,
+      meta: Type.Object({
+        ...Balances.properties,
+        preTokenBalances: Type.Array(BlockTokenBalance),
+        postTokenBalances: Type.Array(BlockTokenBalance),
+      }),
     }),
   ),
 });
+type BlockEntry = Static<typeof Block>["transactions"][number];
 
 const Transaction = Type.Object({
   slot: Whole,
@@ -143,7 +158,7 @@ export interface Changes {
   readonly tokens: readonly TokenChange[];
 }
 
-/** A successful transaction of a block. */
+/** A successful transaction of a block that pays an account or has a memo. */
 export interface BlockTransaction extends Changes {
   /** Position in the block. */
   readonly index: number;
@@ -165,8 +180,10 @@ export interface BlockHeadAnswer {
   readonly time: bigint | null;
 }
 
-/** A block with its successful transactions. */
+/** A block with the transactions that can matter. Votes only pay fees, and are left out. */
 export interface BlockAnswer extends BlockHeadAnswer {
+  /** Number of all transactions. */
+  readonly count: number;
   readonly transactions: readonly BlockTransaction[];
 }
 
@@ -243,24 +260,55 @@ export function parseSlots(value: unknown): bigint[] {
 /** Parses a block with the balance changes of its transactions. */
 export function parseBlock(slot: bigint, value: unknown): BlockAnswer {
   const block = expectForm(Checks.block, "a block", value);
-  const transactions = block.transactions.flatMap(({ transaction, meta }, index) => {
-    if (meta.err !== null) return [];
-    const keys = transaction.accountKeys.map(({ pubkey }) => pubkey);
-    const [signature = ""] = transaction.signatures;
-    const signers = transaction.accountKeys.filter(({ signer }) => signer);
-    return [
-      {
-        index,
-        signature,
-        feePayer: keyAt(keys, 0),
-        signers: signers.map(({ pubkey }) => pubkey),
-        hasMemo: keys.includes(MEMO_PROGRAM),
-        ...readChanges(keys, meta),
-      },
-    ];
-  });
-  return { ...readHead(slot, block), transactions };
+  const transactions = block.transactions.flatMap((entry, index) => readEntry(entry, index) ?? []);
+  return { ...readHead(slot, block), count: block.transactions.length, transactions };
 }
+
+/** Reads a transaction of a block; null if it failed, or neither pays an account nor has a memo. */
+function readEntry({ transaction, meta }: BlockEntry, index: number): BlockTransaction | null {
+  if (meta.err !== null) return null;
+  const hasMemo = transaction.accountKeys.some(({ pubkey }) => pubkey === MEMO_PROGRAM);
+  // Most transactions are votes: this is decided without a copy of their accounts.
+  const isWhole = meta.postBalances.length === transaction.accountKeys.length;
+  if (isWhole && !hasMemo && !mayPay(meta)) return null;
+  const keys = transaction.accountKeys.map(({ pubkey }) => pubkey);
+  const { sol, tokens } = readChanges(keys, meta);
+  const isGain = ({ change }: SolChange | TokenChange) => change === null || change > 0n;
+  if (!hasMemo && !sol.some(isGain) && !tokens.some(isGain)) return null;
+  const [signature = ""] = transaction.signatures;
+  const signers = transaction.accountKeys.filter(({ signer }) => signer);
+  const read = {
+    index,
+    signature,
+    feePayer: keyAt(keys, 0),
+    signers: signers.map(({ pubkey }) => pubkey),
+    hasMemo,
+    sol,
+    tokens,
+  };
+  const named = [
+    read.feePayer,
+    ...read.signers,
+    ...sol.map(({ account }) => account),
+    ...tokens.flatMap(({ owner, mint }) => [owner, mint]),
+  ];
+  const isValid = SIGNATURE_FORM.test(signature) && named.every((key) => KEY_FORM.test(key));
+  if (!isValid) throw new TypeError("expected accounts and a signature");
+  return read;
+}
+
+/** Reports whether an account may have more than before. */
+function mayPay({ preBalances, postBalances, postTokenBalances }: BlockEntry["meta"]): boolean {
+  if (postTokenBalances.length > 0 || preBalances.length !== postBalances.length) return true;
+  return postBalances.some((after, index) => {
+    const before = preBalances[index] ?? 0;
+    return after > before || (after !== before && !Number.isSafeInteger(before));
+  });
+}
+
+const KEY_FORM = new RegExp(KEY);
+const SIGNATURE_FORM = new RegExp(SIGNATURE);
+const DIGITS_FORM = new RegExp(DIGITS);
 
 /** Parses a block without its transactions. */
 export function parseBlockHead(slot: bigint, value: unknown): BlockHeadAnswer {
@@ -339,6 +387,7 @@ function readChanges(keys: readonly string[], balances: Balances): Changes {
     sign: bigint,
   ) => {
     tokenAccounts.add(accountIndex);
+    if (!DIGITS_FORM.test(uiTokenAmount.amount)) throw new TypeError("expected an amount");
     const known = tokens.get(`${owner}:${mint}`) ?? { owner, mint, change: 0n };
     known.change += sign * BigInt(uiTokenAmount.amount);
     tokens.set(`${owner}:${mint}`, known);

@@ -1,5 +1,5 @@
 /** Conversion of addresses and ids between the service's hex and Solana's base58. */
-import { address, getBase58Decoder, getBase58Encoder, isAddress } from "@solana/kit";
+import { address, getBase58Decoder, getBase58Encoder } from "@solana/kit";
 import {
   type Address,
   type SolanaAddress,
@@ -7,6 +7,7 @@ import {
   type TxHash,
   toTxHash,
 } from "../../core/hex.ts";
+import { decodeExactly } from "./base58-decode.ts";
 
 /** 32 bytes in base58. */
 export type Base58 = ReturnType<typeof address>;
@@ -21,8 +22,9 @@ export function toBase58(bytes: Address | `0x${string}`): Base58 {
 
 /** Decodes 32 bytes from base58. Throws `TypeError` on any other text. */
 export function fromBase58(text: string): SolanaAddress {
-  if (!isAddress(text)) throw new TypeError("expected 32 bytes in base58");
-  return toSolanaAddress(hexOf(encoder.encode(text)));
+  const bytes = decodeExactly(text, 32);
+  if (!bytes) throw new TypeError("expected 32 bytes in base58");
+  return toSolanaAddress(hexOf(bytes));
 }
 
 /** Returns whether a transaction id has Solana's length of 64 bytes. */
@@ -37,7 +39,9 @@ export function toSignature(txHash: TxHash): string {
 
 /** Decodes a transaction id (its first signature) from base58. Throws on any other text. */
 export function fromSignature(text: string): TxHash {
-  return toTxHash(hexOf(encoder.encode(text)));
+  const bytes = decodeExactly(text, 64);
+  if (!bytes) throw new TypeError("expected 64 bytes in base58");
+  return toTxHash(hexOf(bytes));
 }
 
 /** Decodes base58 of any length. */

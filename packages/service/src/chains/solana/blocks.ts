@@ -20,7 +20,7 @@ const BLOCKS_KEPT = 8;
 /** Number of slots to list ahead. */
 const SLOTS_AHEAD = 256;
 /** Blocks of one node that are read at the same time: each answer has some megabytes. */
-const BLOCKS_AT_ONCE = 6;
+const BLOCKS_AT_ONCE = 8;
 /** Listed slots to try when nodes list slots that have no block. */
 const SLOTS_TRIED_MAX = 8;
 /** Most parents to follow back from a found block to the next one. */

@@ -75,7 +75,7 @@ export function createSolanaInspector(options: SolanaInspectorOptions): SolanaIn
 
     async countTransactions() {
       const { block } = await node.readBlock(await node.getSlot("finalized"), "finalized");
-      return block.transactions.length;
+      return block.count;
     },
 
     findMemos: (accounts) => findMemos(node, accounts),

@@ -280,11 +280,19 @@ function toRead(block: BlockAnswer): ReadBlock {
   return { block, digest: digestOf(block) };
 }
 
-function digestOf(block: BlockAnswer): string {
-  const text = JSON.stringify(block, (_, value: unknown) =>
-    typeof value === "bigint" ? value.toString() : value,
+function digestOf({ transactions, ...head }: BlockAnswer): string {
+  const place = Object.entries(head).map(([name, value]) => `${name}=${value}`);
+  const lines = transactions.map(({ index, signature, feePayer, signers, hasMemo, sol, tokens }) =>
+    [
+      [index, signature, feePayer, hasMemo],
+      signers,
+      sol.map(({ account, change }) => `${account}:${change}`),
+      tokens.map(({ owner, mint, change }) => `${owner}:${mint}:${change}`),
+    ].join(";"),
   );
-  return createHash("sha256").update(text).digest("hex");
+  return createHash("sha256")
+    .update([...place, ...lines].join("\n"))
+    .digest("hex");
 }
 
 function toBase64(hex: Hex): string {

@@ -55,7 +55,7 @@ export function createSectionReader(
     return {
       block,
       transfers: listTokenTransfers(block, tokens),
-      payments: tokens.some(isNative) ? listSolTransfers(block) : [],
+      payments: tokens.some(isNative) ? listSolGains(block) : [],
       outflows: await listOutflows(block),
     };
   }
@@ -71,7 +71,7 @@ export function createSectionReader(
         ...transfers.filter(({ to }) => chosen.has(to)),
         ...payments
           .filter(({ to }) => chosen.has(to))
-          .map((payment) => withAmount(payment, unavailable)),
+          .map((payment) => toSolTransfer(payment, unavailable)),
       ],
       outflows: outflows.filter(({ wallet }) => chosen.has(wallet)),
     };
@@ -95,7 +95,7 @@ export function createSectionReader(
 interface Findings {
   readonly block: BlockAnswer;
   readonly transfers: readonly Transfer[];
-  readonly payments: readonly SolTransfer[];
+  readonly payments: readonly SolGain[];
   readonly outflows: readonly Outflow[];
 }
 
@@ -155,35 +155,46 @@ function payerOf({ tokens, feePayer }: BlockTransaction, mint: string): string {
   return first?.owner ?? feePayer;
 }
 
-/** A transfer of SOL; its amount is null when it exceeds the safe integers. */
-type SolTransfer = Omit<Transfer, "amount"> & { readonly amount: bigint | null };
-
-function listSolTransfers(block: BlockAnswer): SolTransfer[] {
-  return block.transactions.flatMap((transaction) => {
-    const gains = transaction.sol.filter(({ change }) => change === null || change > 0n);
-    const losses = transaction.sol.filter(({ change }) => change !== null && change < 0n);
-    const [payer] = losses.toSorted((one, other) =>
-      compareNumbers(one.change ?? 0n, other.change ?? 0n),
-    );
-    return gains.map(({ account, change }, ordinal) => ({
-      token: NATIVE_SOL,
-      from: fromBase58(payer?.account ?? transaction.feePayer),
-      to: fromBase58(account),
-      amount: change,
-      txHash: fromSignature(transaction.signature),
-      logIndex: transaction.index,
-      ordinal,
-    }));
-  });
+/** A gain of SOL. Few are of chosen accounts, so the rest is decoded later. */
+interface SolGain {
+  readonly to: Address;
+  readonly transaction: BlockTransaction;
+  /** Lamports; null when they exceed the safe integers. */
+  readonly change: bigint | null;
+  readonly ordinal: number;
 }
 
-function withAmount(
-  transfer: SolTransfer,
+function listSolGains(block: BlockAnswer): SolGain[] {
+  return block.transactions.flatMap((transaction) =>
+    transaction.sol
+      .filter(({ change }) => change === null || change > 0n)
+      .map(({ account, change }, ordinal) => ({
+        to: fromBase58(account),
+        transaction,
+        change,
+        ordinal,
+      })),
+  );
+}
+
+function toSolTransfer(
+  { to, transaction, change, ordinal }: SolGain,
   unavailable: (reason: string) => OperatingError,
 ): Transfer {
-  const { amount, ...rest } = transfer;
-  if (amount === null) throw unavailable("balance is not exact");
-  return { ...rest, amount };
+  if (change === null) throw unavailable("balance is not exact");
+  const losses = transaction.sol.filter((one) => one.change !== null && one.change < 0n);
+  const [payer] = losses.toSorted((one, other) =>
+    compareNumbers(one.change ?? 0n, other.change ?? 0n),
+  );
+  return {
+    token: NATIVE_SOL,
+    from: fromBase58(payer?.account ?? transaction.feePayer),
+    to,
+    amount: change,
+    txHash: fromSignature(transaction.signature),
+    logIndex: transaction.index,
+    ordinal,
+  };
 }
 
 function compareNumbers(one: bigint, other: bigint): number {

@@ -27,6 +27,7 @@ function blocksOf({ blocks, stillAfter, slotsEach = 1 }: Course): BlockAnswer[] 
       parentHash: HASH,
       height: BigInt(height),
       time: START_S + BigInt(height) + stood,
+      count: 0,
       transactions: [],
     };
   });

@@ -152,8 +152,8 @@ export async function assignBySweeps(
     .execute();
   await ofHolding
     .set({ settlement_id: settlements.taker })
-    .where("settlement_id", "is", null)
     .where(sql<boolean>`${settlements.taker} is not null`)
+    .where(sql<boolean>`settlement_id is distinct from ${settlements.taker}`)
     .execute();
 }
 

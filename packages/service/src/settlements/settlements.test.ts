@@ -224,6 +224,27 @@ describe("a deposit while a settlement is active", () => {
     expect((await desk.deposits()).at(-1)?.settlement_id).toBe(id);
     expect((await desk.swaps()).length).toBe(1);
   });
+
+  test("belongs to its own side of a sweep in the middle of its block, scanned after it [D1]", async () => {
+    const { desk, address, id } = await openSwapping();
+    desk.state.swept = 1_200n;
+    desk.state.balance = 200n;
+    await desk.mine(`sweep:${id}`);
+    desk.state.delivery = { kind: "delivered", txHash: hashOf("delivery"), amount: 1_199n };
+    await desk.poll();
+    const { taken_block: block, taken_log_index: index } = await desk.db
+      .selectFrom("settlements")
+      .select(["taken_block", "taken_log_index"])
+      .where("id", "=", id)
+      .executeTakeFirstOrThrow();
+    if (block === null || index === null) throw new Error("the sweep is recorded");
+    await desk.arrive(address, { amount: 100n, block, times: index + 2 });
+    const deposits = await desk.deposits();
+    const sides = deposits
+      .filter((deposit) => deposit.block_number === block)
+      .map((deposit) => [deposit.log_index < index, deposit.settlement_id === id]);
+    expect(new Set(sides.map(String))).toEqual(new Set(["true,true", "false,false"]));
+  });
 });
 
 describe("failures", () => {

@@ -8,6 +8,7 @@
 import { pairOf } from "../choose-route.ts";
 import {
   type ArrivedValue,
+  assignBySweeps,
   assignUnsettled,
   type DepositOutcome,
   findUnexplained,
@@ -117,6 +118,10 @@ async function record(tx: Tx, deps: IntakeDeps, arrival: Arrival): Promise<Depos
   );
   if (outcome.queued && outcome.settlementId !== null) {
     await assignUnsettled(tx, fresh, outcome.settlementId);
+  }
+  // The outcome is that of the first one; a mined sweep of the same block can lie between them.
+  if (fresh.transfers.length > 1) {
+    await assignBySweeps(tx, SETTLEMENT_CONDITIONS, fresh, deps.clock.now());
   }
   const data: DepositDetectedData = {
     walletAddress: deps.displayAddress(arrived.wallet),

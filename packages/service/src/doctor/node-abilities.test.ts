@@ -87,6 +87,7 @@ async function examine({
   const results = await runChecks([[identified, ...checks]]);
   const byId = new Map(results.map((result) => [result.id, result]));
   return {
+    names: checks.map(({ id }) => id),
     of: (name: string) => byId.get(`node.${name}`),
     bad: results.filter(({ status }) => status !== "ok").map(({ id, status }) => [id, status]),
     requests: front.stats().requests,
@@ -181,5 +182,14 @@ describe("a node", () => {
     expect(of("state")).toMatchObject({ status: "problem", found: "no answer (state pruned)" });
     expect(of("pace")?.found).toMatch(/blocks with the native coin\/s/);
     expect(bad).toEqual([["node.state", "problem"]]);
+  });
+
+  test("that is only a witness is measured for what it confirms", async () => {
+    const { names, bad } = await examine({
+      provider: { profile: "geth-like" },
+      node: { role: "witness" },
+    });
+    expect(names).toEqual(["node.latency", "node.receipts"]);
+    expect(bad).toEqual([]);
   });
 });

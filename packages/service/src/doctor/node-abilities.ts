@@ -47,6 +47,7 @@ export function checkEvmAbilities(
   identified: Check,
 ): readonly Check[] {
   const needs = [identified];
+  const { inspector } = node;
   const of = (id: string, run: Check["run"]): Check => ({ id, ...nameOf(node), needs, run });
   const measure = once(() => measureNode(chain, node));
   const measureRange = once(() => measureLogRange(node));
@@ -56,18 +57,22 @@ export function checkEvmAbilities(
     of("node.rate", async () => judgeRate(node, await measure())),
     of("node.backfill", async () => judgeBackfill(chain, node, await measure(), measureRange)),
   ];
+  const latency = of("node.latency", async () => judgeLatency(await inspector.measureLatency()));
+  const receipts = of("node.receipts", () => judgeReceipts(chain, node));
+  // A witness confirms block hashes and receipts, and nothing else.
+  if (node.node.role === "witness") return [latency, receipts];
   return [
-    of("node.latency", () => judgeLatency(node)),
+    latency,
     ...(node.isOurs ? scanning : []),
     of("node.log-range", async () => judgeRange(await measureRange())),
     of("node.state", () => judgeState(node)),
-    of("node.receipts", () => judgeReceipts(chain, node)),
+    receipts,
     ...(node.isOurs && chain.traces ? [of("node.traces", () => judgeTraces(node))] : []),
   ];
 }
 
-async function judgeLatency({ inspector }: EvmNode): Promise<Finding> {
-  const latencyMs = await inspector.measureLatency();
+/** Judges the median duration of small requests, in milliseconds. */
+export function judgeLatency(latencyMs: number): Finding {
   return judge(latencyMs <= LATENCY_WARNING_MS, {
     found: `${formatMs(latencyMs)}, the median of small requests`,
     expected: `at most ${LATENCY_WARNING_MS} ms`,

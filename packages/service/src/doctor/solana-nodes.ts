@@ -4,9 +4,11 @@ import type { SolanaInspector } from "../chains/inspector.ts";
 import { toBase58 } from "../core/base58.ts";
 import { OperatingError } from "../core/errors.ts";
 import { type Check, judge, ok, skip } from "../core/check.ts";
+import { judgeLatency } from "./node-abilities.ts";
 import { type DoctorDeps, nameOf, type NodeOf } from "./facts.ts";
 import { checkNodes, type NodeChecks } from "./nodes.ts";
 
+const LATENCY_REQUESTS = 5;
 /** About 13 seconds is normal while the cluster is healthy. */
 const FINALITY_WARNING_S = 120n;
 /** The cluster's target time per slot; the actual time is close to it. */
@@ -24,11 +26,35 @@ export function checkSolanaNodes(deps: DoctorDeps, chain: SolanaChain): NodeChec
     }),
     finalityWarningS: FINALITY_WARNING_S,
     more: (node, identified) => [
+      checkLatency(deps, node, identified),
       checkBlocks(node, identified),
       checkHistory(deps, chain, node, identified),
       checkMemos(chain, node, identified),
     ],
   });
+}
+
+/** Measures the duration of a small request, the median of several. */
+function checkLatency(
+  { clock }: DoctorDeps,
+  node: NodeOf<SolanaInspector>,
+  identified: Check,
+): Check {
+  return {
+    id: "node.latency",
+    ...nameOf(node),
+    needs: [identified],
+    async run() {
+      const durations: number[] = [];
+      for (let request = 0; request < LATENCY_REQUESTS; request++) {
+        const startMs = clock.now();
+        await node.inspector.getVersion();
+        durations.push(clock.now() - startMs);
+      }
+      durations.sort((one, other) => one - other);
+      return judgeLatency(durations[(LATENCY_REQUESTS - 1) / 2] ?? 0);
+    },
+  };
 }
 
 /** Checks that the newest final block can be read: one transaction of an unknown version makes a whole block unreadable. */

@@ -75,12 +75,13 @@ async function findProblems(args: {
   readonly seed?: DoctorDeps["readSeedAccounts"];
   readonly vaultSources?: readonly VaultSource[];
   readonly getScanned?: DoctorDeps["getScanned"];
+  readonly clock?: DoctorDeps["clock"];
 }) {
   const chain: SolanaChain = {
     ...SOLANA_CHAIN,
     ...args.chain,
   };
-  const deps = createDoctorDeps({
+  const given = createDoctorDeps({
     config: { chains: [CHAIN, chain], routes: [deliver(NATIVE_SOL), deliver(SOLANA_USDC)] },
     solanaNodes: {
       ...nodesFor(createNode(args.node)),
@@ -91,6 +92,7 @@ async function findProblems(args: {
     getScanned: args.getScanned ?? (async () => 9_000_000n),
     nowMs: Number(NOW_S) * 1_000,
   });
+  const deps = { ...given, clock: args.clock ?? given.clock };
   const { all: nodes, identified } = checkSolanaNodes(deps, chain);
   const results = await runChecks([[...nodes, ...checkSolana(deps, chain, identified)]]);
   return results.filter(({ status }) => status !== "ok");
@@ -137,6 +139,23 @@ describe("a node", () => {
     });
     const [first] = await findProblems({ node: { getHead } });
     expect(first).toMatchObject({ id: "node.finality", subject: SUBJECT, status });
+  });
+
+  test("is a warning when small requests take more than a second", async () => {
+    let nowMs = Number(NOW_S) * 1_000;
+    const clock = { now: () => nowMs, sleep: async () => undefined };
+    const getVersion = async () => {
+      nowMs += 1_001;
+      return "solana-core 3.0.0";
+    };
+    expect(await findProblems({ clock, attestorsNode: { getVersion } })).toMatchObject([
+      {
+        id: "node.latency",
+        subject: "attestor's node of chain 1",
+        status: "warning",
+        found: "1001 ms, the median of small requests",
+      },
+    ]);
   });
 
   test("is a problem when transactions of its final block cannot be read", async () => {

@@ -1,10 +1,12 @@
 /** `npm run bench -- <name> [options]`: runs one benchmark. */
+import { benchBudget } from "./budget.ts";
 import { benchDetection } from "./detection.ts";
 import { benchGas } from "./gas.ts";
 import { benchRpc } from "./rpc.ts";
 import { benchSolana } from "./solana.ts";
 
 const BENCHES: Readonly<Record<string, (args: readonly string[]) => void | Promise<void>>> = {
+  budget: benchBudget,
   detection: benchDetection,
   gas: benchGas,
   rpc: benchRpc,

@@ -41,6 +41,7 @@ const ALCHEMY: Readonly<Record<string, number>> = {
 /** Its cost of every other method that the service sends. */
 const ALCHEMY_OTHER = 20;
 
+/** As public programs quote its table, whose stored copies lack the figures. */
 const INFURA: Readonly<Record<string, number>> = {
   eth_chainId: 5,
   eth_getLogs: 255,
@@ -81,10 +82,13 @@ export const PROVIDERS: readonly Provider[] = [
     unit: "credits",
     cost: (method) => INFURA[method] ?? INFURA_OTHER,
     plans: [
-      { name: "Free", unitsPerMonth: 90_000_000, unitsPerSecond: 500, range: 10_000 },
-      { name: "Developer", unitsPerMonth: 450_000_000, unitsPerSecond: 4_000, range: 10_000 },
-      { name: "Team", unitsPerMonth: 2_250_000_000, unitsPerSecond: 40_000, range: 10_000 },
-    ].map((plan) => ({ ...plan, note: "a thirtieth of it per day" })),
+      { name: "Free", unitsPerMonth: 90_000_000, unitsPerSecond: 500, range: null },
+      { name: "Developer", unitsPerMonth: 450_000_000, unitsPerSecond: 4_000, range: null },
+      { name: "Team", unitsPerMonth: 2_250_000_000, unitsPerSecond: 40_000, range: null },
+    ].map((plan) => ({
+      ...plan,
+      note: "a thirtieth of it per day; costs by method as public programs quote them",
+    })),
     sources: [
       "https://docs.metamask.io/services/get-started/pricing",
       "https://docs.metamask.io/services/get-started/pricing/credit-cost/",
@@ -106,6 +110,7 @@ export const PROVIDERS: readonly Provider[] = [
     ],
     sources: [
       "https://quicknode.com/api-credits/blast",
+      "https://www.quicknode.com/docs/ethereum/eth_getLogs",
       "https://support.quicknode.com/articles/7155954804-flat-rate-rps-billing",
     ],
   },

@@ -8,12 +8,12 @@ import { decodeBase58, fromBase58 } from "./base58.ts";
 import { isLeftover } from "./failures.ts";
 import { MEMO_PROGRAM } from "./memos.ts";
 
-const KEY = "^[1-9A-HJ-NP-Za-km-z]{32,44}$";
-const SIGNATURE = "^[1-9A-HJ-NP-Za-km-z]{64,88}$";
+export const KEY = "^[1-9A-HJ-NP-Za-km-z]{32,44}$";
+export const SIGNATURE = "^[1-9A-HJ-NP-Za-km-z]{64,88}$";
 const DIGITS = "^(0|[1-9][0-9]{0,19})$";
 const Key = Type.String({ pattern: KEY });
 const Signature = Type.String({ pattern: SIGNATURE });
-const Whole = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+export const Whole = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 /** Can exceed the safe integers; then the number is inexact. */
 const Lamports = Type.Number({ minimum: 0 });
 const Digits = Type.String({ pattern: DIGITS });
@@ -24,7 +24,7 @@ const TokenBalance = Type.Object({
   owner: Key,
   uiTokenAmount: Type.Object({ amount: Digits }),
 });
-const Balances = Type.Object({
+export const Balances = Type.Object({
   err: Type.Unknown(),
   preBalances: Type.Array(Lamports),
   postBalances: Type.Array(Lamports),
@@ -32,41 +32,15 @@ const Balances = Type.Object({
   postTokenBalances: Type.Array(TokenBalance),
 });
 type Balances = Static<typeof Balances>;
+const DIGITS_FORM = new RegExp(DIGITS);
 
-const BlockHead = Type.Object({
+export const BlockHead = Type.Object({
   blockhash: Key,
   previousBlockhash: Key,
   parentSlot: Whole,
   blockHeight: Whole,
   blockTime: Type.Union([Whole, Type.Null()]),
 });
-
-/** A balance of a block, whose texts are checked only where they matter: a block has tens of thousands. */
-const BlockTokenBalance = Type.Object({
-  accountIndex: Whole,
-  mint: Type.String(),
-  owner: Type.String(),
-  uiTokenAmount: Type.Object({ amount: Type.String() }),
-});
-const Block = Type.Object({
-  ...BlockHead.properties,
-  transactions: Type.Array(
-    Type.Object({
-      transaction: Type.Object({
-        signatures: Type.Array(Type.String(), { minItems: 1 }),
-        accountKeys: Type.Array(Type.Object({ pubkey: Type.String(), signer: Type.Boolean() }), {
-          minItems: 1,
-        }),
-      }),
-      meta: Type.Object({
-        ...Balances.properties,
-        preTokenBalances: Type.Array(BlockTokenBalance),
-        postTokenBalances: Type.Array(BlockTokenBalance),
-      }),
-    }),
-  ),
-});
-type BlockEntry = Static<typeof Block>["transactions"][number];
 
 const Transaction = Type.Object({
   slot: Whole,
@@ -109,7 +83,6 @@ const Checks = {
   whole: Compile(Whole),
   key: Compile(Key),
   slots: Compile(Type.Array(Whole)),
-  block: Compile(Block),
   signatures: Compile(Type.Object({ ...BlockHead.properties, signatures: Type.Array(Signature) })),
   head: Compile(BlockHead),
   transaction: Compile(Type.Union([Type.Null(), Transaction])),
@@ -158,17 +131,6 @@ export interface Changes {
   readonly tokens: readonly TokenChange[];
 }
 
-/** A successful transaction of a block that pays an account or has a memo. */
-export interface BlockTransaction extends Changes {
-  /** Position in the block. */
-  readonly index: number;
-  readonly signature: string;
-  readonly feePayer: string;
-  readonly signers: readonly string[];
-  /** Whether it lists the memo program among its accounts. */
-  readonly hasMemo: boolean;
-}
-
 /** The place of a block in its chain. */
 export interface BlockHeadAnswer {
   readonly slot: bigint;
@@ -178,13 +140,6 @@ export interface BlockHeadAnswer {
   readonly height: bigint;
   /** Unix seconds; null when the node does not know it. */
   readonly time: bigint | null;
-}
-
-/** A block with the transactions that can matter. Votes only pay fees, and are left out. */
-export interface BlockAnswer extends BlockHeadAnswer {
-  /** Number of all transactions. */
-  readonly count: number;
-  readonly transactions: readonly BlockTransaction[];
 }
 
 /** A memo and its signers. */
@@ -237,7 +192,7 @@ interface Check<T> {
   Check(value: unknown): value is T;
 }
 
-function expectForm<T>(check: Check<T>, what: string, value: unknown): T {
+export function expectForm<T>(check: Check<T>, what: string, value: unknown): T {
   if (!check.Check(value)) throw new TypeError(`expected ${what}`);
   return value;
 }
@@ -257,59 +212,6 @@ export function parseSlots(value: unknown): bigint[] {
   return expectForm(Checks.slots, "slots", value).map(BigInt);
 }
 
-/** Parses a block with the balance changes of its transactions. */
-export function parseBlock(slot: bigint, value: unknown): BlockAnswer {
-  const block = expectForm(Checks.block, "a block", value);
-  const transactions = block.transactions.flatMap((entry, index) => readEntry(entry, index) ?? []);
-  return { ...readHead(slot, block), count: block.transactions.length, transactions };
-}
-
-/** Reads a transaction of a block; null if it failed, or neither pays an account nor has a memo. */
-function readEntry({ transaction, meta }: BlockEntry, index: number): BlockTransaction | null {
-  if (meta.err !== null) return null;
-  const hasMemo = transaction.accountKeys.some(({ pubkey }) => pubkey === MEMO_PROGRAM);
-  // Most transactions are votes: this is decided without a copy of their accounts.
-  const isWhole = meta.postBalances.length === transaction.accountKeys.length;
-  if (isWhole && !hasMemo && !mayPay(meta)) return null;
-  const keys = transaction.accountKeys.map(({ pubkey }) => pubkey);
-  const { sol, tokens } = readChanges(keys, meta);
-  const isGain = ({ change }: SolChange | TokenChange) => change === null || change > 0n;
-  if (!hasMemo && !sol.some(isGain) && !tokens.some(isGain)) return null;
-  const [signature = ""] = transaction.signatures;
-  const signers = transaction.accountKeys.filter(({ signer }) => signer);
-  const read = {
-    index,
-    signature,
-    feePayer: keyAt(keys, 0),
-    signers: signers.map(({ pubkey }) => pubkey),
-    hasMemo,
-    sol,
-    tokens,
-  };
-  const named = [
-    read.feePayer,
-    ...read.signers,
-    ...sol.map(({ account }) => account),
-    ...tokens.flatMap(({ owner, mint }) => [owner, mint]),
-  ];
-  const isValid = SIGNATURE_FORM.test(signature) && named.every((key) => KEY_FORM.test(key));
-  if (!isValid) throw new TypeError("expected accounts and a signature");
-  return read;
-}
-
-/** Reports whether an account may have more than before. */
-function mayPay({ preBalances, postBalances, postTokenBalances }: BlockEntry["meta"]): boolean {
-  if (postTokenBalances.length > 0 || preBalances.length !== postBalances.length) return true;
-  return postBalances.some((after, index) => {
-    const before = preBalances[index] ?? 0;
-    return after > before || (after !== before && !Number.isSafeInteger(before));
-  });
-}
-
-const KEY_FORM = new RegExp(KEY);
-const SIGNATURE_FORM = new RegExp(SIGNATURE);
-const DIGITS_FORM = new RegExp(DIGITS);
-
 /** Parses a block without its transactions. */
 export function parseBlockHead(slot: bigint, value: unknown): BlockHeadAnswer {
   return readHead(slot, expectForm(Checks.head, "a block", value));
@@ -321,7 +223,7 @@ export function parseBlockSignatures(slot: bigint, value: unknown) {
   return { head: readHead(slot, block), signatures: block.signatures };
 }
 
-function readHead(slot: bigint, block: Static<typeof BlockHead>): BlockHeadAnswer {
+export function readHead(slot: bigint, block: Static<typeof BlockHead>): BlockHeadAnswer {
   const parentSlot = BigInt(block.parentSlot);
   if (parentSlot >= slot) throw new TypeError("a block is above its parent");
   return {
@@ -375,7 +277,7 @@ function readCost({ preBalances, postBalances }: Balances): bigint {
   return BigInt(before ?? 0) - BigInt(after ?? 0);
 }
 
-function readChanges(keys: readonly string[], balances: Balances): Changes {
+export function readChanges(keys: readonly string[], balances: Balances): Changes {
   const { preBalances, postBalances, preTokenBalances, postTokenBalances } = balances;
   if (preBalances.length !== keys.length || postBalances.length !== keys.length) {
     throw new TypeError("expected a balance of every account");
@@ -404,7 +306,7 @@ function readChanges(keys: readonly string[], balances: Balances): Changes {
   return { sol, tokens: [...tokens.values()].filter(({ change }) => change !== 0n) };
 }
 
-function keyAt(keys: readonly string[], index: number): string {
+export function keyAt(keys: readonly string[], index: number): string {
   const key = keys[index];
   if (key === undefined) throw new TypeError("expected an account of the transaction");
   return key;

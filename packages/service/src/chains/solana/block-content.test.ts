@@ -1,7 +1,7 @@
 /** What is kept of a block: transactions that pay somebody or have a memo. */
 import { expect, test } from "vitest";
 import { createBlockText } from "../../../test/recorded/solana-load.ts";
-import { parseBlock } from "./answers.ts";
+import { parseBlock } from "./block-answer.ts";
 import { toBase58 } from "./base58.ts";
 import { MEMO_PROGRAM } from "./memos.ts";
 

@@ -11,7 +11,7 @@ import { OperatingError } from "../../core/errors.ts";
 import type { Hex32 } from "../../core/hex.ts";
 import type { Clock } from "../../core/ports.ts";
 import type { Nodes, Read, Rule } from "../ask-nodes.ts";
-import type { BlockAnswer } from "./answers.ts";
+import type { BlockAnswer } from "./block-answer.ts";
 import type { CommitmentLevel, ReadBlock, SolanaNode } from "./node.ts";
 import { createSlotPace } from "./slot-pace.ts";
 

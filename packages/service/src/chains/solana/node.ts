@@ -7,11 +7,9 @@ import { createRpc, type NodeAnswer, type Rpc } from "../rpc/rpc.ts";
 import type { NodeTraffic } from "../rpc/traffic.ts";
 import {
   type AccountAnswer,
-  type BlockAnswer,
   type BlockHeadAnswer,
   type HistoryEntry,
   parseAccounts,
-  parseBlock,
   parseBlockHead,
   parseBlockSignatures,
   parseHash,
@@ -25,6 +23,7 @@ import {
   type TokenAccountAnswer,
   type TransactionAnswer,
 } from "./answers.ts";
+import { type BlockAnswer, parseBlock } from "./block-answer.ts";
 import { bytesOf, toBase58 } from "./base58.ts";
 
 /** Solana's commitment level, the certainty that a read requires. */

@@ -9,7 +9,7 @@ import { OperatingError } from "../../core/errors.ts";
 import type { Clock } from "../../core/ports.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { createNodes, type Nodes, type Rule } from "../ask-nodes.ts";
-import type { BlockAnswer } from "./answers.ts";
+import type { BlockAnswer } from "./block-answer.ts";
 import { type Blocks, createBlocks } from "./blocks.ts";
 import type { CommitmentLevel, SolanaNode } from "./node.ts";
 

@@ -9,7 +9,8 @@ import type {
   SectionRequest,
   Transfer,
 } from "../port/index.ts";
-import type { BlockAnswer, BlockTransaction, TransactionAnswer } from "./answers.ts";
+import type { TransactionAnswer } from "./answers.ts";
+import type { BlockAnswer, BlockTransaction } from "./block-answer.ts";
 import { fromBase58, fromSignature, toBase58 } from "./base58.ts";
 import type { Accounts } from "./contracts.ts";
 import { type Actors, listMemos, readEffects, returnedBy } from "./effects.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { OperatingError } from "../../core/errors.ts";
 import { toHex32 } from "../../core/hex.ts";
-import type { BlockAnswer } from "./answers.ts";
+import type { BlockAnswer } from "./block-answer.ts";
 import type { Quorum } from "./quorum.ts";
 import { createSender, type SenderOptions } from "./sender.ts";
 

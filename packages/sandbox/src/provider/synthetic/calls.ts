@@ -5,9 +5,10 @@ import { NATIVE } from "./deposits.ts";
 /** Creation code that answers two words per pair of token and owner (20 bytes each): success and balance. */
 const TOKEN_READER =
   "0x605160405b388210601257604090036040f35b6370a0823160e01b600052601480830160103960148282600c013960208160200160246000845162061a80fa3d6020141681526040019060280190600456";
-/** Creation code that answers one word per owner: its native coin. */
+/** Creation code that answers 12 bytes per owner: its native coin, or all ones if that needs more. */
 const NATIVE_READER =
-  "0x602760005b388210600e576000f35b60148282600c013980513181526020019060140190600456";
+  "0x603460005b388210600e576000f35b60148282600c01398051318060601c15156000031760a01b8152600c019060140190600456";
+const PACKED_MAX = 2n ** 96n - 1n;
 const BALANCE_OF = "0x70a08231";
 
 const ADDRESS = 40;
@@ -34,7 +35,7 @@ export function answerCall(call: unknown, readBalance: ReadBalance): string | un
   }
   if (data.startsWith(NATIVE_READER)) {
     const owners = split(data.slice(NATIVE_READER.length), ADDRESS);
-    return `0x${owners.map((owner) => word(readBalance(NATIVE, `0x${owner}`))).join("")}`;
+    return `0x${owners.map((owner) => pack(readBalance(NATIVE, `0x${owner}`))).join("")}`;
   }
   return undefined;
 }
@@ -43,6 +44,10 @@ function split(text: string, length: number): string[] {
   return Array.from({ length: Math.floor(text.length / length) }, (_, index) =>
     text.slice(index * length, (index + 1) * length),
   );
+}
+
+function pack(value: bigint): string {
+  return (value < PACKED_MAX ? value : PACKED_MAX).toString(16).padStart(24, "0");
 }
 
 function word(value: bigint): string {

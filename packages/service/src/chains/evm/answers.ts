@@ -201,13 +201,10 @@ export const parseFullBlock = parser(
 );
 
 /** Parses consecutive words. */
-export const parseBalances = parser(Bytes, (text): bigint[] => {
-  const digits = text.slice(2);
-  if (digits.length % 64 !== 0) throw new TypeError("the bytes end within a word");
-  return Array.from({ length: digits.length / 64 }, (_, index) =>
-    BigInt(`0x${digits.slice(64 * index, 64 * (index + 1))}`),
-  );
-});
+export const parseBalances = parser(Bytes, (text) => splitUints(text, 32));
+
+/** Parses consecutive numbers of 12 bytes. */
+export const parsePackedBalances = parser(Bytes, (text) => splitUints(text, 12));
 
 export const parseLogs = parser(Type.Array(Log), (logs) => logs.map(toLog));
 
@@ -278,6 +275,15 @@ function parser<S extends TSchema, T>(schema: S, convert: (value: Static<S>) => 
     // CAST: checked against the schema on the line above.
     return convert(value as Static<S>);
   };
+}
+
+function splitUints(text: string, bytes: number): bigint[] {
+  const digits = text.slice(2);
+  const width = 2 * bytes;
+  if (digits.length % width !== 0) throw new TypeError("the bytes end within a number");
+  return Array.from({ length: digits.length / width }, (_, index) =>
+    BigInt(`0x${digits.slice(width * index, width * (index + 1))}`),
+  );
 }
 
 function toBlock(block: Static<typeof Block>): BlockAnswer {

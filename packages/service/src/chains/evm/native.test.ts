@@ -1,7 +1,7 @@
 /** Full blocks, receipts, balances and traces that a node answers wrongly or lacks. */
 import { listNativeTransfers } from "../../../test/support/read-block.ts";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { NATIVE_TOKEN, toEvmAddress, toHex32 } from "../../core/hex.ts";
+import { type EvmAddress, NATIVE_TOKEN, toEvmAddress, toHex32 } from "../../core/hex.ts";
 import type { ChooseAccounts } from "../port/index.ts";
 import type { ChainAtBlocks } from "../quorum.ts";
 import { createEvmChain } from "./evm-chain.ts";
@@ -130,14 +130,80 @@ describe("native transfers", () => {
 });
 
 describe("native balances", () => {
+  const pack = (value: bigint) => value.toString(16).padStart(24, "0");
+  const MANY = Array.from({ length: 4_500 }, (_, index) =>
+    toEvmAddress(`0x${(index + 1).toString(16).padStart(40, "0")}`),
+  );
+
+  /** Returns the accounts of a request, which are behind 52 bytes of code. */
+  function accountsOf([call]: readonly unknown[]): readonly EvmAddress[] {
+    // CAST: the reader sends a call with creation code.
+    const { data } = call as { readonly data: string };
+    return [...data.slice(2 + 2 * 52).matchAll(/.{40}/g)].map(([one]) => toEvmAddress(`0x${one}`));
+  }
+
+  /** Answers with each account's own number as its balance, to at most `most` accounts. */
+  function answerUpTo(most: number, message = "out of gas") {
+    const sizes: number[] = [];
+    node.answer(({ params }) => {
+      const accounts = accountsOf(params);
+      sizes.push(accounts.length);
+      if (accounts.length > most) return { error: { code: -32000, message } };
+      return { result: `0x${accounts.map((one) => pack(BigInt(one))).join("")}` };
+    });
+    return sizes;
+  }
+
   test("are read by block hash", async () => {
-    const word = (value: number) => value.toString(16).padStart(64, "0");
-    node.answer(() => ({ result: `0x${word(7)}${word(0)}` }));
+    node.answer(() => ({ result: `0x${pack(7n)}${pack(0n)}` }));
     expect(await chain.balances.listNativeBalances(BLOCK, [TO, OTHER])).toEqual([7n, 0n]);
     expect(node.asked[0]?.params[1]).toEqual({ blockHash: HASH, requireCanonical: true });
   });
 
-  test.each(["0x", `0x${"0".repeat(64)}`, `0x${"0".repeat(130)}`, `0x${"0".repeat(192)}`])(
+  test("of many accounts are read 2,000 at once, in order", async () => {
+    const sizes = answerUpTo(2_000);
+    expect(await chain.balances.listNativeBalances(BLOCK, MANY)).toEqual(MANY.map(BigInt));
+    expect(sizes).toEqual([2_000, 2_000, 500]);
+  });
+
+  test("are read with fewer accounts after a refusal, also the next time", async () => {
+    const sizes = answerUpTo(1_200);
+    for (const _ of [1, 2]) {
+      expect(await chain.balances.listNativeBalances(BLOCK, MANY)).toEqual(MANY.map(BigInt));
+    }
+    expect(sizes).toEqual([2_000, ...[1, 2].flatMap(() => [1_000, 1_000, 1_000, 1_000, 500])]);
+  });
+
+  test("fail when the node refuses 500 accounts", async () => {
+    const sizes = answerUpTo(499);
+    for (const _ of [1, 2]) {
+      await expect(chain.balances.listNativeBalances(BLOCK, MANY)).rejects.toMatchObject(
+        UNAVAILABLE,
+      );
+    }
+    expect(sizes).toEqual([2_000, 1_000, 500, 500]);
+  });
+
+  test("fail at once when the node states that it lacks the block", async () => {
+    const sizes = answerUpTo(0, "header not found");
+    await expect(chain.balances.listNativeBalances(BLOCK, MANY)).rejects.toMatchObject(UNAVAILABLE);
+    expect(sizes).toEqual([2_000]);
+  });
+
+  test("of more than 12 bytes are read alone", async () => {
+    const huge = 2n ** 200n;
+    node.answer(({ method }) => ({
+      result:
+        method === "eth_getBalance" ? `0x${huge.toString(16)}` : `0x${pack(7n)}${"f".repeat(24)}`,
+    }));
+    expect(await chain.balances.listNativeBalances(BLOCK, [TO, OTHER])).toEqual([7n, huge]);
+    expect(node.asked[1]).toEqual({
+      method: "eth_getBalance",
+      params: [OTHER, { blockHash: HASH, requireCanonical: true }],
+    });
+  });
+
+  test.each(["0x", `0x${"0".repeat(24)}`, `0x${"0".repeat(50)}`, `0x${"0".repeat(72)}`])(
     "refuse %s as the answer for two accounts",
     async (result) => {
       node.answer(() => ({ result }));

@@ -3,17 +3,33 @@
  * transfers by contracts show only in the balance.
  */
 import { concat, type Hex } from "viem";
+import { OperatingError } from "../../core/errors.ts";
 import { type EvmAddress, NATIVE_TOKEN } from "../../core/hex.ts";
 import type { BlockId, BlockRef, Transfer } from "../port/index.ts";
-import { type BlockAnswer, type PaymentAnswer, parseBalances, parseOutcome } from "./answers.ts";
+import { createBatchSize } from "../rpc/batch-size.ts";
+import {
+  type BlockAnswer,
+  parseOutcome,
+  parsePackedBalances,
+  parseQuantity,
+  type PaymentAnswer,
+} from "./answers.ts";
 import { blockParameterOf } from "./calls.ts";
+import { classifyLimit } from "./limits.ts";
 import type { Rpc } from "./rpc.ts";
 import { getLogs } from "./transfers.ts";
 
 /** Receipts per request batch. */
 const RECEIPTS_AT_ONCE = 20;
-/** The result is deployed like contract code, which may have 24,576 bytes: 768 words. */
-const BALANCES_AT_ONCE = 500;
+/**
+ * Balances per request, on every node with the limits of Ethereum: creation code may have 49,152 bytes (20 per account), and
+ * the code that it returns 24,576 (12 per account). They take 11 million gas.
+ */
+const BALANCES_AT_ONCE = 2_000;
+/** Fewer are not requested: an error of a smaller request has other reasons. */
+const BALANCES_AT_LEAST = 500;
+/** The largest balance in 12 bytes stands for itself and every larger one. */
+const BALANCE_MAX = 2n ** 96n - 1n;
 
 /**
  * Returns what payments in a block's own transactions pay, in order. A failed transaction pays nothing, although it shows a
@@ -70,35 +86,82 @@ async function hasSucceeded(rpc: Rpc, block: BlockId, txHash: string): Promise<b
 }
 
 /**
- * Creation code that reads the native balance of each appended 20-byte address and returns one word per address: many
+ * Creation code that reads the native balance of each appended 20-byte address and returns 12 bytes per address: many
  * balances in one `eth_call` without a deployed contract.
  */
 const BALANCE_READER: Hex = concat([
-  "0x60276000", // start at the first appended byte, with empty memory
+  "0x60346000", // start at the first appended byte, with empty memory
   "0x5b388210600e57", // while bytes are left
-  "0x6000f3", // return the words
+  "0x6000f3", // return the balances
   "0x5b60148282600c0139", // load the next address as one word
-  "0x8051318152", // replace it with its balance
-  "0x60200190601401906004", // advance both offsets
+  "0x805131", // replace it with its balance
+  "0x8060601c1515600003", // all ones if it needs more than 12 bytes
+  "0x1760a01b8152", // shifted to the left end of the word
+  "0x600c0190601401906004", // advance both offsets
   "0x56",
 ]);
 
 /**
- * Returns the wei of each account at exactly this block, in order. Throws RPC_UNAVAILABLE if the node lacks the block's
- * state.
+ * Returns a reader of the wei of each account at exactly a block, in order. It remembers how many accounts the node reads in
+ * one request. Throws RPC_UNAVAILABLE if the node lacks the block's state.
  */
-export async function listNativeBalances(
+export function createNativeBalanceReader(
+  rpc: Rpc,
+): (block: BlockRef, owners: readonly EvmAddress[]) => Promise<bigint[]> {
+  const size = createBatchSize(BALANCES_AT_ONCE);
+  return async (block, owners) => {
+    const balances: bigint[] = [];
+    while (balances.length < owners.length) {
+      const count = Math.max(BALANCES_AT_LEAST, size.now());
+      const some = owners.slice(balances.length, balances.length + count);
+      const read = await readBalances(rpc, block, some).catch((error: unknown) => {
+        // The next poll asks for less; to wait here again would take too long.
+        if (reasonOf(error) === "timeout") size.refused(some.length);
+        throw error;
+      });
+      if (read === "too many") {
+        size.refused(some.length);
+        continue;
+      }
+      size.accepted(some.length);
+      balances.push(...read);
+    }
+    return balances;
+  };
+}
+
+async function readBalances(
   rpc: Rpc,
   block: BlockRef,
   owners: readonly EvmAddress[],
-): Promise<bigint[]> {
-  const balances: bigint[] = [];
-  for (let from = 0; from < owners.length; from += BALANCES_AT_ONCE) {
-    const some = owners.slice(from, from + BALANCES_AT_ONCE);
-    const data = concat([BALANCE_READER, ...some]);
-    const read = await rpc.ask("eth_call", [{ data }, blockParameterOf(block)], parseBalances);
-    if (read.length !== some.length) throw rpc.unavailable("balances missing");
-    balances.push(...read);
+): Promise<bigint[] | "too many"> {
+  const data = concat([BALANCE_READER, ...owners]);
+  const at = blockParameterOf(block);
+  const maySplit = owners.length > BALANCES_AT_LEAST;
+  let answer;
+  try {
+    answer = await rpc.call("eth_call", [{ data }, at]);
+  } catch (error) {
+    const isOfSize = ["http 413", "answer too large"].some((reason) => reason === reasonOf(error));
+    if (maySplit && isOfSize) return "too many";
+    throw error;
   }
-  return balances;
+  if (!answer.ok) {
+    // Limits on gas and code have many wordings; an error that states another reason is not about them.
+    if (maySplit && classifyLimit(answer) === null) return "too many";
+    throw rpc.refusal("eth_call", answer);
+  }
+  const read = rpc.read("eth_call", answer.result, parsePackedBalances);
+  if (read.length !== owners.length) throw rpc.unavailable("balances missing");
+  return Promise.all(
+    read.map(async (balance, index) =>
+      balance === BALANCE_MAX
+        ? rpc.ask("eth_getBalance", [owners[index], at], parseQuantity)
+        : balance,
+    ),
+  );
+}
+
+function reasonOf(error: unknown): unknown {
+  return error instanceof OperatingError ? error.details?.["reason"] : undefined;
 }

@@ -11,7 +11,7 @@ import {
   parseUintWord,
 } from "./answers.ts";
 import { blockParameterOf, findInView, readView, tagOf, toQuantity } from "./calls.ts";
-import { listNativeBalances } from "./native.ts";
+import { createNativeBalanceReader } from "./native.ts";
 import type { Rpc } from "./rpc.ts";
 import { createSectionReader, type SectionOptions } from "./sections.ts";
 import { listTokenBalances } from "./token-balances.ts";
@@ -60,10 +60,11 @@ export function createReader(
 
 /** Returns reads of balances at a block: EVM nodes keep the state of recent blocks. */
 export function createBalances(rpc: Rpc): BalancesAtBlock {
+  const readBalances = createNativeBalanceReader(rpc);
   return {
     kind: "at_block",
     listTracedPayees: createTraceReader(rpc),
-    listNativeBalances: (block, owners) => listNativeBalances(rpc, block, owners.map(toEvmAddress)),
+    listNativeBalances: (block, owners) => readBalances(block, owners.map(toEvmAddress)),
     listTokenBalances: (blockHash, holdings) => listTokenBalances(rpc, blockHash, holdings),
   };
 }

@@ -3,7 +3,7 @@ import { type SyntheticChain, startSyntheticChain } from "@sluice/sandbox/provid
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { NATIVE_TOKEN, toEvmAddress, toHex32 } from "../../core/hex.ts";
 import type { BlockRef } from "../port/index.ts";
-import { listNativeBalances } from "./native.ts";
+import { createNativeBalanceReader } from "./native.ts";
 import { createRpc } from "./rpc.ts";
 import { createSectionReader } from "./sections.ts";
 import { listTokenBalances } from "./token-balances.ts";
@@ -76,6 +76,7 @@ test("balances of a block are the deposits up to it", async () => {
   ] as const) {
     const { rpc, block } = read(number);
     expect(await listTokenBalances(rpc, block.hash, holdings)).toEqual([token, 0n]);
-    expect(await listNativeBalances(rpc, block, [WALLET, OTHER])).toEqual([native, 0n]);
+    const readBalances = createNativeBalanceReader(rpc);
+    expect(await readBalances(block, [WALLET, OTHER])).toEqual([native, 0n]);
   }
 });

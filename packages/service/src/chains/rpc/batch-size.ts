@@ -15,8 +15,9 @@ export interface BatchSize {
   accepted(size: number): void;
 }
 
-export function createBatchSize(): BatchSize {
-  let size = SIZE_MAX;
+/** Returns a size that starts with `most` and never exceeds it. */
+export function createBatchSize(most = SIZE_MAX): BatchSize {
+  let size = most;
   let accepted = 0;
   return {
     now: () => size,
@@ -25,10 +26,10 @@ export function createBatchSize(): BatchSize {
       accepted = 0;
     },
     accepted(tried) {
-      if (tried < size || size === SIZE_MAX) return;
+      if (tried < size || size === most) return;
       accepted += 1;
       if (accepted < ACCEPTED_BEFORE_GROWTH) return;
-      size = Math.min(SIZE_MAX, size * 2);
+      size = Math.min(most, size * 2);
       accepted = 0;
     },
   };

@@ -17,6 +17,7 @@ function chainOf(
   factory: EvmAddress,
 ): Parameters<typeof assertDerived>[0] & Parameters<typeof issueAddress>[1]["chain"] {
   return {
+    chainId: 2,
     kind: "evm",
     wallets: { kind: "contract" },
     predictWallet: (commitment) => predictWallet(factory, commitment),

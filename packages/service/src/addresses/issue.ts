@@ -12,6 +12,7 @@ import type { ChainKind } from "../core/chain-registry.ts";
 import type { Commitment } from "../core/commitment.ts";
 import { type Address, type Hex, toAddress } from "../core/hex.ts";
 import type { Db } from "../db/schema.ts";
+import { keepFresh } from "./fresh.ts";
 import * as store from "./store.ts";
 import type { DepositAddress, Destination } from "./types.ts";
 
@@ -20,28 +21,35 @@ export type FindVault = (
   commitment: Commitment,
 ) => Promise<{ readonly wallet: Address; readonly proof: Hex }>;
 
+interface IssueDeps {
+  readonly db: Db;
+  readonly random: Random;
+  /** Undefined without deposits on Solana. */
+  readonly findVault?: FindVault | undefined;
+}
+
+interface IssueArgs {
+  readonly chain: Pick<
+    Chain,
+    "chainId" | "kind" | "predictWallet" | "hashCommitment" | "isWalletOf" | "addresses"
+  > & { readonly wallets: Pick<Chain["wallets"], "kind"> };
+  readonly integratorId: string;
+  readonly destination: Destination;
+}
+
 /**
  * Returns the deposit address of a user and destination; issues it if it does not exist. The refund authority and caps are
  * taken from the integrator at the first request and never change afterwards. Idempotent, also under concurrency.
  * @throws OperatingError VALIDATION_ERROR without a refund authority for the family; CONFIG_MISSING if the stored address no
  *   longer derives from its fields, or without a signer for vaults.
  */
-export async function issueAddress(
-  deps: {
-    readonly db: Db;
-    readonly random: Random;
-    /** Undefined without deposits on Solana. */
-    readonly findVault?: FindVault | undefined;
-  },
-  args: {
-    readonly chain: Pick<
-      Chain,
-      "kind" | "predictWallet" | "hashCommitment" | "isWalletOf" | "addresses"
-    > & { readonly wallets: Pick<Chain["wallets"], "kind"> };
-    readonly integratorId: string;
-    readonly destination: Destination;
-  },
-): Promise<DepositAddress> {
+export async function issueAddress(deps: IssueDeps, args: IssueArgs): Promise<DepositAddress> {
+  const address = await getOrIssue(deps, args);
+  await keepFresh(deps.db, args.chain.chainId, address, "quoted");
+  return address;
+}
+
+async function getOrIssue(deps: IssueDeps, args: IssueArgs): Promise<DepositAddress> {
   const { db, random } = deps;
   const { chain, integratorId, destination } = args;
   const { kind: family } = chain;

@@ -102,41 +102,6 @@ export async function listByWallets(
   return new Map(rows.map(parseAddress).map((address) => [address.wallet, address]));
 }
 
-/** Returns the wallets of the newest addresses. */
-export async function listNewestWallets(
-  db: Db,
-  { family, limit }: { readonly family: ChainKind; readonly limit: number },
-): Promise<Address[]> {
-  const rows = await db
-    .selectFrom("addresses")
-    .select("wallet")
-    .where("chain_family", "=", family)
-    .orderBy("created_at", "desc")
-    .limit(limit)
-    .execute();
-  return rows.map((row) => toAddress(row.wallet));
-}
-
-/** Returns the wallets that sort after `after`, or the first ones if it is null. */
-export async function listWalletsAfter(
-  db: Db,
-  {
-    family,
-    after,
-    limit,
-  }: { readonly family: ChainKind; readonly after: string | null; readonly limit: number },
-): Promise<Address[]> {
-  const rows = await db
-    .selectFrom("addresses")
-    .select("wallet")
-    .where("chain_family", "=", family)
-    .where("wallet", ">", after ?? "")
-    .orderBy("wallet")
-    .limit(limit)
-    .execute();
-  return rows.map((row) => toAddress(row.wallet));
-}
-
 /** Returns the wallet that was issued for a commitment, or null. */
 export async function findWalletByCommitment(db: Db, commitment: Hex32): Promise<Address | null> {
   const row = await db

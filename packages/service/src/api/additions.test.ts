@@ -93,6 +93,7 @@ describe("one deposit address", () => {
       { db: database.db, random: systemRandom },
       {
         chain: {
+          chainId: 2,
           kind: "evm",
           wallets: { kind: "contract" },
           predictWallet: (commitment) => predictWallet(FACTORY, commitment),

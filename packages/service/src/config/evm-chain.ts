@@ -15,7 +15,7 @@ export const LANE_PURPOSES = ["deploy", "settle", "deliver"] as const;
 export type LanePurpose = (typeof LANE_PURPOSES)[number];
 
 /** Default interval of the balance check, in milliseconds: a native deposit by a contract is found this late after finality. */
-const BALANCE_CHECK_INTERVAL_MS = 15_000;
+const BALANCE_CHECK_INTERVAL_MS = 45_000;
 
 /** Bridge chain id of an EVM chain; 1 is Solana. */
 const EvmBridgeId = Type.Integer({
@@ -122,7 +122,7 @@ export const CompleteEvmChain = Type.Object(
           description: "milliseconds, 50 to 3600000",
         }),
       ),
-      "Interval between comparisons of native balances at a final block with the database. Has no effect unless the native coin is listed.",
+      "Interval between comparisons of native balances at a final block with the database; more than 45000 breaks the times in [nodes.md](nodes.md#native-balances). Has no effect unless the native coin is listed.",
       { default: BALANCE_CHECK_INTERVAL_MS },
     ),
     traces: setting(

@@ -106,7 +106,7 @@ describe("loadConfig", () => {
       chainId: 2,
       name: "ethereum",
       pollIntervalMs: 1_000,
-      balanceCheckIntervalMs: 15_000,
+      balanceCheckIntervalMs: 45_000,
       traces: false,
       deliveryConfirmations: 1,
       transactionSurcharge: 0n,

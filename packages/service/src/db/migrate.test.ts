@@ -41,6 +41,7 @@ describe("migrations", () => {
       "0016-waiting-signers",
       "0017-address-refunds",
       "0018-rpc-budgets",
+      "0019-balance-rounds",
     ]);
     expect(await migrateToLatest(database.db)).toEqual([]);
     await assertMigrated(database.db);

@@ -44,6 +44,7 @@ export const TABLE_OWNERS: Readonly<Record<keyof Database, TableOwner>> = {
   scanner_blocks: { owner: "scanner", readers: GAUGES, proofs: ["ledger"] },
   scanner_finality: { owner: "scanner", readers: GAUGES },
   balance_rounds: { owner: "scanner" },
+  fresh_wallets: { owner: "addresses" },
   deposits: {
     owner: "deposits",
     readers: {

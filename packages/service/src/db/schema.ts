@@ -205,7 +205,17 @@ export interface ScannerFinalityTable {
 
 export interface BalanceRoundsTable {
   chain_id: number;
-  last_wallet: string;
+  list: string;
+  integrator_id: string;
+  position: string;
+  swept_at: Stamp;
+}
+
+export interface FreshWalletsTable {
+  chain_id: number;
+  integrator_id: string;
+  wallet: string;
+  fresh_until: Stamp;
 }
 
 export interface LanesTable {
@@ -400,6 +410,7 @@ export interface Database {
   deposits: DepositsTable;
   outflows: OutflowsTable;
   balance_rounds: BalanceRoundsTable;
+  fresh_wallets: FreshWalletsTable;
   scanner_finality: ScannerFinalityTable;
   lanes: LanesTable;
   transactions: TransactionsTable;

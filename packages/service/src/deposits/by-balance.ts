@@ -186,20 +186,3 @@ export async function removeOutflowsAbove(tx: Tx, chainId: number, height: bigin
     .where("block_number", ">", height)
     .execute();
 }
-
-/** Returns wallets with deposits from a block on, the newest deposit first. */
-export async function listRecentWallets(
-  db: Db,
-  args: { readonly chainId: number; readonly fromBlock: bigint; readonly limit: number },
-): Promise<Address[]> {
-  const rows = await db
-    .selectFrom("deposits")
-    .select("wallet")
-    .where("chain_id", "=", args.chainId)
-    .where("block_number", ">=", args.fromBlock)
-    .groupBy("wallet")
-    .orderBy((eb) => eb.fn.max("block_number"), "desc")
-    .limit(args.limit)
-    .execute();
-  return rows.map((row) => toAddress(row.wallet));
-}

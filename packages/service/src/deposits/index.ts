@@ -4,7 +4,6 @@ export {
   type HeldAt,
   insertOutflows,
   listExplained,
-  listRecentWallets,
   removeOutflowsAbove,
 } from "./by-balance.ts";
 export { floorAmount, gateBalance, type GateResult, type Minimums } from "./gate.ts";

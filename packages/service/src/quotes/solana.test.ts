@@ -99,6 +99,7 @@ async function ask(
       [
         1,
         createStrictChain({
+          chainId: 1,
           kind: "svm",
           wallets: { kind: "vault", buildRefund: () => expect.fail("no refund") },
           hashCommitment,

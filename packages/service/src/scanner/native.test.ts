@@ -127,6 +127,8 @@ async function openScanner({ traces = false, minDeposit = 1n } = {}) {
   };
 
   return {
+    db,
+    clock,
     deps,
     wallet,
     send,
@@ -198,6 +200,10 @@ async function openScanner({ traces = false, minDeposit = 1n } = {}) {
       await world.execute(chain, chain.wallets.buildDeploy(address.commitment));
     },
   };
+}
+
+async function fail(): Promise<never> {
+  throw new Error("no answer");
 }
 
 /** Replaces the newest blocks with empty ones. */
@@ -448,29 +454,93 @@ describe("native coin", () => {
     expect(asked).toEqual([1]);
   });
 
-  test("compares the oldest of many wallets in a round that survives a restart [T05]", async () => {
+  test("finds a payment to a wallet that is not fresh within an hour [T05]", async () => {
     const scanner = await openScanner();
+    const { db, clock } = scanner;
     await scanner.insertYoungerAddresses(1200);
-    await scanner.send({ data: destroyedFor(scanner.wallet), value: 7n });
+    await sql`delete from fresh_wallets`.execute(db);
     await scanner.compareWhenFinal();
+    await scanner.send({ data: destroyedFor(scanner.wallet), value: 7n });
+    await world.makeFinal();
+    await scanner.scan();
+    const startMs = clock.now();
     await scanner.compare();
+    expect(await scanner.deposits()).toEqual([]);
+    while ((await scanner.deposits()).length === 0) {
+      clock.advance(45_000);
+      await scanner.compare();
+      expect(clock.now() - startMs).toBeLessThan(3_600_000);
+    }
+    expect(await scanner.deposits()).toEqual([found(7n, "balance")]);
+  });
+
+  test("compares the wallets of a failed poll in the next one [T05]", async () => {
+    const scanner = await openScanner();
+    await sql`delete from fresh_wallets`.execute(scanner.db);
+    await scanner.compareWhenFinal();
+    await scanner.send({ data: destroyedFor(scanner.wallet), value: 7n });
+    await world.makeFinal();
+    await scanner.scan();
+    scanner.clock.advance(3_600_000);
+    const { deps } = scanner;
+    const failing = { ...deps, chain: { ...deps.chain, getFinalNumber: fail } };
+    await expect(pollBalances(failing)).rejects.toThrow("no answer");
+    await scanner.compare();
+    expect(await scanner.deposits()).toEqual([found(7n, "balance")]);
+  });
+
+  test("compares a wallet in every poll until its balance is recorded", async () => {
+    const scanner = await openScanner();
+    await sql`delete from fresh_wallets`.execute(scanner.db);
+    await scanner.send({ data: destroyedFor(scanner.wallet), value: 7n });
+    await world.makeFinal();
+    await scanner.scan();
+    const { deps } = scanner;
+    const broken = { ...deps, settlements: { ...deps.settlements, readMinimums: fail } };
+    await pollBalances(broken);
     expect(await scanner.deposits()).toEqual([]);
     await scanner.compare();
     expect(await scanner.deposits()).toEqual([found(7n, "balance")]);
   });
 
-  test("reads the balances of more wallets than fit in one request", async () => {
+  test("keeps a wallet fresh for a day after its quote and for 30 days after a payment", async () => {
+    const scanner = await openScanner();
+    const daysLeft = async () => {
+      const row = await scanner.db
+        .selectFrom("fresh_wallets")
+        .selectAll()
+        .where("chain_id", "=", HERE)
+        .executeTakeFirstOrThrow();
+      expect(row.wallet).toBe(scanner.wallet);
+      return Math.round((Date.parse(row.fresh_until) - Date.now()) / 86_400_000);
+    };
+    expect(await daysLeft()).toBe(1);
+    await scanner.send({ to: scanner.wallet, value: 5n });
+    await scanner.scan();
+    expect(await daysLeft()).toBe(30);
+  });
+
+  test("requests nothing without a wallet to compare", async () => {
+    const scanner = await openScanner();
+    await sql`delete from fresh_wallets`.execute(scanner.db);
+    await scanner.compareWhenFinal();
+    const { deps } = scanner;
+    const silent = { ...deps, chain: { ...deps.chain, getFinalNumber: fail } };
+    await expect(pollBalances(silent)).resolves.toBe(false);
+  });
+
+  test("reads the balances of more wallets than fit in two requests", async () => {
     const [first] = await world.wallet.getAddresses();
     if (!first) throw new Error("the node has an account");
-    const owners = Array.from({ length: 1201 }, (_, index) =>
-      index === 1200
+    const owners = Array.from({ length: 4101 }, (_, index) =>
+      index === 4100
         ? toEvmAddress(first)
         : toEvmAddress(`0x${(index + 0x10000).toString(16).padStart(40, "9")}`),
     );
     const head = await world.here.getHead();
     const balances = await world.here.balances.listNativeBalances(head, owners);
-    expect(balances.length).toBe(1201);
-    expect(balances.slice(0, 1200).every((balance) => balance === 0n)).toBe(true);
-    expect(balances[1200]).toBe(await world.client.getBalance({ address: first }));
+    expect(balances.length).toBe(4101);
+    expect(balances.slice(0, 4100).every((balance) => balance === 0n)).toBe(true);
+    expect(balances[4100]).toBe(await world.client.getBalance({ address: first }));
   });
 });

@@ -3,21 +3,27 @@
  * contract call, a constructor, a destroyed contract, a block reward) is found by comparing the wallet's balance at a final
  * block with its deposits and outflows; with traces, already at the block itself.
  *
- * One poll compares wallets with recent deposits, the newest wallets, and the next wallets of a round over all of them, so
- * its cost is bounded and no wallet is left out.
+ * Each poll compares all fresh wallets (addresses/fresh.ts) and some of all wallets, in rounds (rounds.ts): at the default
+ * interval, a payment is found within a minute in a fresh wallet and within an hour in any of a million. One request reads
+ * many balances, so the costs of a poll are bounded (docs/nodes.md).
  */
-import { listByWallets, listNewestWallets, listWalletsAfter } from "../addresses/index.ts";
+import { expireFresh, keepFresh, listByWallets } from "../addresses/index.ts";
 import type { BalancesAtBlock, BlockRef } from "../chains/port/index.ts";
 import { type Address, isNative, NATIVE_TOKEN } from "../core/hex.ts";
-import { listExplained, listRecentWallets } from "../deposits/index.ts";
+import { listExplained } from "../deposits/index.ts";
 import { acceptBalance } from "../settlements/index.ts";
 import type { ScannerDeps } from "./deps.ts";
-import { assertScanned, getRound, getTip, getWindowHash, putRound } from "./store.ts";
+import { type Round, takeTurn, type Turn } from "./rounds.ts";
+import { assertScanned, getScannedAt, getTip, putPositions } from "./store.ts";
 
-/** Wallets per poll, of each of the three kinds. */
-const WALLETS_AT_ONCE = 500;
-/** Blocks in which a deposit counts as recent. */
-const RECENT_BLOCKS = 5_000n;
+/** Wallets compared together: as many as the nodes read in one request. */
+const WALLETS_AT_ONCE = 2_000;
+/** Most fresh wallets per poll: ten requests. */
+const FRESH_MAX = 20_000;
+/** Most other wallets per poll: a million in less than an hour at the default interval. */
+const ROUND_MAX = 14_000;
+/** Less than an hour by more than the interval between two polls and the time of a poll. */
+const ROUND_MS = 57 * 60_000;
 
 /**
  * Compares the balances of wallets that the traces of the newest scanned block name. Errors are only logged: the same
@@ -28,7 +34,9 @@ export async function followTraces(deps: ScannerDeps, block: BlockRef): Promise<
   if (!deps.traces || !isListed(deps) || balances.kind === "final") return;
   try {
     const payees = await balances.listTracedPayees(block);
-    if (payees) await compareAt(deps, { block, balances }, payees);
+    if (!payees) return;
+    const wallets = [...(await listByWallets(deps.db, payees)).keys()];
+    await compareAt(deps, { block, balances }, wallets);
   } catch (error) {
     deps.log.warn({ err: error, block: block.number }, "block traces failed, waiting for finality");
   }
@@ -36,71 +44,112 @@ export async function followTraces(deps: ScannerDeps, block: BlockRef): Promise<
 
 /** Compares balances at the newest scanned block that is final. Returns false: the next poll waits for its interval. */
 export async function pollBalances(deps: ScannerDeps): Promise<boolean> {
-  const { db, chain } = deps;
-  const tip = await getTip(db, chain.chainId);
-  const { balances } = chain;
-  if (!isListed(deps) || !tip || balances.kind === "final") return false;
-  const finalNumber = await chain.getFinalNumber();
-  const block = await chain.getBlock(finalNumber < tip.number ? finalNumber : tip.number);
-  if (!block || block.number < deps.startBlock) return false;
-  const scanned = await getWindowHash(db, chain.chainId, block.number);
-  // Below the window every block is final, so it is the scanned one.
-  if (scanned !== null && scanned !== block.hash) return false;
-
-  const [newest, recent, round] = [
-    await listNewestWallets(db, { family: chain.kind, limit: WALLETS_AT_ONCE }),
-    await listRecentWallets(db, {
-      chainId: chain.chainId,
-      fromBlock: block.number - RECENT_BLOCKS,
-      limit: WALLETS_AT_ONCE,
-    }),
-    await listWalletsAfter(db, {
-      family: chain.kind,
-      after: await getRound(db, chain.chainId),
-      limit: WALLETS_AT_ONCE,
-    }),
-  ];
-  await compareAt(deps, { block, balances }, [...newest, ...recent, ...round]);
-  const isLast = round.length < WALLETS_AT_ONCE;
-  await putRound(db, chain.chainId, isLast ? null : (round.at(-1) ?? null));
+  const { db, chain, clock } = deps;
+  const { balances, chainId } = chain;
+  if (balances.kind === "final") return false;
+  await expireFresh(db, chainId);
+  if (!isListed(deps)) return false;
+  const nowMs = clock.now();
+  const rounds = listRounds(deps);
+  const turns: Turn[] = [];
+  for (const round of rounds) turns.push(await takeTurn(db, { chainId, round, nowMs }));
+  const wallets = [...new Set(turns.flatMap((turn) => turn.wallets))];
+  // Without wallets nothing is requested.
+  const block = wallets.length === 0 ? null : await getFinalScanned(deps);
+  if (!block) return false;
+  for (let from = 0; from < wallets.length; from += WALLETS_AT_ONCE) {
+    await compareAt(deps, { block, balances }, wallets.slice(from, from + WALLETS_AT_ONCE));
+  }
+  for (const [index, { list }] of rounds.entries()) {
+    const { positions = [], late = [] } = turns[index] ?? {};
+    await putPositions(db, chainId, list.name, positions);
+    if (late.length > 0) {
+      deps.log.warn({ list: list.name, integrators: late }, "balance comparison is late");
+    }
+  }
   return false;
+}
+
+function listRounds({ chain: { chainId, kind } }: ScannerDeps): Round[] {
+  return [
+    { list: { name: "fresh", chainId }, periodMs: 0, walletsMax: FRESH_MAX },
+    { list: { name: "all", family: kind }, periodMs: ROUND_MS, walletsMax: ROUND_MAX },
+  ];
+}
+
+/**
+ * Returns the newest scanned block that is final, or null. Its balances are read by hash, so if it is orphaned nevertheless,
+ * and the scanner has not noticed yet, the nodes refuse the request.
+ */
+async function getFinalScanned({ db, chain }: ScannerDeps): Promise<BlockRef | null> {
+  if (!(await getTip(db, chain.chainId))) return null;
+  return getScannedAt(db, chain.chainId, await chain.getFinalNumber());
 }
 
 /** Records balances above the known deposits as deposits, if every block up to this one is scanned. */
 async function compareAt(
   deps: ScannerDeps,
   { block, balances }: { readonly block: BlockRef; readonly balances: BalancesAtBlock },
-  accounts: readonly Address[],
+  wallets: readonly Address[],
 ): Promise<void> {
-  const { db, chain, settlements } = deps;
-  const ours = await listByWallets(db, accounts);
-  const wallets = [...ours.keys()];
   if (wallets.length === 0) return;
-  const held = await balances.listNativeBalances(block, wallets);
+  const { db, chain } = deps;
+  const amounts = await balances.listNativeBalances(block, wallets);
+  // Most wallets are empty: nothing arrived there that is not swept already.
+  const held = wallets.flatMap((wallet, index) => {
+    const balance = amounts[index] ?? 0n;
+    return balance > 0n ? [{ wallet, balance }] : [];
+  });
   const at = { chainId: chain.chainId, token: NATIVE_TOKEN };
-  const explained = await listExplained(db, { ...at, block: block.number, wallets });
+  const explained = await listExplained(db, {
+    ...at,
+    block: block.number,
+    wallets: held.map(({ wallet }) => wallet),
+  });
   const knownOf = (wallet: Address) => explained.get(wallet) ?? 0n;
-  const risen = wallets.filter((wallet, index) => (held[index] ?? 0n) > knownOf(wallet));
-  const confirmed = await confirmBalances(balances, block, risen);
-  for (const [index, wallet] of wallets.entries()) {
-    const balance = confirmed.get(wallet) ?? held[index] ?? 0n;
+  const risen = held.filter(({ wallet, balance }) => balance > knownOf(wallet));
+  const confirmed = await confirmBalances(
+    balances,
+    block,
+    risen.map(({ wallet }) => wallet),
+  );
+  const believed = held.map(({ wallet, balance }) => ({
+    wallet,
+    balance: confirmed.get(wallet) ?? balance,
+  }));
+  for (const { wallet, balance } of believed) {
     const known = knownOf(wallet);
-    const address = ours.get(wallet);
-    if (balance > known && address) {
-      try {
-        const found = { ...at, wallet, block, balance };
-        await acceptBalance(settlements, found, address, (tx) =>
-          assertScanned(tx, chain.chainId, block),
-        );
-      } catch (error) {
-        // Does not block the other wallets; the next round retries this one.
-        deps.log.warn({ err: error, wallet }, "balance not recorded, retrying in the next round");
-      }
-    } else if (balance < known) {
-      deps.log.error(
-        { wallet, block: block.number, balance, known },
-        "native balance below recorded deposits minus outflows",
-      );
+    if (balance >= known) continue;
+    deps.log.error(
+      { wallet, block: block.number, balance, known },
+      "native balance below recorded deposits minus outflows",
+    );
+  }
+  const paid = believed.filter(({ wallet, balance }) => balance > knownOf(wallet));
+  await recordPaid(deps, block, paid);
+}
+
+async function recordPaid(
+  deps: ScannerDeps,
+  block: BlockRef,
+  paid: readonly { readonly wallet: Address; readonly balance: bigint }[],
+): Promise<void> {
+  const { db, settlements } = deps;
+  const { chainId } = deps.chain;
+  const addresses = await listByWallets(
+    db,
+    paid.map(({ wallet }) => wallet),
+  );
+  for (const { wallet, balance } of paid) {
+    const address = addresses.get(wallet);
+    if (!address) continue;
+    try {
+      const found = { chainId, token: NATIVE_TOKEN, wallet, block, balance };
+      await acceptBalance(settlements, found, address, (tx) => assertScanned(tx, chainId, block));
+    } catch (error) {
+      // Does not block the other wallets. A fresh wallet is compared again in the next poll.
+      deps.log.warn({ err: error, wallet }, "balance not recorded, retrying in the next poll");
+      await keepFresh(db, chainId, address, "quoted");
     }
   }
 }

@@ -1,6 +1,7 @@
 import { expressionBuilder, sql } from "kysely";
 import type { BlockRef, Outflow } from "../chains/port/index.ts";
 import { toHex32 } from "../core/hex.ts";
+import { formatStamp } from "../core/stamp.ts";
 import type { Database, Db, Tx } from "../db/schema.ts";
 import {
   type ArrivedValue,
@@ -204,25 +205,66 @@ export async function popBlock(
   return orphanAbove(tx, chainId, block.number - 1n, nowMs);
 }
 
-/** Returns the last wallet that the round over all wallets compared; null at the start of a round. */
-export async function getRound(db: Db, chainId: number): Promise<string | null> {
+/** Returns the newest scanned block that is not above a height; null if the window has none. */
+export async function getScannedAt(
+  db: Db,
+  chainId: number,
+  number: bigint,
+): Promise<BlockRef | null> {
   const row = await db
-    .selectFrom("balance_rounds")
-    .select("last_wallet")
+    .selectFrom("scanner_blocks")
+    .selectAll()
     .where("chain_id", "=", chainId)
+    .where("number", "<=", number)
+    .orderBy("number", "desc")
+    .limit(1)
     .executeTakeFirst();
-  return row?.last_wallet ?? null;
+  if (!row) return null;
+  return { number: row.number, hash: toHex32(row.hash), parentHash: toHex32(row.parent_hash) };
 }
 
-/** Records the last compared wallet of the round; null starts a new round. */
-export async function putRound(db: Db, chainId: number, lastWallet: string | null): Promise<void> {
-  if (lastWallet === null) {
-    await db.deleteFrom("balance_rounds").where("chain_id", "=", chainId).execute();
-    return;
-  }
-  await db
-    .insertInto("balance_rounds")
-    .values({ chain_id: chainId, last_wallet: lastWallet })
-    .onConflict((conflict) => conflict.column("chain_id").doUpdateSet({ last_wallet: lastWallet }))
+/** The place of the comparison of balances among an integrator's wallets. */
+export interface Position {
+  readonly integratorId: string;
+  /** The last address that was passed. */
+  readonly position: string;
+  /** When a round without delay was at this place. */
+  readonly sweptMs: number;
+}
+
+/** Returns the positions of one list on a chain. */
+export async function listPositions(
+  db: Db,
+  chainId: number,
+  list: "all" | "fresh",
+): Promise<Position[]> {
+  const rows = await db
+    .selectFrom("balance_rounds")
+    .selectAll()
+    .where("chain_id", "=", chainId)
+    .where("list", "=", list)
     .execute();
+  return rows.map((row) => ({
+    integratorId: row.integrator_id,
+    position: row.position,
+    sweptMs: Date.parse(row.swept_at),
+  }));
+}
+
+/** Records positions. */
+export async function putPositions(
+  db: Db,
+  chainId: number,
+  list: "all" | "fresh",
+  positions: readonly Position[],
+): Promise<void> {
+  if (positions.length === 0) return;
+  await sql`insert into balance_rounds (chain_id, list, integrator_id, position, swept_at)
+    select ${chainId}, ${list}, integrator_id, position, swept_at from unnest(
+      ${positions.map(({ integratorId }) => integratorId)}::uuid[],
+      ${positions.map(({ position }) => position)}::text[],
+      ${positions.map(({ sweptMs }) => formatStamp(sweptMs))}::timestamptz[]
+    ) as passed (integrator_id, position, swept_at)
+    on conflict (chain_id, list, integrator_id)
+      do update set position = excluded.position, swept_at = excluded.swept_at`.execute(db);
 }

@@ -112,6 +112,7 @@ function createQuoteDeps(): QuoteDeps {
   const token = { address, symbol: "USDC", decimals: 6, minDeposit: 10n };
   const factory = toEvmAddress(`0x${"fa".repeat(20)}`);
   const chain = createStrictChain({
+    chainId: 2,
     predictWallet: (commitment) => predictWallet(factory, commitment),
     hashCommitment,
     addresses: { walletRoot: factory, escrow: factory, delivery: factory },

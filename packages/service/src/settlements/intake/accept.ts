@@ -18,7 +18,7 @@ import {
   type Minimums,
   refreshKnown,
 } from "../../deposits/index.ts";
-import type { DepositAddress } from "../../addresses/index.ts";
+import { type DepositAddress, keepFresh } from "../../addresses/index.ts";
 import { appendEvent } from "../../events/index.ts";
 import type { Tx } from "../../db/schema.ts";
 import type { DepositDetectedData } from "@sluice/sdk/wire";
@@ -116,6 +116,7 @@ async function record(tx: Tx, deps: IntakeDeps, arrival: Arrival): Promise<Depos
     { addressId: address.id, integratorId: address.integratorId },
     { outcome, nowMs: deps.clock.now(), recheckAtMs: deps.clock.now() + RECHECK_MS },
   );
+  await keepFresh(tx, fresh.chainId, address, "paid");
   if (outcome.queued && outcome.settlementId !== null) {
     await assignUnsettled(tx, fresh, outcome.settlementId);
   }

@@ -44,10 +44,14 @@ export async function acceptValue(
   premise: Premise,
 ): Promise<void> {
   const chain = chainOf(deps, arrived);
+  // At once, since the depositor waits for each round trip.
+  const [found, walletDeployed, minimums] = await Promise.all([
+    chain.findBalance(arrived.token, arrived.wallet),
+    readDeployed(chain, arrived.wallet),
+    deps.readMinimums(arrived.chainId, arrived.token),
+  ]);
   // A failing token contract must not block its chain: zero leaves the deposit to the re-check.
-  const balance = (await chain.findBalance(arrived.token, arrived.wallet)) ?? 0n;
-  const walletDeployed = await readDeployed(chain, arrived.wallet);
-  const minimums = await deps.readMinimums(arrived.chainId, arrived.token);
+  const balance = found ?? 0n;
 
   const accepted = await deps.db.transaction().execute(async (tx) => {
     await premise(tx);

@@ -179,6 +179,28 @@ describe("event log", () => {
     expect(seen).toEqual(["ahead of the clock", "one still listens"]);
   });
 
+  test("emits the events of a preferred integrator before those of others, once", async () => {
+    for (const [preferred, second] of [
+      [tenant, other],
+      [other, tenant],
+    ] as const) {
+      const seen: string[] = [];
+      const tail = createTail({ db, emit: (id, events) => seen.push(...events.map(() => id)) });
+      for (const id of [tenant, other]) await tail.join(id, () => true);
+      for (const id of [tenant, other, tenant]) await append(id, "new");
+      tail.prefer(preferred);
+      tail.prefer(systemRandom.uuid());
+      await tail.pump();
+      const countOf = (id: string) => (id === tenant ? 2 : 1);
+      expect(seen).toEqual([
+        ...Array.from({ length: countOf(preferred) }, () => preferred),
+        ...Array.from({ length: countOf(second) }, () => second),
+      ]);
+      await tail.pump();
+      expect(seen).toHaveLength(3);
+    }
+  });
+
   test("emits every page of a busy integrator", async () => {
     let count = 0;
     const tail = createTail({ db, emit: (_, events) => (count += events.length) });

@@ -16,6 +16,8 @@ export interface Tail {
   join(integratorId: string, enter: () => boolean): Promise<void>;
   /** Removes a listener. The last one removes the integrator's cursor. */
   leave(integratorId: string): void;
+  /** Makes the next run read an integrator's events first, without looking for it: its listeners wait. */
+  prefer(integratorId: string): void;
   /** Emits new events of every integrator with listeners. Runs are serialized; called by a loop and after wake-ups. */
   pump(): Promise<void>;
 }
@@ -40,6 +42,7 @@ export function createTail(options: {
   const rooms = new Map<string, Room>();
   let pumping: Promise<void> | null = null;
   let again = false;
+  const preferred = new Set<string>();
 
   /**
    * Emits the next page of a room. A room with more pages waits for the next round, so that one busy integrator does not
@@ -60,6 +63,9 @@ export function createTail(options: {
   async function readAll(): Promise<void> {
     do {
       again = false;
+      const first = [...preferred];
+      preferred.clear();
+      for (const integratorId of first) await readOn(integratorId);
       const cursors = new Map([...rooms].map(([id, room]) => [id, room.cursor]));
       for (const integratorId of await listBehind(db, cursors)) await readOn(integratorId);
     } while (again);
@@ -81,6 +87,9 @@ export function createTail(options: {
       if (!room) return;
       room.listeners -= 1;
       if (room.listeners === 0) rooms.delete(integratorId);
+    },
+    prefer(integratorId) {
+      if (rooms.has(integratorId)) preferred.add(integratorId);
     },
     pump() {
       again = true;

@@ -77,7 +77,10 @@ export async function startApi(
       return false;
     },
   });
-  wakeups.on(TOPICS.events, () => loop.wake());
+  wakeups.on(TOPICS.events, (integratorId) => {
+    if (integratorId !== undefined) stream.tail.prefer(integratorId);
+    loop.wake();
+  });
   return {
     url,
     async stop() {

@@ -352,6 +352,16 @@ describe("native coin", () => {
     await scanner.expectExplained();
   });
 
+  test("finds a payment that left an empty wallet before it was found [D1, T24]", async () => {
+    const scanner = await openScanner();
+    await scanner.send({ data: destroyedFor(scanner.wallet), value: 10n });
+    await scanner.refund();
+    await scanner.compareWhenFinal();
+    expect(await world.client.getBalance({ address: scanner.wallet })).toBe(0n);
+    expect(await scanner.deposits()).toEqual([found(10n, "balance")]);
+    await scanner.expectExplained();
+  });
+
   test("restores the balance of an orphaned refund [T44]", async () => {
     const scanner = await openScanner();
     await scanner.send({ to: scanner.wallet, value: 5n });

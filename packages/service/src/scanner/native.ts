@@ -95,17 +95,10 @@ async function compareAt(
   if (wallets.length === 0) return;
   const { db, chain } = deps;
   const amounts = await balances.listNativeBalances(block, wallets);
-  // Most wallets are empty: nothing arrived there that is not swept already.
-  const held = wallets.flatMap((wallet, index) => {
-    const balance = amounts[index] ?? 0n;
-    return balance > 0n ? [{ wallet, balance }] : [];
-  });
+  const held = wallets.map((wallet, index) => ({ wallet, balance: amounts[index] ?? 0n }));
   const at = { chainId: chain.chainId, token: NATIVE_TOKEN };
-  const explained = await listExplained(db, {
-    ...at,
-    block: block.number,
-    wallets: held.map(({ wallet }) => wallet),
-  });
+  // Of empty wallets too: a sweep may have taken a payment before it was found, and then left less than nothing explained.
+  const explained = await listExplained(db, { ...at, block: block.number, wallets });
   const knownOf = (wallet: Address) => explained.get(wallet) ?? 0n;
   const risen = held.filter(({ wallet, balance }) => balance > knownOf(wallet));
   const confirmed = await confirmBalances(

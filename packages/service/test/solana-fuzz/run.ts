@@ -3,12 +3,6 @@
  * the balances of the vaults, to the unit. Where blocks are read before they are final, credits of orphaned blocks are
  * removed, and the sums are exact after every scan.
  */
-import {
-  getBlockAfter,
-  listNativeTransfers,
-  listOutflows,
-  listTransfers,
-} from "../support/read-block.ts";
 import { getTransferSolInstruction } from "@solana-program/system";
 import {
   getCreateAssociatedTokenIdempotentInstructionAsync,
@@ -154,19 +148,23 @@ async function play({
       tip = below.block;
       return true;
     }
-    const next = await getBlockAfter(chain, tip.number);
-    if (next === null) return false;
+    // One read, as the scanner's: what the block holds comes with it.
+    const section = await chain.readSection({
+      after: tip.number,
+      max: 1,
+      isFinal: false,
+      tokens: [...tokens, NATIVE_SOL],
+      choose: async () => watched,
+    });
+    const next = section?.blocks[0];
+    if (!next) return false;
     const final = await chain.getFinalNumber();
     assert(level === "confirmed" || next.number <= final, "only what is final is walked");
     assert(level === "confirmed" || next.parentHash === tip.hash, "no block is passed over");
     if (next.parentHash !== tip.hash) return true;
-    const [sol, arrived, outflows] = [
-      await listNativeTransfers(chain, next, async () => watched),
-      await listTransfers(chain, next, tokens),
-      await listOutflows(chain, next),
-    ];
+    const { transfers, outflows } = next;
     const changes: readonly Change[] = [
-      ...[...sol, ...arrived]
+      ...transfers
         .filter(({ to }) => watched.has(to))
         .map(({ to: wallet, token, amount }) => ({ wallet, token, amount })),
       ...outflows.map(({ wallet, token, amount }) => ({ wallet, token, amount: -amount })),
@@ -306,8 +304,11 @@ async function play({
     await sweep(true);
   }
   await sandbox.tick(40);
-  for (let looks = 0; !(await scanPatiently()); looks += 1) {
-    assert(looks < 5_000, "the scan comes to the tip");
+  // A node that seldom answers makes the scan slow, but never stops it.
+  for (let looks = 0, before = tip; !(await scanPatiently());) {
+    looks = tip === before ? looks + 1 : 0;
+    before = tip;
+    assert(looks < 1_000, "the scan comes to the tip");
   }
   assert(tip.hash === (await truth.getHead()).hash, "the scan is at the tip");
   for (const vault of vaults) {

@@ -16,7 +16,8 @@ let world: World;
 const settlers: Address[] = [];
 
 beforeAll(async () => {
-  world = await openWorld();
+  // Longer than the service takes to plan all deposits of a test, so that a batch is certain.
+  world = await openWorld({ blockMs: 1_000 });
   settlers.push(await accountOf("settle"));
 });
 afterAll(async () => {
@@ -35,7 +36,7 @@ async function accountOf(purpose: string): Promise<Address> {
 const countSent = (lane: Address) =>
   world.chains.ethereum.client.getTransactionCount({ address: lane });
 
-/** Pays many addresses while the service is stopped, so that it starts with a queue. */
+/** Pays many addresses at once while the service is stopped, so that it starts with a queue. */
 async function payMany(count: number, amount: bigint, crashAt?: string): Promise<Deposit[]> {
   const deposits = await Promise.all(
     Array.from({ length: count }, async () => {
@@ -45,7 +46,7 @@ async function payMany(count: number, amount: bigint, crashAt?: string): Promise
     }),
   );
   await world.stopService();
-  for (const { address } of deposits) await world.pay("ethereum", address, amount);
+  await Promise.all(deposits.map(({ address }) => world.pay("ethereum", address, amount)));
   await world.restartService(crashAt === undefined ? {} : { crashAt });
   return deposits;
 }

@@ -65,7 +65,9 @@ export async function runFuzz({
   const liars = await Promise.all(
     [world.sandbox.url, world.sandbox.url].map((url) => startTamperingProxy(url)),
   );
-  for (const liar of liars) hide(liar, nodes === "persistent" ? () => false : random);
+  // A generator of its own, so that the chain's events do not depend on the number of requests.
+  const hides = createRandom(seed + 1);
+  for (const liar of liars) hide(liar, nodes === "persistent" ? () => false : hides);
   const [one = world.sandbox.url, other = world.sandbox.url] = liars.map(({ url }) => url);
   const { url } = world.sandbox;
   const clock = createQuickClock();

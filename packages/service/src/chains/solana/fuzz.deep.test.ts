@@ -9,7 +9,7 @@ testSolanaFuzz([
   [2, "persistent", "finalized"],
   [3, "alone", "finalized"],
   [5, "persistent", "confirmed"],
-  [11, "alone", "confirmed"],
+  [12, "alone", "confirmed"],
 ]);
 
 test.each([

@@ -39,8 +39,8 @@ export async function spawnMain(main: URL, options: object): Promise<Child> {
 }
 
 /**
- * Runs a main module: reads its options from the parent's first message, or from `argument` without a parent; reports the URLs
- * of what it starts; and stops that on a signal or with the parent.
+ * Runs a main module: reads its options from the parent's first message, or from `argument` without a parent; starts a
+ * server and reports its URLs; and stops it on a signal or with the parent.
  */
 export async function runMain(
   name: string,

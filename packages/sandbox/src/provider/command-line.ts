@@ -30,8 +30,8 @@ from the profile; each can be overridden, and "none" removes one.
   --no-method A,B       missing methods; a trailing * matches every method with that beginning
   --drop P              probability that a connection is dropped
   --stall P             probability that a request is never answered
-  --reorg P             probability that a reorganisation begins before an answer
-  --reorg-depth BLOCKS  blocks that a reorganisation changes at most (default 2)
+  --reorg P             probability that a reorg begins before an answer
+  --reorg-depth BLOCKS  blocks that a reorg changes at most (default 2)
   --html-errors P       probability of an HTTP error with an HTML page
   --gzip                compress answers for clients that accept it
   --ws-silent           WebSockets stay open without notifications

@@ -65,7 +65,7 @@ describe("faults", () => {
     expect(elapsed.filter((ms) => ms >= 650)).toHaveLength(connections);
   });
 
-  test("a reorganisation changes the hashes of blocks that are not final, as a chain, and ends", async () => {
+  test("a reorg changes the hashes of blocks that are not final, as a chain, and ends", async () => {
     const { provider, node } = await start({ reorg: 1, reorgDepth: 3, seed: 3 });
     const chain = async () => {
       const numbers = [97, 98, 99, 100];

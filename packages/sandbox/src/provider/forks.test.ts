@@ -13,7 +13,7 @@ interface Block {
   readonly parentHash: string;
 }
 
-/** A chain of 100 blocks a second whose blocks are final after ten, behind a provider that reorganises it often. */
+/** A chain of 100 blocks a second whose blocks are final after ten, behind a provider that often makes reorgs. */
 async function start(seed: number) {
   const chain = await startSyntheticChain({
     blocksPerSecond: 100,

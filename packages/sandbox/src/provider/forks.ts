@@ -1,9 +1,9 @@
 /**
- * Reorganisations in front of a node that has none: for a while the newest blocks have other hashes, with the same contents,
+ * Reorgs in front of a node that has none: for a while the newest blocks have other hashes, with the same contents,
  * and then the node's own again. Hashes are replaced in requests and answers, so the imitated blocks form a chain: each names
  * the hash of its parent. Blocks that the node calls final are never changed.
  *
- * Assumes: a block hash occurs in JSON as 66 characters and nowhere else means anything different.
+ * Assumes: 66 characters that are a block hash have no other meaning anywhere in JSON.
  */
 import { createHash } from "node:crypto";
 import { asRecord } from "../json-file.ts";
@@ -16,11 +16,11 @@ import type { Upstream } from "./upstream.ts";
 /** Most messages that see one fork. */
 const MESSAGES_MAX = 20;
 
-/** The hashes of one moment. */
+/** The hashes of one fork. */
 export interface ForkView {
   /** The lowest changed block. */
   readonly first: number;
-  /** Returns a request for the node, or undefined if it names a block that is orphaned at the moment. */
+  /** Returns a request for the node, or undefined if it names a block that is orphaned now. */
   toNode(text: string): string | undefined;
   /** Returns a response for the client. */
   toClient(body: Buffer): Buffer;
@@ -29,7 +29,7 @@ export interface ForkView {
 export interface Forks {
   /** Returns the hashes that the next message sees; undefined for the node's own. Begins and ends forks. */
   next(): Promise<ForkView | undefined>;
-  /** Returns the hashes of the moment without a change; undefined for the node's own. */
+  /** Returns the current hashes without a change; undefined for the node's own. */
   current(): Promise<ForkView | undefined>;
   /** Reports whether the node has meanwhile made a changed block final, so that an answer must not show it. Ends the fork. */
   isOver(view: ForkView): Promise<boolean>;

@@ -1,6 +1,6 @@
 /**
- * Notifications over WebSocket: `eth_subscribe` of `newHeads` and Solana's `slotSubscribe`. New heads come from asking the
- * node often, so any node will do; they name the newest block, which a lagging replica does not have yet.
+ * Notifications over WebSocket: `eth_subscribe` of `newHeads` and Solana's `slotSubscribe`. The node is polled for new
+ * heads, so any node will do; they name the newest block, which a lagging replica does not have yet.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { asRecord } from "../json-file.ts";
@@ -13,7 +13,7 @@ import type { Upstream } from "./upstream.ts";
 const BODY_FIELDS = ["transactions", "uncles", "size", "totalDifficulty", "withdrawals"];
 
 const POLL_MS = 20;
-/** Heads that are made up for after a gap; a real node sends each of them too. */
+/** Most heads to announce after a gap; a real node sends each of them too. */
 const HEADS_MAX = 100;
 
 export interface Heads {
@@ -67,7 +67,7 @@ export function createSolanaHeads(upstream: Upstream, counter: Counter): Heads {
   });
 }
 
-/** Polls while somebody listens. */
+/** Polls while there are listeners. */
 function createLoop(counter: Counter, poll: () => Promise<readonly unknown[]>): Heads {
   const listeners = new Set<(result: unknown) => void>();
   let running = false;

@@ -1,9 +1,9 @@
-/** Seeded randomness, so that a run with a failure can be played again. Not for anything secret. */
+/** Seeded randomness, so that a failed run can be repeated. Not for secrets. */
 
 export interface Random {
   /** Returns the next number in [0, 1). */
   next(): number;
-  /** Draws once and reports whether something of this probability happens. */
+  /** Draws once and returns true with this probability. */
   happens(probability: number): boolean;
   /** Returns an integer from 0 up to, but without, `count`. */
   below(count: number): number;

@@ -1,9 +1,9 @@
 /**
  * The form of a provider's refusal: HTTP status, error code and text, in that provider's own words. The tables beside this
- * file quote what providers and nodes were seen to answer, each entry with its source.
+ * file quote answers of providers and nodes, each entry with its source.
  */
 
-/** What a refusal is about. It decides what a client does next: ask for less, wait, ask another node, or give up. */
+/** The reason of a refusal. It decides the client's next step: ask for less, wait, ask another node, or give up. */
 export const REFUSAL_KINDS = [
   "range", // more blocks than one request may cover
   "results", // more logs than one answer may hold

@@ -24,7 +24,7 @@ export type Reply =
   | { readonly kind: "stall" }
   | {
       readonly kind: "drop";
-      /** The answer of which the first half is sent. */
+      /** The answer whose first half is sent. */
       readonly half?: Buffer;
     }
   | {
@@ -51,7 +51,7 @@ interface Parts {
   readonly forks: Forks;
 }
 
-/** Chances of a message, drawn when it arrives and always in the same order, so that a seed replays them. */
+/** Random choices for a message, drawn when it arrives and always in the same order, so that a seed repeats them. */
 interface Fate {
   readonly dropsBefore: boolean;
   readonly dropsAfter: boolean;
@@ -64,7 +64,7 @@ interface Fate {
 
 export function createResponder(parts: Parts): Responder {
   const { settings, random, counter, forks } = parts;
-  /** Calls since the start, of which a plan allows some. */
+  /** Calls since the start; a plan allows a certain number. */
   let spent = 0;
 
   function drawFate(): Fate {

@@ -9,12 +9,12 @@ import {
   profileOf,
 } from "./profiles.ts";
 
-/** Everything that a running provider can be told. */
+/** The settings of a running provider. */
 export interface ProviderSettings extends Limits {
   readonly profile: ProfileName;
-  /** Milliseconds from a request to its answer, beyond what the node takes. */
+  /** Milliseconds from a request to its answer, in addition to the node's own time. */
   readonly latencyMs: number;
-  /** Up to so many milliseconds more, evenly distributed. */
+  /** Most additional milliseconds, evenly distributed. */
   readonly jitterMs: number;
   /** Round trips that a new connection takes before its first request, as TCP and TLS do. */
   readonly connectRoundTrips: number;
@@ -26,9 +26,9 @@ export interface ProviderSettings extends Limits {
   readonly drop: number;
   /** Probability that a request is never answered, on a connection that stays open. */
   readonly stall: number;
-  /** Probability that a reorganisation begins before a request is answered. */
+  /** Probability that a reorg begins before a request is answered. */
   readonly reorg: number;
-  /** Blocks that a reorganisation changes at most; never a final one. */
+  /** Blocks that a reorg changes at most; never a final one. */
   readonly reorgDepth: number;
   /** Probability of an HTTP error with an HTML page. */
   readonly htmlErrors: number;
@@ -62,7 +62,7 @@ export function resolveSettings(overrides: ProviderOverrides): ProviderSettings 
   const settings = { ...FAULTS_OFF, ...limits, ...overrides, profile };
   if (family === "svm" && settings.reorg > 0) {
     throw new SandboxError(
-      `reorg ${settings.reorg}: ${profile} has no reorganisations; use the control fork of the Solana chain`,
+      `reorg ${settings.reorg}: ${profile} has no reorgs; use the control fork of the Solana chain`,
     );
   }
   return settings;
@@ -126,14 +126,14 @@ function parseOne(name: string, value: unknown): ProviderOverrides {
   return refuse("a setting of the provider");
 }
 
-/** Where a provider listens, and for which node. */
+/** A provider's address and its node. */
 export interface ProviderOptions extends ProviderOverrides {
   /** URL of the node. */
   readonly upstream: string;
   /** Host and port; the loopback interface and any free port by default. */
   readonly host?: string;
   readonly port?: number;
-  /** Seed of all chances. */
+  /** Seed of all random choices. */
   readonly seed?: number;
 }
 

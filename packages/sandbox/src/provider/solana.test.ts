@@ -72,7 +72,7 @@ test("slotSubscribe announces each slot once", async () => {
   expect(slots.map((slot) => slot - (slots[0] ?? 0))).toEqual([0, 1, 2, 3]);
 });
 
-test("reorganisations are refused, with the control to use instead", async () => {
+test("reorgs are refused, with the control to use instead", async () => {
   const { provider } = await start();
   expect(() => provider.set({ reorg: 0.1 })).toThrow("use the control fork of the Solana chain");
 });

@@ -4,7 +4,7 @@ import { Agent as TlsAgent, request as httpsRequest } from "node:https";
 import { asRecord } from "../json-file.ts";
 import { writeCall } from "./json-rpc.ts";
 
-/** How long a node may take for one answer. */
+/** Most milliseconds that a node may take for one answer. */
 const TIMEOUT_MS = 60_000;
 
 export interface UpstreamAnswer {

@@ -1,11 +1,11 @@
-/** Heights of the node's chain, as a replica that is some blocks behind sees them. */
+/** Heights of the node's chain, as seen by a replica that is some blocks behind. */
 import { asRecord } from "../../json-file.ts";
 import { parseQuantity } from "../json-rpc.ts";
 import type { Upstream } from "../upstream.ts";
 
-/** How long the node's head is believed. */
+/** Milliseconds for which the node's head is cached. */
 const HEAD_MS = 10;
-/** Block hashes whose number is remembered. */
+/** Most block hashes whose number is cached. */
 const HASHES_MAX = 10_000;
 
 export interface ChainReader {

@@ -1,6 +1,6 @@
 /**
- * Calls of EVM chains as a replica answers them that is some blocks behind. A replica is imitated by asking the node about
- * older blocks: it knows no block above its head.
+ * Calls of EVM chains as answered by a replica that is some blocks behind. The node is asked about older blocks instead: a
+ * replica knows no block above its head.
  */
 import { asRecord } from "../../json-file.ts";
 import { type Call, quantityIn, toQuantity } from "../json-rpc.ts";

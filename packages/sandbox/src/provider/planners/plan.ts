@@ -1,4 +1,4 @@
-/** What a provider does with one call: refuse it, answer it itself, or ask the node. */
+/** The plan of a provider for one call: refuse it, answer it, or ask the node. */
 import type { Call } from "../json-rpc.ts";
 import { refusalOf } from "../profiles.ts";
 import type { Refusal, RefusalValues } from "../refusal.ts";
@@ -18,7 +18,7 @@ export type Plan =
       readonly check?: (body: Buffer) => Verdict | undefined;
     };
 
-/** Knows how a chain's calls look to a client of a lagging or limited replica. */
+/** Plans the calls of a chain family for a lagging or limited replica. */
 export interface Planner {
   /** Plans a call for a replica that is `lag` blocks behind. */
   plan(call: Call, lag: number): Promise<Plan>;

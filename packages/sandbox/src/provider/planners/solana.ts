@@ -1,4 +1,4 @@
-/** Calls of Solana as a replica answers them that is some slots behind. */
+/** Calls of Solana as answered by a replica that is some slots behind. */
 import { asRecord } from "../../json-file.ts";
 import type { Call } from "../json-rpc.ts";
 import { type Plan, type Planner, refuse } from "./plan.ts";

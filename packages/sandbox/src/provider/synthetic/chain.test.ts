@@ -159,7 +159,7 @@ describe("logs and deposits", () => {
     expect(performance.now() - started).toBeLessThan(1000);
   });
 
-  test("share of listed tokens", async () => {
+  test("transfers of listed tokens have the configured share", async () => {
     const { logs } = await start({ listedShare: 0.25, transfersPerBlock: 400 });
     const listed = await logs({ address: [TOKEN], fromBlock: hex(10), toBlock: hex(10) });
     expect(listed.length).toBeGreaterThan(50);
@@ -200,7 +200,7 @@ describe("logs and deposits", () => {
   });
 });
 
-describe("reorganisations", () => {
+describe("reorgs", () => {
   test("at a head the newest blocks are replaced, and the old ones are unknown", async () => {
     const { chain, block, send } = await start({ reorgAt: [{ at: 1002, depth: 3 }] });
     chain.setHead(1001);

@@ -21,7 +21,7 @@ export interface SyntheticTransaction {
   /** Wei as a quantity. */
   readonly value: string;
   readonly input: string;
-  /** Where this transaction's random bytes are cut from. */
+  /** Offset of this transaction's random bytes. */
   readonly cut: number;
 }
 
@@ -34,7 +34,7 @@ export interface ContentsOptions {
   readonly seed: number;
   readonly transactionsPerBlock: number;
   readonly transfersPerBlock: number;
-  /** The tokens that somebody lists. */
+  /** The listed tokens. */
   readonly tokens: readonly string[];
   /** Share of the strangers' transfers that are of listed tokens. */
   readonly listedShare: number;
@@ -44,7 +44,7 @@ export interface ContentsOptions {
 const TRANSFER_SELECTOR = "0xa9059cbb";
 const SWAP_SELECTOR = "0x414bf389";
 const SWAP_CHARACTERS = 896;
-/** One in so many transactions carries native coin. */
+/** Every eighth transaction carries native coin. */
 const PAYING = 8;
 
 export function createContents(options: ContentsOptions, noise: Noise, deposits: DepositBook) {

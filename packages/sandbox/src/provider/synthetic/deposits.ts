@@ -12,7 +12,7 @@ export interface SyntheticDeposit {
   readonly token: string;
   /** Base units. */
   readonly amount: bigint;
-  /** Only on this fork of the block: 0 until the first reorganisation. On every fork by default. */
+  /** Only on this fork of the block: 0 until the first reorg. On every fork by default. */
   readonly fork?: number;
 }
 

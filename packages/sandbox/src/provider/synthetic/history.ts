@@ -1,11 +1,10 @@
 /**
- * Which block stands at which height. A block is known by its number and its fork: how many reorganisations have replaced
- * that height. Hashes follow from seed, number and fork, and contain number and fork, so that a hash is looked up without a
- * table.
+ * Maps heights to blocks. A block is identified by its number and its fork, the number of reorgs that have replaced
+ * that height. A hash is derived from seed, number and fork, and contains number and fork, so a lookup needs no table.
  */
 import { createHash } from "node:crypto";
 
-/** A reorganisation: when the head reaches `at`, the newest `depth` blocks are replaced. */
+/** A reorg: when the head reaches `at`, the newest `depth` blocks are replaced. */
 export interface SyntheticReorg {
   readonly at: number;
   readonly depth: number;
@@ -58,7 +57,7 @@ export function createHistory(options: {
   };
 }
 
-/** Returns a number as hex of exactly so many characters. */
+/** Returns a number as hex of a fixed length. */
 export function toFixedHex(value: number, length: number): string {
   return value.toString(16).padStart(length, "0");
 }

@@ -8,7 +8,7 @@ import { readBody } from "../upstream.ts";
 import type { MethodResult } from "./methods.ts";
 import { NodeError } from "./node-error.ts";
 
-/** How often the head is looked at while somebody is subscribed to it. */
+/** Milliseconds between two polls of the head while it has subscribers. */
 const HEAD_MS = 5;
 
 export interface ChainServer {
@@ -115,7 +115,7 @@ function serveSocket(
     };
     const announce = () => {
       const newest = head();
-      // After a reorganisation the head is announced again, with its new hash.
+      // After a reorg the head is announced again, with its new hash.
       if (hashAt(last) !== hash) send(last);
       for (let number = last + 1; number <= newest; number += 1) send(number);
       last = newest;

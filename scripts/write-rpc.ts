@@ -247,7 +247,7 @@ ${writeScanner()}
 ## A deposit
 
 Requests of a SWIFT deposit of USDC between two EVM chains, from its arrival to the claim of its lock, in a sandbox with one
-process per role. It took ${SECONDS_SOON.toFixed(0)} s in all; "per minute" is what each further minute until the claim adds, measured with a
+process per role. It took ${SECONDS_SOON.toFixed(0)} s in all; "per minute" counts each further minute until the claim, measured with a
 later finality. Deposits were settled one after another: at higher load, batches make each cheaper.
 
 ${writeRoles()}

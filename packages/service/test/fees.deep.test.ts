@@ -1,4 +1,4 @@
-/** An integrator that is charged for gas, on real nodes: the itemised fees are what the chains paid, to the unit. */
+/** An integrator that is charged for gas, on real nodes: the itemised fees equal the payments on the chains, to the unit. */
 import { type Quote, SluiceApiError } from "@sluice/sdk";
 import type { Address } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";

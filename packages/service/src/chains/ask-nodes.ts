@@ -15,9 +15,9 @@ import type { Clock } from "../core/ports.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Chain } from "./port/index.ts";
 
-/** How long to wait for the remaining nodes when enough have answered but disagree. */
+/** Milliseconds to wait for the remaining nodes when enough have answered but disagree. */
 const STRAGGLER_MS = 1_000;
-/** How long an identity check is valid: a node can be replaced behind its URL. A check costs two requests. */
+/** Milliseconds for which an identity check is valid: a URL can get another node. A check costs two requests. */
 const IDENTITY_AGE_MAX_MS = 300_000;
 /** Most open requests of one node; further ones count as unanswered. */
 const PENDING_MAX = 256;

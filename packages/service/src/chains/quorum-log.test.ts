@@ -1,4 +1,4 @@
-/** What several nodes as one chain log about a node that differs or is silent. */
+/** Log lines of several nodes as one chain about a node that differs or is silent. */
 import { describe, expect, test } from "vitest";
 import { createKeepingLog, silentLog } from "../../test/support/doubles.ts";
 import {

@@ -61,7 +61,7 @@ interface Question {
   readonly ask: (chain: ChainAtBlocks) => Promise<unknown>;
 }
 
-/** A request for what a new block holds. */
+/** A request for the contents of a new block. */
 const SECTION: SectionRequest = {
   after: HEAD - 1n,
   max: 1,

@@ -1,6 +1,6 @@
 /**
  * The scanner's view of a chain with few full nodes and some witnesses: a full node reads the blocks, and witnesses confirm
- * what it found with few small requests.
+ * its findings with few small requests.
  *
  * A block counts when `required` nodes, full ones and witnesses together, name the same hash and parent at its height. A
  * transfer to one of our wallets counts when as many show it: a witness reads it from the receipt of its transaction. A
@@ -30,7 +30,7 @@ const CONFIRMED_AT_ONCE = 32;
 /** Most transactions that an error names. */
 const NAMED_MAX = 5;
 
-/** What a witness is asked. */
+/** The reads of a witness. */
 export interface WitnessReader {
   /** Returns the blocks at these heights; null for one that the node does not have. */
   listBlocks(numbers: readonly bigint[]): Promise<readonly (BlockRef | null)[]>;

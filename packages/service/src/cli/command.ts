@@ -84,7 +84,7 @@ export interface Result {
   readonly failed?: boolean;
 }
 
-/** What the file of a command exports. A command that wrote its output itself returns undefined. */
+/** The exports of a command's file. A command that wrote its output itself returns undefined. */
 export interface CommandFile<Input> {
   run(call: Call, input: Input): Promise<Result | undefined>;
 }

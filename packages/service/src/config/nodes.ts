@@ -3,7 +3,7 @@ import { type Static, Type } from "typebox";
 import type { Frozen } from "../core/frozen.ts";
 import { setting, Url } from "./values.ts";
 
-/** Uses of a node: a full one answers every read, a witness only confirms what a full one answered. */
+/** Uses of a node: a full one answers every read, a witness only confirms a full one's answers. */
 const NODE_ROLES = ["full", "witness"] as const;
 
 /** A node with its limits. */
@@ -127,7 +127,7 @@ export function resolveAttestorNodes(
   const given = { nodes: Array.isArray(written) ? written : [written], quorum: undefined };
   const checked = checkNodes(given, { nodes: setting, quorum: setting }, problems);
   const { full, witnesses } = countRoles(checked);
-  // The second key rests on what it reads itself.
+  // The second key must rest on its own reads.
   if (witnesses > 0 && full < checked.quorum) {
     problems.push(
       `${setting}: expected at least ${checked.quorum} full nodes, a majority: the attestor asks no witness`,

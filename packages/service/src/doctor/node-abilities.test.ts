@@ -184,7 +184,7 @@ describe("a node", () => {
     expect(bad).toEqual([["node.state", "problem"]]);
   });
 
-  test("that is only a witness is measured for what it confirms", async () => {
+  test("that is only a witness is measured for its own reads", async () => {
     const { names, bad } = await examine({
       provider: { profile: "geth-like" },
       node: { role: "witness" },

@@ -112,7 +112,7 @@ describe("the gas of a settlement", () => {
     expect(await costs.read(fromSolana, false)).toBe(inUsdc(2n * lamports));
   });
 
-  test("in native coin is exactly what the lanes pay, in wei", async () => {
+  test("in native coin is exactly the payment of the lanes, in wei", async () => {
     const { costs } = openCosts();
     const pair = { srcChain: 2, srcToken: NATIVE_TOKEN, destChain: 2, destToken: NATIVE_TOKEN };
     const route = { pair, decimalsIn: 18, gasSteps: TRANSFER_GAS };

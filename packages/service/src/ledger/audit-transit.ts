@@ -1,4 +1,4 @@
-/** Audits value on its way: what sweeps took, and what ended settlements recorded of it. */
+/** Audits value in flight: the amounts that sweeps took against the records of ended settlements. */
 import { sql } from "kysely";
 import type { BlockRef } from "../chains/port/index.ts";
 import type { Address } from "../core/hex.ts";
@@ -6,7 +6,7 @@ import { formatStamp } from "../core/stamp.ts";
 import type { Finding } from "./breaches.ts";
 import type { AuditDeps } from "./audit-deps.ts";
 
-/** V4: sweeps took from a wallet what its settlements recorded, once the settlements have ended. */
+/** V4: once its settlements have ended, the sweeps of a wallet took the amounts that the settlements recorded. */
 export async function auditTransit(
   { db, chain }: AuditDeps,
   at: bigint,

@@ -21,7 +21,7 @@ export interface RoleContext {
   readonly log: Log;
   readonly health: Health;
   readonly crashPoint: CrashPoint;
-  /** How far and how often the scanner reads. */
+  /** The limits of the scanner's reads. */
   readonly pace: Pace;
   readonly wakeups: Wakeups;
   /** The service's readers. The attestor creates its own from `attestor.rpcUrls`. */

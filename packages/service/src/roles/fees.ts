@@ -1,4 +1,4 @@
-/** Composes the fees of settlements. Quoter and settler use the same computation, so that a quote is what is charged. */
+/** Composes the fees of settlements. Quoter and settler use the same computation, so that settlements are charged as quoted. */
 import { transactionSurchargeOf } from "../config/index.ts";
 import { createFees, createGasCosts, type Fees } from "../fees/index.ts";
 import { getChainConfig } from "../routes/index.ts";

@@ -36,7 +36,7 @@ export interface KeyOpener {
   seed(key: KeyConfig): Promise<Secret>;
 }
 
-/** Opens keys one after another, so that the passphrase is asked for once. */
+/** Opens keys one after another, so that a person types the passphrase once. */
 export function createKeyOpener(config: Config, askPassphrase: AskPassphrase): KeyOpener {
   let asked: Promise<Secret> | undefined;
   const readPassphrase = () => (asked ??= getPassphrase(config, askPassphrase));

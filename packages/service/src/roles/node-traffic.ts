@@ -28,7 +28,7 @@ interface TrafficDeps {
   readonly counted?: { readonly db: Db; readonly metrics: Metrics };
 }
 
-/** Creates the limits of each node when they are first asked for. */
+/** Creates the limits of each node on first use. */
 export function createTrafficOf(deps: TrafficDeps): TrafficOf {
   const known = new Map<string, NodeTraffic>();
   return (place, node) => {

@@ -9,7 +9,7 @@ import type { IntakeDeps, RequestDeps, SettlementDeps } from "../settlements/ind
 import { type Parts, type RoleContext, TOPICS } from "./context.ts";
 import { createConfiguredFees } from "./fees.ts";
 
-/** How often waiting work is polled when nothing wakes it, in milliseconds. */
+/** Interval at which waiting work is polled when nothing wakes it, in milliseconds. */
 export const POLL_MS = 500;
 
 /** Parts for settling by request. */

@@ -1,4 +1,4 @@
-/** The requests of the scanner, counted by a provider in front of a chain: they are what an operator pays for. */
+/** The requests of the scanner, counted by a provider in front of a chain. Operators pay for each. */
 import { type Provider, startProvider, startSyntheticChain } from "@sluice/sandbox/provider";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
@@ -32,7 +32,7 @@ async function follow({
   readonly startBlock: number;
   readonly finalDepth: number;
   readonly nodes?: number;
-  /** How many of the nodes only confirm. */
+  /** Number of the nodes that only confirm. */
   readonly witnesses?: number;
   /** Heights that pay the wallet. */
   readonly deposits?: readonly number[];

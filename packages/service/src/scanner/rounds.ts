@@ -73,7 +73,7 @@ export async function takeTurn(
   };
 }
 
-/** Returns what is due of each integrator, the latest position first. */
+/** Returns the due arc of each integrator, the latest position first. */
 async function listArcs(db: Db, chainId: number, round: Round, nowMs: number): Promise<Arc[]> {
   const integrators = await listIntegrators(db);
   const known = new Map(
@@ -101,7 +101,7 @@ function lengthOf(elapsedMs: number, periodMs: number): bigint {
   return (RING * BigInt(elapsedMs)) / BigInt(periodMs);
 }
 
-/** Takes the first wallets of each arc, at most `share`, and shortens the arcs by what they had. */
+/** Takes the first wallets of each arc, at most `share`, and shortens the arcs accordingly. */
 async function takeShares(
   db: Db,
   list: WalletList,

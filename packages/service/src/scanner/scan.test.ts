@@ -206,7 +206,7 @@ async function openScanner() {
   );
   wallet = address.wallet;
   let isRecorded = false;
-  /** Runs what a test wants to happen between the record of a block and the move of the cursor. */
+  /** Runs a test's step between the record of a block and the move of the cursor. */
   const hooked = new Proxy(db, {
     get(target, name) {
       if (name !== "transaction" || !isRecorded) {

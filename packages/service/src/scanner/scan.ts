@@ -3,7 +3,7 @@
  *
  * The cursor is a window of linked blocks, and a section must name its newest one, the tip, as parent. If it names another,
  * the tip is orphaned: it is removed, its deposits are marked as orphaned, and so on down to a block that is still on the
- * chain. What a section holds is read by block hash, or below finality by height, so it never comes from another fork.
+ * chain. The contents of blocks are read by hash, or below finality by height, so they never come from another fork.
  * Deposits are recorded before the cursor moves over their block: after a crash in between, the same block is scanned again,
  * which is idempotent.
  *
@@ -35,7 +35,7 @@ const WINDOW_BLOCKS = 512;
 /** Sections per poll; the next poll follows at once. */
 const SECTIONS_MAX = 16;
 
-/** How far and how often the scanner reads. Its defaults hold on every chain; the simulation uses smaller ones. */
+/** The limits of the scanner's reads. The defaults hold on every chain; the simulation uses smaller ones. */
 export interface Pace {
   /** Fewest blocks to ask for; more than one on a chain that finds out by itself how many are new. */
   readonly blocksMin: number;
@@ -82,7 +82,7 @@ interface Reading {
   readonly finalNumber: bigint;
 }
 
-/** What the scanner remembers between polls. It can forget all of it. */
+/** The scanner's memory between polls. It can be lost at any time. */
 interface Memory {
   /** Blocks to ask for at the head. */
   size: number;
@@ -173,7 +173,7 @@ function isLate(
   return ageMs > behindMs || (isFull && ageMs > memory.leastAgeMs + LATE_MS);
 }
 
-/** Polls in a row that find as many blocks as they ask for, before one more is asked for: each that is absent costs a request. */
+/** Polls in a row that find as many blocks as they ask for, before one more is asked for: each absent one costs a request. */
 const FULL_BEFORE_GROWTH = 16;
 
 /** Chooses the number of blocks to ask for next. */

@@ -228,7 +228,7 @@ export interface Position {
   readonly integratorId: string;
   /** The last address that was passed. */
   readonly position: string;
-  /** When a round without delay was at this place. */
+  /** The time at which a round without delay was at this place. */
   readonly sweptMs: number;
 }
 

@@ -67,7 +67,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   }
 
   function getBlock([slot, about]: Sent["params"]): Said {
-    // CAST: what our own adapter sends.
+    // CAST: sent by our own adapter.
     const { commitment, transactionDetails } = about as Record<string, string>;
     const number = Number(slot);
     if (number > newest(commitment ?? "finalized")) {
@@ -90,7 +90,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   }
 
   function listBlocks([from, limit, about]: Sent["params"]): string {
-    // CAST: what our own adapter sends.
+    // CAST: sent by our own adapter.
     const last = newest((about as { commitment: string }).commitment);
     const slots: number[] = [];
     for (let slot = Number(from); slot <= last && slots.length < Number(limit); slot += 1) {
@@ -101,7 +101,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
 
   function answer({ method, params }: Sent): Said {
     methods.push(method);
-    // CAST: what our own adapter sends.
+    // CAST: sent by our own adapter.
     const { commitment = "finalized" } = (params.at(-1) ?? {}) as { commitment?: string };
     switch (method) {
       case "getGenesisHash":

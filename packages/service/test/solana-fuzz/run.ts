@@ -150,7 +150,7 @@ async function play({
       tip = below.block;
       return true;
     }
-    // One read, as the scanner's: what the block holds comes with it.
+    // One read, like the scanner's: the contents come with the block.
     const section = await chain.readSection({
       after: tip.number,
       max: 1,

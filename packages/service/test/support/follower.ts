@@ -20,7 +20,7 @@ const CHAIN_ID = 2;
 export interface FollowerOptions {
   readonly db: Db;
   readonly rpcUrls: readonly [string, ...string[]];
-  /** Nodes that only confirm what the others read. */
+  /** Nodes that only confirm the reads of the others. */
   readonly witnessUrls?: readonly string[];
   /** Number of nodes that must agree; by default all. */
   readonly required?: number;

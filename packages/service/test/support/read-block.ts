@@ -1,4 +1,4 @@
-/** Reads what one block holds through `readSection`, whatever account it concerns. */
+/** Reads the contents of one block through `readSection`, of any account. */
 import type {
   BlockRef,
   Chain,

@@ -155,11 +155,11 @@ export interface ReceiptAnswer {
 export interface OutcomeAnswer {
   readonly txHash: TxHash;
   readonly blockHash: Hex32;
-  /** False if the receipt does not say: a payment of before Byzantium shows in the balance only. */
+  /** False if the receipt does not say: a payment before Byzantium shows in the balance only. */
   readonly succeeded: boolean;
 }
 
-/** The part of any transaction's receipt that shows what it transferred. */
+/** The part of any transaction's receipt that shows its transfers. */
 export interface ProofAnswer {
   readonly txHash: TxHash;
   readonly blockHash: Hex32;
@@ -223,8 +223,8 @@ export const parseReceipt = parser(
 );
 
 /**
- * Parses the outcome of a transaction that others sent. Their receipts can lack what ours have: before London a receipt
- * has no gas price, and nodes of BSC left out the block hash in logs of system transactions.
+ * Parses the outcome of a transaction that others sent. Such receipts can be incomplete: before London a receipt has no
+ * gas price, and nodes of BSC left out the block hash in logs of system transactions.
  */
 export const parseOutcome = parser(
   Type.Union([Type.Null(), Outcome]),

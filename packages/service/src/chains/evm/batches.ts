@@ -71,7 +71,7 @@ function encodeMany(calls: readonly FactoryCall[], gasPerJob: bigint) {
 
 /**
  * Returns whether a call had its effect in a mined batch, read from the logs: a batch succeeds even if its jobs fail. A
- * deployment that somebody else made first has no effect.
+ * deployment that a third party made first has no effect.
  */
 export function tookEffect(factory: EvmAddress, receipt: Receipt, call: Call): boolean {
   const decoded = decodeFactoryCall(factory, call);

@@ -75,7 +75,7 @@ describe("a range", () => {
     expect(node.asked).toHaveLength(1);
   });
 
-  test("is halved after an error that nobody knows, and the half is remembered", async () => {
+  test("is halved after an unknown error, and the half is remembered", async () => {
     const range = createLogRange({ first: 1_000n, most: 5_000n });
     answerRanges(({ from, to }) =>
       to - from >= 300n ? refused("no, thank you") : { result: [logAt(from)] },

@@ -21,7 +21,7 @@ import { createTraceReader } from "./traces.ts";
 const LATENCY_REQUESTS = 5;
 /** The widest search for logs that the scanner makes. */
 const RANGE_MAX = 10_000n;
-/** Blocks in which a transaction is looked for. */
+/** Blocks that are searched for a transaction. */
 const RECEIPT_BLOCKS = 5n;
 
 export interface EvmMeasuresOptions {

@@ -32,7 +32,7 @@ const BALANCES_AT_LEAST = 500;
 const BALANCE_MAX = 2n ** 96n - 1n;
 
 /**
- * Returns what payments in a block's own transactions pay, in order. A failed transaction pays nothing, although it shows a
+ * Returns the payments of a block's own transactions, in order. A failed transaction pays nothing, although it shows a
  * value. Throws RPC_UNAVAILABLE if the node lacks the block or a receipt.
  */
 export async function listPaid(

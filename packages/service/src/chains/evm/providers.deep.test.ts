@@ -98,7 +98,7 @@ describe.each(PROFILES)("behind %s", (profile) => {
   });
 });
 
-test("reads everything from a provider whose rate nobody configured", async () => {
+test("reads everything from a provider whose rate is not configured", async () => {
   const { rpc, exchanges } = await open("infura-like");
   for (let round = 0; round < 3; round++) {
     const answers = await Promise.all(

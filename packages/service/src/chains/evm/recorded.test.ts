@@ -77,7 +77,7 @@ interface Expected {
 }
 
 const EXPECTED: Readonly<Record<string, Expected>> = {
-  // Receipts of before Byzantium have no status.
+  // Receipts before Byzantium have no status.
   "ethereum/4369999": { number: 4_369_999n },
   // Has blob transactions.
   "ethereum/22119617": {

@@ -27,7 +27,7 @@ const hashOf = (number: number, fork = "a") =>
   toHex32(`0x${number.toString(16).padStart(63, "0")}${fork}`);
 const quantity = (value: number) => `0x${value.toString(16)}`;
 
-/** The chain of the node: heights up to `head`, and whom each block pays. */
+/** The chain of the node: heights up to `head`, and the accounts that each block pays. */
 let head = 0;
 let pays: Map<number, readonly string[]>;
 /** The fork that the node follows from a height on. */
@@ -37,7 +37,7 @@ let logFork: string | null;
 let rangeMax: number;
 
 beforeEach(() => {
-  // It remembers what the node takes.
+  // It remembers the node's limits.
   chain = createEvmChain({
     chainId: 2,
     evmChainId: 1,
@@ -111,7 +111,7 @@ function heightsOf(section: Section | null): [number, number][] | undefined {
 }
 
 describe("new blocks", () => {
-  test("are all of them, in two requests each, with what ours received", async () => {
+  test("are all of them, in two requests each, with the transfers to our wallets", async () => {
     pays.set(12, [OURS, STRANGER, OURS]);
     pays.set(13, [STRANGER]);
     expect(heightsOf(await read({}))).toEqual([

@@ -57,7 +57,7 @@ export interface SectionOptions {
 /** A header, and the transactions where they are read. */
 type Header = BlockAnswer & { readonly transactions: readonly PaymentAnswer[] };
 
-/** What the logs of a block say, before it is known which accounts matter. */
+/** The contents of a block's logs, before it is known which accounts matter. */
 interface LogFindings {
   readonly transfers: readonly Transfer[];
   readonly outflows: readonly OutflowLog[];
@@ -290,7 +290,7 @@ function payeesOf(header: Header | undefined): EvmAddress[] {
   return (header?.transactions ?? []).flatMap(({ to, value }) => (to && value > 0n ? [to] : []));
 }
 
-/** Keeps what the chosen accounts received or paid, and completes it with what needs further requests. */
+/** Keeps the movements of the chosen accounts, and completes them with further requests. */
 async function complete(
   rpc: Rpc,
   { escrow, chosen }: { escrow: EvmAddress; chosen: ReadonlySet<Address> },

@@ -24,7 +24,7 @@ const Frame = Compile(
 
 /**
  * Returns a reader of payees by traces. A node without the method is not asked again, nor is one that refuses the first
- * request for a reason that nobody knows.
+ * request for an unknown reason.
  */
 export function createTraceReader(
   rpc: Rpc,

@@ -1,4 +1,4 @@
-/** What a witness is asked: hashes of blocks, and receipts of the transactions that paid our wallets. */
+/** The reads of a witness: hashes of blocks, and receipts of the transactions that paid our wallets. */
 import { isDeepStrictEqual } from "node:util";
 import { isNative, toEvmAddress, type TxHash } from "../../core/hex.ts";
 import type { BlockId, Transfer } from "../port/index.ts";

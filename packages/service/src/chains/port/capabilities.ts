@@ -43,7 +43,7 @@ export interface ContractWallets {
 /** Wallets are keys that only the signer can derive. Nothing is deployed. */
 export interface VaultWallets {
   readonly kind: "vault";
-  /** Builds the order that pays what a vault held to its refund authority. */
+  /** Builds the order that pays a vault's balance to its refund authority. */
   buildRefund(commitment: Commitment, token: Address, held: Held): Call;
 }
 
@@ -58,7 +58,7 @@ export interface PriceFeeds {
 
 /** The pools of a chain. */
 export interface Pools {
-  /** Returns what a pool would pay for an amount, in base units; null when it does not exist or cannot. */
+  /** Returns the amount that a pool would pay, in base units; null if there is no such pool or it cannot pay. */
   quoteSwap(swap: PoolSwapQuestion, at?: ReadPoint): Promise<bigint | null>;
   /** Encodes the route data of a pool swap. */
   encodeSwapData(terms: PoolSwapTerms): Hex;

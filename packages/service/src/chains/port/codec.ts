@@ -5,42 +5,42 @@ import type { Lock, Outflow } from "./effects.ts";
 import type { TokenSource, Transfer } from "./reading.ts";
 import type { Batch, Call, GasCall, Receipt } from "./sending.ts";
 
-/** Where our contracts are, or the accounts that stand in their place. */
+/** The addresses of our contracts, or of the accounts in their place. */
 export interface OwnAccounts {
-  /** What deposit addresses are derived from: the factory, or on Solana the account that vaults are bound to. */
+  /** The root of deposit addresses: the factory, or on Solana the account that vaults are bound to. */
   readonly walletRoot: Address;
   readonly escrow: Address;
   readonly delivery: Address;
 }
 
-/** What is computed of a chain and its contracts. */
+/** The computations of a chain and its contracts. */
 export interface ChainCodec {
   readonly addresses: OwnAccounts;
-  /** What so much gas costs at a fee per gas, in base units of the native coin, rounded up. */
+  /** Returns the cost of gas at a fee per gas, in base units of the native coin, rounded up. */
   costOf(gas: bigint, feePerGas: bigint): bigint;
-  /** What a step of a settlement costs at a fee per gas, in base units of the native coin, rounded up. */
+  /** Returns the cost of a settlement's step at a fee per gas, in base units of the native coin, rounded up. */
   costOfStep(step: Step, feePerGas: bigint): bigint;
   /**
-   * The wallet of a commitment as prices and the ids of deliveries name it: the one deposit address on every EVM chain.
-   * On Solana only the signer can derive the vault, and what is named is the address that the commitment has on EVM.
+   * Returns the wallet of a commitment as prices and the ids of deliveries name it: the one deposit address on every EVM
+   * chain. On Solana, where only the signer can derive the vault, they name the commitment's address on EVM chains.
    */
   predictWallet(commitment: Commitment): Address;
   hashCommitment(commitment: Commitment): Hex32;
-  /** Whether a deposit address is the one of its commitment; `proof` is the signer's word where nobody can compute it. */
+  /** Returns whether a deposit address belongs to its commitment. `proof` is the signer's, on chains where only it can derive. */
   isWalletOf(address: {
     readonly commitment: Commitment;
     readonly wallet: Address;
     readonly proof: Hex | null;
   }): boolean;
-  /** Whether a lock of this chain's escrow is of the commitment. */
+  /** Returns whether a lock of this chain's escrow belongs to the commitment. */
   isLockOf(lock: Pick<Lock, "wallet" | "commitment">, commitment: Commitment): boolean;
   buildSettle(call: SettleCall): Call;
   buildDeliver(payout: Payout, attestorSignature: Hex): Call;
   buildClaim(claim: ClaimProof, attestorSignature: Hex, lock: OpenLock): Call;
   buildReturn(proof: ReturnProof, attestorSignature: Hex, lock: OpenLock): Call;
-  /** Some of the calls as one, or null where fewer than two can be combined. A call that fails undoes no other. */
+  /** Combines some of the calls into one; null if fewer than two can be combined. A failing call undoes no other. */
   combine(calls: readonly GasCall[]): Batch | null;
-  /** Whether a call did what it was for, in the mined transaction that carried it. */
+  /** Returns whether a call had its effect in the mined transaction that carried it. */
   tookEffect(receipt: Receipt, call: Call): boolean;
   /** Route data of `SWIFT`. */
   encodeLockData(terms: LockTerms): Hex;

@@ -58,7 +58,7 @@ export interface TokenSource {
 /** Returns the subset of accounts that matter. */
 export type ChooseAccounts = (accounts: readonly Address[]) => Promise<ReadonlySet<Address>>;
 
-/** What a scanner asks for. */
+/** A scanner's request for blocks. */
 export interface SectionRequest {
   /** Height below the first block. Heights can have gaps (skipped slots). */
   readonly after: bigint;
@@ -83,7 +83,7 @@ export interface Section {
   readonly blocks: readonly ScannedBlock[];
 }
 
-/** A block, and what it holds of the chosen wallets. */
+/** A block with the movements of the chosen wallets. */
 export interface ScannedBlock extends BlockRef {
   /** Unix seconds. */
   readonly time: bigint;
@@ -114,8 +114,8 @@ export interface ChainReader {
   getTime(at: ReadPoint): Promise<bigint>;
   getBlock(number: bigint): Promise<BlockRef | null>;
   /**
-   * Reads the next blocks above a height; null while there is none. They are linked by their parents, and what they hold is
-   * of exactly these blocks. The section may end before `max` blocks, at the newest one or where the answers grow too large.
+   * Reads the next blocks above a height; null while there is none. They are linked by their parents, and their movements
+   * are of exactly these blocks. The section may end before `max` blocks, at the newest one or where the answers grow too large.
    * Nothing is said about the parent of the first block, which the caller compares with its own.
    */
   readSection(request: SectionRequest): Promise<Section | null>;

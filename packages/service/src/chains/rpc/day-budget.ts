@@ -7,7 +7,7 @@ import type { Clock } from "../../core/ports.ts";
 /** Reservations of a day: a hundredth each, so that a restart costs no more. */
 const PARTS = 100;
 
-/** Where the processes of an installation share the count of a day. */
+/** The count of a day, shared by the processes of an installation. */
 export interface DayCount {
   /** Adds `count` to the requests of a day unless they then exceed `max`. Returns the requests of the day, or null. */
   reserve(args: {

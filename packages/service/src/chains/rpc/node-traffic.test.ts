@@ -159,7 +159,7 @@ describe("back-off", () => {
     expect(backOff.untilMs - clock.now()).toBeLessThanOrEqual(500);
   });
 
-  test("refuses at once what cannot wait that long, also what waits already", async () => {
+  test("refuses requests that cannot wait that long at once, also waiting ones", async () => {
     const { clock, enter } = createTraffic();
     const open = await Promise.all(Array.from({ length: 32 }, () => enter()));
     const waiting = enter(1, 1_000).catch((error: unknown) => error);
@@ -171,7 +171,7 @@ describe("back-off", () => {
   });
 });
 
-describe("a rate that nobody configured", () => {
+describe("a rate that is not configured", () => {
   /** A node that accepts some requests in each second of the clock, as a bucket that refills evenly. */
   async function sendFor(seconds: number, perSecond: number) {
     const { clock, enter } = createTraffic();

@@ -1,6 +1,6 @@
 /**
  * Notices of new blocks from one node over WebSocket. A notice only starts a poll: the height in it decides nothing but
- * whether that poll would be in vain. A connection that breaks, stays silent or sends something else is opened again, with
+ * whether that poll can find a block. A connection that breaks, stays silent or sends something else is opened again, with
  * back-off, and polling continues meanwhile.
  */
 import { WebSocket } from "ws";

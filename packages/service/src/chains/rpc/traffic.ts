@@ -3,7 +3,7 @@
  * `createNodeTraffic` keeps the limits; without it nothing is limited.
  */
 
-/** How a request ended, for metrics. */
+/** The outcome of a request, for metrics. */
 export type Outcome =
   | "ok"
   /** An error of the node, such as a revert. */

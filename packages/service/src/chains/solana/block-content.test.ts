@@ -1,4 +1,4 @@
-/** What is kept of a block: transactions that pay somebody or have a memo. */
+/** The parser of a block keeps payments and transactions with a memo. */
 import { expect, test } from "vitest";
 import { createBlockText } from "../../../test/recorded/solana-load.ts";
 import { parseBlock } from "./block-answer.ts";

@@ -85,7 +85,7 @@ function doneWith(
 describe.each(
   TRUE.map(([memo, signers, changes]) => ({ kind: memo.kind, memo, signers, changes })),
 )("a memo of a $kind", ({ memo, signers, changes }) => {
-  test("decodes to what was encoded", () => {
+  test("decodes to the same memo", () => {
     expect(parseMemo(textOf(memo), signers)).toEqual(memo);
   });
 
@@ -133,7 +133,7 @@ test("two memos that claim the same balance change do not both count", () => {
   expect(listMemos(doneWith(locks, { [VAULT]: -10n, [ACTORS.escrow]: 10n }), ACTORS)).toEqual([]);
 });
 
-test("the locked amount of SOL is what left the vault, whatever the lock account holds", () => {
+test("the locked amount of SOL is the loss of the vault, not the balance of the lock account", () => {
   const memo: Memo = { ...LOCK, token: NATIVE_SOL };
   const done = {
     memos: [{ text: textOf(memo), signers: [ACTORS.escrow, VAULT] }],

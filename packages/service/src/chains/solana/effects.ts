@@ -99,7 +99,7 @@ export function lockedBy(
 /** Returns what a vault received by a return, after the mint's transfer fee. */
 export function returnedBy({ vault, token, amount }: ReturnMemo, changes: Changes): bigint {
   const gain = gainOf(changes, vault, token);
-  // Tokens that somebody added to the lock count as a deposit.
+  // Tokens that a third party added to the lock count as a deposit.
   return gain < amount ? gain : amount;
 }
 

@@ -27,7 +27,7 @@ const SYSTEM_ERRORS: Readonly<Record<number, string>> = {
 
 /**
  * Returns whether the transaction would leave a signing account other than the payer below its minimum balance. Vaults
- * are emptied, so somebody sent a small amount after the order was built (dust).
+ * are emptied, so a small amount arrived after the order was built (dust).
  */
 export function isLeftover(error: unknown, signersCount: number): boolean {
   const rent = isRecord(error) ? error["InsufficientFundsForRent"] : undefined;

@@ -1,4 +1,4 @@
-/** Searches through histories that somebody made long, over as many calls as they need. */
+/** Searches through histories full of spam, over as many calls as they need. */
 import { describe, expect, test } from "vitest";
 import { OperatingError } from "../../core/errors.ts";
 import { NATIVE_SOL } from "../../core/hex.ts";

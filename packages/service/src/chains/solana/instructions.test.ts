@@ -199,7 +199,7 @@ describe.each([
     expect(world.exists(lockAccountOf(lock, facts.program))).toBe(false);
   });
 
-  test("is handed over with its lock account, including what was added to it", async () => {
+  test("leaves a lock with its account, including later additions", async () => {
     const { treasury } = world.deployment.facts;
     const ways = [
       { end: (lock: LockOrder) => claimOf(lock), ownerOf: () => treasury },
@@ -238,7 +238,7 @@ describe.each([
     expect(await world.tokensOf(vault, token)).toBe(0n);
   });
 
-  test("that somebody sends to a lock does not prevent its claim", async () => {
+  test("sent to a lock by a third party does not prevent its claim", async () => {
     const { feePayer, treasury } = world.deployment.facts;
     const lock = lockOf(token, 400n);
     await give(token, lock.commitment, 400n);
@@ -321,12 +321,12 @@ describe("SOL", () => {
     expect(world.exists(lockAccountOf(lock))).toBe(false);
   });
 
-  test("returns to its vault, also after somebody added to the lock", async () => {
+  test("returns to its vault, also after a third party added to the lock", async () => {
     const { feePayer } = world.deployment.facts;
     const lock = lockOf(NATIVE_SOL, 3n * SOL);
     const vault = await give(NATIVE_SOL, lock.commitment, 4n * SOL);
     const before = lamportsOf(feePayer);
-    // Somebody adds SOL before the lock is opened and after.
+    // A third party adds SOL before and after the lock is opened.
     world.giveSol(lockAccountOf(lock), SOL);
     await succeed(lock);
     world.giveSol(lockAccountOf(lock), SOL);
@@ -508,7 +508,7 @@ describe("an account or mint under another authority", () => {
     expect(await world.tokensOf(vault, token)).toBe(0n);
   });
 
-  test("cannot make others pay for what its permanent delegate burns before the sweep [T30]", async () => {
+  test("cannot make others pay for tokens that its permanent delegate burns before the sweep [T30]", async () => {
     const { feePayer, delivery } = world.deployment.facts;
     const delegate = toBase58(feePayer);
     const token = world.createMint(PLAIN_2022, [extension("PermanentDelegate", { delegate })]);

@@ -150,7 +150,7 @@ export function buildMemo(memo: Memo, signers: readonly [Address, ...Address[]])
   };
 }
 
-/** Parses a memo from its text and signers; null for a memo of somebody else. */
+/** Parses a memo from its text and signers; null for a memo that is not ours. */
 export function parseMemo(text: string, signers: readonly Address[]): Memo | null {
   try {
     const written: unknown = JSON.parse(text);

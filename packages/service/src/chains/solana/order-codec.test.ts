@@ -104,7 +104,7 @@ function withOptional<T, K extends string, V>(
 }
 
 describe("orders encoded in calldata", () => {
-  test("decode to what was encoded", () => {
+  test("decode to the same orders", () => {
     fc.assert(
       fc.property(fc.array(order, { minLength: 1, maxLength: 3 }), (orders) => {
         expect(parseOrders(encodeOrders(orders))).toEqual(orders);

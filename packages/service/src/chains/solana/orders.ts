@@ -14,7 +14,7 @@ interface FromVault {
 
 /** An order that ends a lock. */
 interface OfLock {
-  /** Balance of the lock's account, if somebody added to it: all of it follows the lock. */
+  /** Balance of the lock's account, if a third party added to it: all of it follows the lock. */
   readonly held?: bigint;
   /** The lock's account changes owner instead, with its rent and whole balance. Never for native coin. */
   readonly whole?: true;

@@ -62,7 +62,7 @@ afterAll(() => world.close());
 
 const newVault = () => world.issue(commitmentOf(++count));
 
-/** Sends one transaction and returns what its block shows for the watched wallets. */
+/** Sends one transaction and returns the movements of the watched wallets in its block. */
 async function arrivalsOf(
   instructions: readonly Instruction[],
   {

@@ -89,7 +89,7 @@ describe("a recorded block", () => {
     expect([...transfers, ...payments]).toEqual([]);
   });
 
-  test("lists what owners received in total, by lookup tables too", async () => {
+  test("lists the total that each owner received, by lookup tables too", async () => {
     const recorded = readRecordedBlock("154808473");
     const { transfers, payments } = await scan(recorded);
     const received = transfers.map(({ token, from, to, amount }) => [

@@ -253,7 +253,7 @@ describe.each([
 });
 
 describe("a lock", () => {
-  test("that somebody added to is claimed with its whole balance", async () => {
+  test("with an addition by a third party is claimed with its whole balance", async () => {
     const { here, deployment, usdc } = world;
     const { escrow, treasury } = deployment.facts;
     const { commitment, deliveryId, seq } = await lock(usdc, 25n * USDC);
@@ -274,7 +274,7 @@ describe("a lock", () => {
     expect((await here.getBalance(usdc, treasury)) - before).toBe(25n * USDC + 1n);
   });
 
-  test("that somebody keeps adding to is handed over whole", async () => {
+  test("with an addition before each claim is claimed with its account", async () => {
     const { here, deployment, usdc: token } = world;
     const { escrow, treasury } = deployment.facts;
     const { commitment, deliveryId, seq } = await lock(token, 25n * USDC);
@@ -311,7 +311,7 @@ describe("a lock", () => {
     }
   });
 
-  test("that is returned whole settles again from its account", async () => {
+  test("that is returned with its account settles again from there", async () => {
     const { here, usdc } = world;
     const { commitment, wallet, deliveryId, seq } = await lock(usdc, 25n * USDC);
     const account = lockAddressOf(world.deployment.facts.escrow, deliveryId, "token");
@@ -347,7 +347,7 @@ describe("a lock", () => {
     const truth = await here.getLock(deliveryId, "final");
     expect(truth).toMatchObject({ state: "locked" });
     expect(await blind.getLock(deliveryId, "final", hints)).toEqual(truth);
-    // A hinted transaction proves only what it contains.
+    // A hinted transaction proves only its own contents.
     for (const useless of [[], hints.slice(0, 2)]) {
       await expect(blind.getLock(deliveryId, "final", useless)).rejects.toMatchObject(UNAVAILABLE);
       expect(await here.getLock(deliveryId, "final", useless)).toEqual(truth);

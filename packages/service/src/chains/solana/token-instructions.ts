@@ -118,7 +118,7 @@ export async function openAssociated(owner: Address, mint: Mint, { feePayer }: O
 
 /**
  * Opens the account derived from a base and an id; fails when it is open. Unlike `CreateAccountWithSeed` it succeeds
- * although somebody sent lamports to the address before.
+ * although a third party sent lamports to the address before.
  */
 export function openWithSeed(
   account: Address,

@@ -82,7 +82,7 @@ const behind =
     if (method === "getBlocksWithLimit" && Array.isArray(said.result)) {
       return { result: said.result.filter((one) => Number(one) <= slot) };
     }
-    // CAST: what our own adapter sends.
+    // CAST: sent by our own adapter.
     const { minContextSlot = 0 } = (params.at(-1) ?? {}) as { minContextSlot?: number };
     if (minContextSlot > slot) {
       return { error: { code: -32016, message: "Minimum context slot has not been reached" } };
@@ -313,7 +313,7 @@ test("a chain that settles, attests or audits reads everything at the finalized 
   await world.finalize();
   const asked = new Set<string>();
   liar.tamper = ({ method, params }, said) => {
-    // CAST: what our own adapter sends.
+    // CAST: sent by our own adapter.
     const { commitment: level } = (params.at(-1) ?? {}) as { commitment?: string };
     if (level) asked.add(`${method} ${level}`);
     return said;

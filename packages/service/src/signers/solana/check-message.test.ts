@@ -297,7 +297,7 @@ describe("a message", () => {
     expect(() => check(message.subarray(1, -1), orders)).toThrow("a version other than 0");
   });
 
-  test("decodes to what the library encoded", async () => {
+  test("decodes to the values that the library encoded", async () => {
     const message = await compile(listOf("a lock of a token"));
     const { signers, writable, blockhash, instructions } = readMessage(message);
     expect(blockhash).toBe(intent.lifetime?.blockhash);

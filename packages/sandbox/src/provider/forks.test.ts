@@ -1,11 +1,9 @@
-import { afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { startProvider } from "./provider.ts";
 import { startSyntheticChain } from "./synthetic/chain.ts";
+import { useClosing } from "./test-node.ts";
 
-const closing: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0).toReversed()) await close();
-});
+const closing = useClosing();
 
 interface Block {
   readonly number: string;

@@ -1,16 +1,7 @@
-import { afterEach, describe, expect, test } from "vitest";
-import { ask, hashOf, hex, post, startBehindProvider } from "./test-node.ts";
+import { describe, expect, test } from "vitest";
+import { ask, hashOf, hex, post, useProviders } from "./test-node.ts";
 
-const closing: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0).toReversed()) await close();
-});
-
-async function start(options: Parameters<typeof startBehindProvider>[0] = {}) {
-  const started = await startBehindProvider(options);
-  closing.push(started.close);
-  return started;
-}
+const { start } = useProviders();
 
 describe("limits", () => {
   test("a range above the limit is refused in the provider's words, one at the limit is not", async () => {

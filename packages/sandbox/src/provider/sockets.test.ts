@@ -1,18 +1,9 @@
 import { once } from "node:events";
-import { afterEach, describe, expect, test } from "vitest";
-import { hex, startBehindProvider } from "./test-node.ts";
+import { describe, expect, test } from "vitest";
+import { hex, useProviders } from "./test-node.ts";
 import type { Provider } from "./provider.ts";
 
-const closing: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0).toReversed()) await close();
-});
-
-async function start(options: Parameters<typeof startBehindProvider>[0] = {}) {
-  const started = await startBehindProvider(options);
-  closing.push(started.close);
-  return started;
-}
+const { start, closing } = useProviders();
 
 describe("WebSocket", () => {
   async function open(provider: Provider) {

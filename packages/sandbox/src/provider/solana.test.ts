@@ -1,13 +1,11 @@
 import { once } from "node:events";
-import { afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { createSolanaChain } from "../solana/solana-chain.ts";
 import { startProvider } from "./provider.ts";
 import type { ProviderOptions } from "./settings.ts";
+import { useClosing } from "./test-node.ts";
 
-const closing: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0).toReversed()) await close();
-});
+const closing = useClosing();
 
 async function start(options: Omit<ProviderOptions, "upstream"> = {}) {
   const chain = await createSolanaChain();

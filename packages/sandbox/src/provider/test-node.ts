@@ -1,6 +1,7 @@
 /** A node and a client for the provider's tests. */
 import { once } from "node:events";
 import { createServer } from "node:http";
+import { afterEach } from "vitest";
 import { asRecord } from "../json-file.ts";
 import { type Provider, startProvider } from "./provider.ts";
 import type { ProviderOptions } from "./settings.ts";
@@ -72,8 +73,27 @@ export async function startTestNode() {
   return { node, close, url: `http://127.0.0.1:${port}` };
 }
 
-/** Starts a node with a provider in front of it. */
-export async function startBehindProvider(options: Omit<ProviderOptions, "upstream"> = {}) {
+/** Returns the list of functions that are called after each test, the last one first. */
+export function useClosing(): (() => Promise<unknown>)[] {
+  const closing: (() => Promise<unknown>)[] = [];
+  afterEach(async () => {
+    for (const close of closing.splice(0).toReversed()) await close();
+  });
+  return closing;
+}
+
+/** Returns `start`, for a node with a provider in front of it, both closed after each test. */
+export function useProviders() {
+  const closing = useClosing();
+  const start = async (options: Omit<ProviderOptions, "upstream"> = {}) => {
+    const started = await startBehindProvider(options);
+    closing.push(started.close);
+    return started;
+  };
+  return { start, closing };
+}
+
+async function startBehindProvider(options: Omit<ProviderOptions, "upstream">) {
   const { url, node, close } = await startTestNode();
   const provider = await startProvider({ upstream: url, ...options });
   return {

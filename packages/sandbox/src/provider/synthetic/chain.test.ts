@@ -1,15 +1,13 @@
 import { once } from "node:events";
 import { hexToBytes, keccak256 } from "viem";
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { spawnProvider } from "../spawn.ts";
+import { useClosing } from "../test-node.ts";
 import { startSyntheticChain, type SyntheticChainOptions } from "./chain.ts";
 import { parseSyntheticOptions } from "./options.ts";
 import { spawnSyntheticChain } from "./spawn.ts";
 
-const closing: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0).toReversed()) await close();
-});
+const closing = useClosing();
 
 const TOKEN = "0x1111111111111111111111111111111111111111";
 const WALLET = "0x2222222222222222222222222222222222222222";

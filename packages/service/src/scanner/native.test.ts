@@ -3,14 +3,9 @@ import { sql } from "kysely";
 import type { Hex } from "viem";
 import { depositFactoryAbi } from "@sluice/contracts/abi";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import {
-  createCountingRandom,
-  createSponsoredFees,
-  createStillClock,
-  silentLog,
-  unseenMetrics,
-} from "../../test/support/doubles.ts";
+import { createCountingRandom, createStillClock } from "../../test/support/doubles.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
+import { createScannerDeps, scanOnce } from "../../test/support/scanner.ts";
 import { issueAddress, listByWallets } from "../addresses/index.ts";
 import {
   destroyedFor,
@@ -23,17 +18,10 @@ import { NATIVE_TOKEN, toEvmAddress } from "../core/hex.ts";
 import { listExplained } from "../deposits/index.ts";
 import { listEvents } from "../events/index.ts";
 import { createIntegrator } from "../integrators/index.ts";
-import { createRouteBook } from "../routes/index.ts";
 import { createMonoChainRoute } from "../routes/mono-chain/route.ts";
-import { acceptBalance, type SettlementDeps } from "../settlements/index.ts";
+import { acceptBalance } from "../settlements/index.ts";
 import { HERE, openWorld, type World } from "../../test/evm/world.ts";
-import type { ScannerDeps } from "./deps.ts";
 import { pollBalances } from "./native.ts";
-import { createScan, PACE } from "./scan.ts";
-
-/** Polls once, as a process that has just started, and checks the tip whenever there is no new block. */
-const scanOnce = (deps: ScannerDeps) =>
-  createScan(deps, { ...PACE, idlePolls: 1, behindMs: -Infinity })();
 
 /** Enough for any call of these tests: without an estimate, reverting transactions are mined too. */
 const GAS = 500_000n;
@@ -68,22 +56,6 @@ async function openScanner({ traces = false, minDeposit = 1n } = {}) {
     contract: world.transferRoute,
     deliveryConfirmations: 1,
   });
-  const settlements: SettlementDeps = {
-    db,
-    clock,
-    random,
-    log: silentLog,
-    metrics: unseenMetrics,
-    chains: new Map([[HERE, chain]]),
-    routes: createRouteBook([route]),
-    fees: createSponsoredFees(10),
-    displayAddress: (address) => address,
-    lanes: new Map(),
-    readMinimums: async () => ({ token: minDeposit, floor: undefined }),
-    wakeEvents: () => undefined,
-    wakeLanes: () => undefined,
-    pollMs: 500,
-  };
   const authority = toEvmAddress(world.wallet.account.address);
   const { integratorId } = await createIntegrator(
     { db, random },
@@ -106,18 +78,17 @@ async function openScanner({ traces = false, minDeposit = 1n } = {}) {
     },
   );
   const { wallet } = address;
-  const deps: ScannerDeps = {
+  const deps = createScannerDeps({
     db,
     chain,
     tokens: [NATIVE_TOKEN],
     traces,
     startBlock: await world.client.getBlockNumber(),
-    settlements,
     clock,
-    crashPoint: () => undefined,
-    log: silentLog,
-    onScanned: () => undefined,
-  };
+    random,
+    routes: [route],
+    tokenMinimum: minDeposit,
+  });
   const send = async (call: { to?: Hex; data?: Hex; value?: bigint }) =>
     world.mined(await world.wallet.sendTransaction({ ...call, gas: GAS }));
   const create = async (bytecode: Hex) => {

@@ -3,28 +3,20 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   type ChainMembers,
   createCountingRandom,
-  createSponsoredFees,
   createStillClock,
   createStrictChain,
   hashOf,
-  silentLog,
-  unseenMetrics,
 } from "../../test/support/doubles.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
+import { createScannerDeps, scanOnce } from "../../test/support/scanner.ts";
 import { issueAddress } from "../addresses/index.ts";
 import type { BlockRef, Transfer } from "../chains/port/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import { type Address, toEvmAddress, toHex32, unpadAddress } from "../core/hex.ts";
 import { listEvents } from "../events/index.ts";
 import { createIntegrator } from "../integrators/index.ts";
-import { createRouteBook } from "../routes/index.ts";
-import type { SettlementDeps } from "../settlements/index.ts";
 import type { ScannerDeps } from "./deps.ts";
-import { createScan, type Pace, PACE } from "./scan.ts";
-
-/** Polls once, as a process that has just started, and checks the tip whenever there is no new block. */
-const scanOnce = (deps: ScannerDeps) =>
-  createScan(deps, { ...PACE, idlePolls: 1, behindMs: -Infinity })();
+import { createScan, type Pace } from "./scan.ts";
 
 const USDC = toEvmAddress(`0x${"a0".repeat(20)}`);
 const FACTORY = toEvmAddress(`0x${"fa".repeat(20)}`);
@@ -171,22 +163,6 @@ async function openScanner() {
   let wallet: Address = PAYER;
   const forking = createForkingChain(() => wallet);
   const { chain } = forking;
-  const settlements: SettlementDeps = {
-    db,
-    clock,
-    random,
-    log: silentLog,
-    metrics: unseenMetrics,
-    chains: new Map([[2, chain]]),
-    routes: createRouteBook([]),
-    fees: createSponsoredFees(10),
-    displayAddress: (address) => address,
-    lanes: new Map(),
-    readMinimums: async () => ({ token: undefined, floor: undefined }),
-    wakeEvents: () => undefined,
-    wakeLanes: () => undefined,
-    pollMs: 500,
-  };
   const { integratorId } = await createIntegrator(
     { db, random },
     { name: "acme", refundEvm: PAYER, maxFeeBps: 50, maxSlippageBps: 100 },
@@ -223,18 +199,11 @@ async function openScanner() {
     },
   });
   const deps: ScannerDeps = {
+    ...createScannerDeps({ db, chain, tokens: [USDC], startBlock: 0n, clock, random }),
     db: hooked,
-    chain,
-    tokens: [USDC],
-    traces: false,
-    startBlock: 0n,
-    settlements,
-    clock,
     crashPoint: (name) => {
       isRecorded = name === "scan.arrived";
     },
-    log: silentLog,
-    onScanned: () => undefined,
   };
   const poll = async () => {
     while (await scanOnce(deps)) {

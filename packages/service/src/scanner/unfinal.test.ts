@@ -1,13 +1,8 @@
 /** The scanner on Solana blocks that are not final: real database, real nodes, skipped slots, forks. */
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { createTestDatabase } from "../../test/support/database.ts";
-import {
-  createCountingRandom,
-  createSponsoredFees,
-  createStillClock,
-  silentLog,
-  unseenMetrics,
-} from "../../test/support/doubles.ts";
+import { createCountingRandom, createStillClock, silentLog } from "../../test/support/doubles.ts";
+import { createScannerDeps, scanOnce } from "../../test/support/scanner.ts";
 import { SOLANA } from "../../test/support/solana-svm.ts";
 import { type SolanaWorld, startSolanaWorld } from "../../test/support/solana-world.ts";
 import { issueAddress } from "../addresses/index.ts";
@@ -18,14 +13,7 @@ import { listEvents } from "../events/index.ts";
 import { auditChain } from "../ledger/index.ts";
 import { ROUTE_AUDITS } from "../routes/index.ts";
 import { createIntegrator } from "../integrators/index.ts";
-import { createRouteBook, type Route } from "../routes/index.ts";
-import type { SettlementDeps } from "../settlements/index.ts";
-import type { ScannerDeps } from "./deps.ts";
-import { createScan, PACE } from "./scan.ts";
-
-/** Polls once, as a process that has just started, and checks the tip whenever there is no new block. */
-const scanOnce = (deps: ScannerDeps) =>
-  createScan(deps, { ...PACE, idlePolls: 1, behindMs: -Infinity })();
+import type { Route } from "../routes/index.ts";
 
 const SOL = 1_000_000_000n;
 
@@ -48,22 +36,6 @@ async function openScanner() {
   const pair = { srcChain: SOLANA, srcToken: NATIVE_SOL, destChain: SOLANA, destToken: NATIVE_SOL };
   // CAST: these tests never quote or deliver.
   const route = { kind: "MONO_CHAIN", pair } as Route;
-  const settlements: SettlementDeps = {
-    db,
-    clock,
-    random,
-    log: silentLog,
-    metrics: unseenMetrics,
-    chains: new Map([[SOLANA, chain]]),
-    routes: createRouteBook([route]),
-    fees: createSponsoredFees(10),
-    displayAddress: (address) => address,
-    lanes: new Map(),
-    readMinimums: async () => ({ token: SOL / 2n, floor: undefined }),
-    wakeEvents: () => undefined,
-    wakeLanes: () => undefined,
-    pollMs: 500,
-  };
   const { integratorId } = await createIntegrator(
     { db, random },
     {
@@ -94,18 +66,16 @@ async function openScanner() {
       },
     },
   );
-  const deps: ScannerDeps = {
+  const deps = createScannerDeps({
     db,
     chain,
     tokens: [NATIVE_SOL],
-    traces: false,
     startBlock: (await here.getFinalNumber()) + 1n,
-    settlements,
     clock,
-    crashPoint: () => undefined,
-    log: silentLog,
-    onScanned: () => undefined,
-  };
+    random,
+    routes: [route],
+    tokenMinimum: SOL / 2n,
+  });
   const { wallet } = address;
   return {
     deps,

@@ -8,10 +8,9 @@ import type { Clock } from "../../src/core/ports.ts";
 import type { Db } from "../../src/db/schema.ts";
 import { createIntegrator } from "../../src/integrators/index.ts";
 import { systemClock, systemRandom } from "../../src/roles/system-ports.ts";
-import { createRouteBook } from "../../src/routes/index.ts";
-import { createScan, PACE, type Pace, type ScannerDeps } from "../../src/scanner/index.ts";
-import type { SettlementDeps } from "../../src/settlements/index.ts";
-import { createSponsoredFees, silentLog, unseenMetrics } from "./doubles.ts";
+import { createScan, PACE, type Pace } from "../../src/scanner/index.ts";
+import { silentLog } from "./doubles.ts";
+import { createScannerDeps } from "./scanner.ts";
 
 /** Contracts that the nodes need not have: nothing is settled. */
 const CONTRACT = toEvmAddress(`0x${"0f".repeat(20)}`);
@@ -39,37 +38,19 @@ export type Follower = Awaited<ReturnType<typeof createFollower>>;
 export async function createFollower(options: FollowerOptions) {
   const { db, tokens, startBlock, log = silentLog, evmChainId } = options;
   const chain = openChain(options);
-  const settlements: SettlementDeps = {
-    db,
-    clock: systemClock,
-    random: systemRandom,
-    log,
-    metrics: unseenMetrics,
-    chains: new Map([[CHAIN_ID, chain]]),
-    routes: createRouteBook([]),
-    fees: createSponsoredFees(10),
-    displayAddress: (address) => address,
-    lanes: new Map(),
-    readMinimums: async () => ({ token: undefined, floor: undefined }),
-    wakeEvents: () => undefined,
-    wakeLanes: () => undefined,
-    pollMs: 500,
-  };
   let heights = 0;
-  const deps: ScannerDeps = {
+  const deps = createScannerDeps({
     db,
     chain,
     tokens,
-    traces: false,
     startBlock,
-    settlements,
     clock: systemClock,
-    crashPoint: () => undefined,
+    random: systemRandom,
     log,
     onScanned(count) {
       heights += count;
     },
-  };
+  });
   const scan = createScan(deps, options.pace ?? PACE);
   return {
     chain,

@@ -3,7 +3,7 @@ import { encodeAbiParameters, toEventSelector } from "viem";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { padAddress, toEvmAddress, toHex32 } from "../../core/hex.ts";
 import type { Chain } from "../port/index.ts";
-import { createEvmChain } from "./evm-chain.ts";
+import { connectChain } from "../../../test/evm/connect-chain.ts";
 import {
   type MalformedNode,
   type Reply,
@@ -28,14 +28,11 @@ afterAll(async () => {
   await node.stop();
 });
 
-function open(deployBlock?: bigint): Chain {
-  return createEvmChain({
+function open(deployBlock = 0n): Chain {
+  return connectChain(node, TO, {
     chainId: 30,
-    evmChainId: 1,
-    rpcUrl: node.rpcUrl,
     contracts: { factory: TO, escrow: TO, delivery: DELIVERY },
-    timeoutMs: 2000,
-    ...(deployBlock === undefined ? {} : { deployBlock }),
+    deployBlock,
   });
 }
 

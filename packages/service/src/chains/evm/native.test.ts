@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { type EvmAddress, NATIVE_TOKEN, toEvmAddress, toHex32 } from "../../core/hex.ts";
 import type { ChooseAccounts } from "../port/index.ts";
 import type { ChainAtBlocks } from "../quorum.ts";
-import { createEvmChain } from "./evm-chain.ts";
+import { connectChain } from "../../../test/evm/connect-chain.ts";
 import { type MalformedNode, startMalformedNode } from "../../../test/evm/malformed-node.ts";
 
 const FROM = toEvmAddress(`0x${"01".repeat(20)}`);
@@ -22,13 +22,7 @@ beforeAll(async () => {
   node = await startMalformedNode();
 });
 beforeEach(() => {
-  chain = createEvmChain({
-    chainId: 2,
-    evmChainId: 1,
-    rpcUrl: node.rpcUrl,
-    contracts: { factory: FROM, escrow: FROM, delivery: FROM },
-    timeoutMs: 2000,
-  });
+  chain = connectChain(node, FROM);
 });
 afterAll(async () => {
   await node.stop();

@@ -3,6 +3,7 @@
  * were taken from the files by other means.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { connectChain } from "../../../test/evm/connect-chain.ts";
 import { type MalformedNode, startMalformedNode } from "../../../test/evm/malformed-node.ts";
 import { readRecording, type Recording, replay } from "../../../test/recorded/recording.ts";
 import { quantity, rootOf } from "../../../test/recorded/receipts-root.ts";
@@ -12,7 +13,6 @@ import { NATIVE_TOKEN, toEvmAddress } from "../../core/hex.ts";
 import type { ChooseAccounts, Transfer } from "../port/index.ts";
 import type { ChainAtBlocks } from "../quorum.ts";
 import { parseBytes, parseLogs, parseQuantity, parseReceipt } from "./answers.ts";
-import { createEvmChain } from "./evm-chain.ts";
 
 const OURS = toEvmAddress(`0x${"0a".repeat(20)}`);
 let node: MalformedNode;
@@ -20,13 +20,7 @@ let chain: ChainAtBlocks;
 
 beforeAll(async () => {
   node = await startMalformedNode();
-  chain = createEvmChain({
-    chainId: 2,
-    evmChainId: 1,
-    rpcUrl: node.rpcUrl,
-    contracts: { factory: OURS, escrow: OURS, delivery: OURS },
-    timeoutMs: 10_000,
-  });
+  chain = connectChain(node, OURS, { timeoutMs: 10_000 });
 });
 afterAll(() => node.stop());
 

@@ -1,10 +1,10 @@
 /** Sections of blocks, from a node that serves a short chain over HTTP and can misbehave. */
 import { toEventSelector } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { connectChain } from "../../../test/evm/connect-chain.ts";
 import { type MalformedNode, startMalformedNode } from "../../../test/evm/malformed-node.ts";
 import { NATIVE_TOKEN, padAddress, toEvmAddress, toHex32 } from "../../core/hex.ts";
 import type { Chain, Section, SectionRequest } from "../port/index.ts";
-import { createEvmChain } from "./evm-chain.ts";
 
 const TOKEN = toEvmAddress(`0x${"70".repeat(20)}`);
 const PAYER = toEvmAddress(`0x${"01".repeat(20)}`);
@@ -38,13 +38,7 @@ let rangeMax: number;
 
 beforeEach(() => {
   // It remembers the node's limits.
-  chain = createEvmChain({
-    chainId: 2,
-    evmChainId: 1,
-    rpcUrl: node.rpcUrl,
-    contracts: { factory: CONTRACT, escrow: CONTRACT, delivery: CONTRACT },
-    timeoutMs: 2000,
-  });
+  chain = connectChain(node, CONTRACT);
   head = 100;
   pays = new Map();
   fork = null;

@@ -4,7 +4,7 @@ import { encodeErrorResult, keccak256, toEventSelector } from "viem";
 import { errorsAbi } from "@sluice/contracts/abi";
 import { toEvmAddress, toHex32, toTxHash } from "../../core/hex.ts";
 import type { Chain } from "../port/index.ts";
-import { createEvmChain } from "./evm-chain.ts";
+import { connectChain } from "../../../test/evm/connect-chain.ts";
 import {
   type MalformedNode,
   type Reply,
@@ -36,10 +36,7 @@ let chain: Chain;
 
 beforeAll(async () => {
   node = await startMalformedNode();
-  chain = createEvmChain({
-    chainId: 2,
-    evmChainId: 1,
-    rpcUrl: node.rpcUrl,
+  chain = connectChain(node, ADDRESS, {
     contracts: { factory: FACTORY, escrow: ADDRESS, delivery: ADDRESS },
     timeoutMs: 200,
   });

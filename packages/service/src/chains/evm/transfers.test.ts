@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { padAddress, toEvmAddress, toHex32 } from "../../core/hex.ts";
 import type { Chain } from "../port/index.ts";
 import { OUTFLOW_TOPICS } from "./outflows.ts";
-import { createEvmChain } from "./evm-chain.ts";
+import { connectChain } from "../../../test/evm/connect-chain.ts";
 import { type MalformedNode, startMalformedNode } from "../../../test/evm/malformed-node.ts";
 
 const TOKEN = toEvmAddress(`0x${"70".repeat(20)}`);
@@ -27,13 +27,7 @@ let chain: Chain;
 
 beforeAll(async () => {
   node = await startMalformedNode();
-  chain = createEvmChain({
-    chainId: 2,
-    evmChainId: 1,
-    rpcUrl: node.rpcUrl,
-    contracts: { factory: OURS, escrow: OURS, delivery: OURS },
-    timeoutMs: 2000,
-  });
+  chain = connectChain(node, OURS);
 });
 afterAll(async () => {
   await node.stop();

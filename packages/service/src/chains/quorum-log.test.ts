@@ -1,6 +1,6 @@
 /** Log lines of several nodes as one chain about a node that differs or is silent. */
 import { describe, expect, test } from "vitest";
-import { createKeepingLog, silentLog } from "../../test/support/doubles.ts";
+import { createKeepingLog } from "../../test/support/doubles.ts";
 import {
   blockAt,
   createDeadNode,
@@ -10,23 +10,8 @@ import {
   FINAL,
   HEAD,
   MINED,
+  quorumOf,
 } from "../../test/support/quorum-doubles.ts";
-import { type ChainAtBlocks, createQuorumChain } from "./quorum.ts";
-
-function quorumOf(
-  nodes: readonly [ChainAtBlocks, ...ChainAtBlocks[]],
-  {
-    required = 2,
-    log = silentLog,
-    clock = createQuickClock(),
-  }: {
-    readonly required?: number;
-    readonly log?: typeof silentLog;
-    readonly clock?: ReturnType<typeof createQuickClock>;
-  } = {},
-): ChainAtBlocks {
-  return createQuorumChain(nodes, { required, clock, log });
-}
 
 describe("the log", () => {
   test("names a node that differs by its position, once a minute [T48]", async () => {

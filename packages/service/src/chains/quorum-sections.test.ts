@@ -1,23 +1,17 @@
 /** New blocks of several nodes as one chain, where honest nodes are seldom at the same block. */
 import { describe, expect, test } from "vitest";
-import { silentLog } from "../../test/support/doubles.ts";
 import {
   createDeadNode,
   createHonestNode,
   createLiar,
-  createQuickClock,
   FINAL,
   HEAD,
-  TOKEN,
+  quorumOf,
+  SECTION,
   UNKNOWN_ID,
 } from "../../test/support/quorum-doubles.ts";
-import type { Address } from "../core/hex.ts";
 import type { Section } from "./port/index.ts";
-import { type ChainAtBlocks, createQuorumChain } from "./quorum.ts";
-
-function quorumOf(nodes: readonly [ChainAtBlocks, ...ChainAtBlocks[]]): ChainAtBlocks {
-  return createQuorumChain(nodes, { required: 2, clock: createQuickClock(), log: silentLog });
-}
+import type { ChainAtBlocks } from "./quorum.ts";
 
 /** Returns a section of another fork. */
 function withOtherParent(section: Section): Section {
@@ -25,13 +19,6 @@ function withOtherParent(section: Section): Section {
   if (!first) return section;
   return { parentHash: UNKNOWN_ID, blocks: [{ ...first, parentHash: UNKNOWN_ID }, ...others] };
 }
-
-const SECTION = {
-  max: 5,
-  isFinal: false,
-  tokens: [TOKEN],
-  choose: async (accounts: readonly Address[]) => new Set(accounts),
-} as const;
 
 describe("new blocks", () => {
   const read = (chain: ChainAtBlocks) => chain.readSection({ ...SECTION, after: HEAD - 3n });

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createKeepingLog, silentLog } from "../../test/support/doubles.ts";
+import { createKeepingLog } from "../../test/support/doubles.ts";
 import {
   blockAt,
   CALL,
@@ -19,6 +19,7 @@ import {
   MINED,
   type NodeMethod,
   POOL_FEE,
+  quorumOf,
   TOKEN,
   unavailable,
   UNKNOWN_ID,
@@ -35,24 +36,7 @@ import type {
   SendOutcome,
   Simulation,
 } from "./port/index.ts";
-import { type ChainAtBlocks, createQuorumChain } from "./quorum.ts";
-
-function quorumOf(
-  nodes: readonly ChainAtBlocks[],
-  {
-    required = 2,
-    log = silentLog,
-    clock = createQuickClock(),
-  }: {
-    readonly required?: number;
-    readonly log?: typeof silentLog;
-    readonly clock?: ReturnType<typeof createQuickClock>;
-  } = {},
-): ChainAtBlocks {
-  const [first, ...others] = nodes;
-  if (!first) throw new Error("there is a node");
-  return createQuorumChain([first, ...others], { required, clock, log });
-}
+import type { ChainAtBlocks } from "./quorum.ts";
 
 interface Question {
   readonly name: string;

@@ -9,6 +9,7 @@ import {
   FINAL,
   HEAD,
   MINED,
+  SECTION,
   TOKEN,
   UNKNOWN_ID,
   WALLET,
@@ -32,13 +33,6 @@ function withReceipts(chain: ChainAtBlocks): WitnessedNode {
 }
 
 const keyOf = ({ txHash, logIndex, to, amount }: Transfer) => [txHash, logIndex, to, amount].join();
-
-const SECTION = {
-  max: 5,
-  isFinal: false,
-  tokens: [TOKEN],
-  choose: async (accounts: readonly Address[]) => new Set(accounts),
-} as const;
 
 const honest = () => withReceipts(createHonestNode());
 const behind = (blocks: bigint) =>

@@ -1,9 +1,9 @@
 /** Nodes of one fake chain: honest ones at any height, and every kind of faulty or lying one. */
 import type { BlockRef, ReadPoint } from "../../src/chains/port/index.ts";
-import type { ChainAtBlocks } from "../../src/chains/quorum.ts";
+import { type ChainAtBlocks, createQuorumChain } from "../../src/chains/quorum.ts";
 import { OperatingError } from "../../src/core/errors.ts";
-import { type Hex32, toEvmAddress, toHex32, toTxHash } from "../../src/core/hex.ts";
-import { createStrictChain } from "./doubles.ts";
+import { type Address, type Hex32, toEvmAddress, toHex32, toTxHash } from "../../src/core/hex.ts";
+import { createStrictChain, silentLog } from "./doubles.ts";
 
 export const CHAIN_ID = 2;
 export const TOKEN = toEvmAddress(`0x${"c0".repeat(20)}`);
@@ -34,6 +34,14 @@ export interface View {
 
 export const HEAD = 100n;
 export const FINAL = 90n;
+
+/** A request for five new blocks with the movements of every account. */
+export const SECTION = {
+  max: 5,
+  isFinal: false,
+  tokens: [TOKEN],
+  choose: async (accounts: readonly Address[]) => new Set(accounts),
+} as const;
 
 export function unavailable(reason = "unreachable"): OperatingError {
   return new OperatingError("RPC_UNAVAILABLE", "The chain's node did not give a usable answer.", {
@@ -299,4 +307,22 @@ export function createQuickClock() {
       now += ms;
     },
   };
+}
+
+/** Combines nodes into one chain; by default, two of them must agree. */
+export function quorumOf(
+  nodes: readonly ChainAtBlocks[],
+  {
+    required = 2,
+    log = silentLog,
+    clock = createQuickClock(),
+  }: {
+    readonly required?: number;
+    readonly log?: typeof silentLog;
+    readonly clock?: ReturnType<typeof createQuickClock>;
+  } = {},
+): ChainAtBlocks {
+  const [first, ...others] = nodes;
+  if (!first) throw new Error("there is a node");
+  return createQuorumChain([first, ...others], { required, clock, log });
 }

@@ -1234,6 +1234,15 @@ export const pricedRouteAbi = [
   },
   {
     type: "error",
+    name: "RateOutOfBounds",
+    inputs: [
+      { name: "rate", type: "uint256", internalType: "uint256" },
+      { name: "min", type: "uint256", internalType: "uint256" },
+      { name: "max", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
     name: "SafeERC20FailedOperation",
     inputs: [{ name: "token", type: "address", internalType: "address" }],
   },
@@ -3994,6 +4003,15 @@ export const errorsAbi = [
     inputs: [
       { name: "paidAmount", type: "uint256", internalType: "uint256" },
       { name: "minOut", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
+    name: "RateOutOfBounds",
+    inputs: [
+      { name: "rate", type: "uint256", internalType: "uint256" },
+      { name: "min", type: "uint256", internalType: "uint256" },
+      { name: "max", type: "uint256", internalType: "uint256" },
     ],
   },
   {

@@ -5,8 +5,20 @@ import { IAttestedPrice } from "./IAttestedPrice.sol";
 import { IEscrowRoute } from "./IEscrowRoute.sol";
 
 /// @title Locks for another asset on another chain, at a price that an attestor signed
-/// @notice `data` is `abi.encode(Price price, bytes signature)`.
+/// @notice `data` is `abi.encode(Price price, bytes signature, RateBounds bounds)`.
 interface IPricedRoute is IEscrowRoute, IAttestedPrice {
+    /// @notice The relayer's own view of the rate, from its own sources. An attestor alone can
+    /// therefore not make a lock promise more than the deposit is worth.
+    /// @param min Lowest rate that the relayer accepts, as in `Price`.
+    /// @param max Highest rate that the relayer accepts.
+    struct RateBounds {
+        uint256 min;
+        uint256 max;
+    }
+
+    /// @notice The attested rate is outside the relayer's bounds.
+    error RateOutOfBounds(uint256 rate, uint256 min, uint256 max);
+
     /// @notice Returns the minimum delivery for `amount` at `rate`, in base units of the destination
     /// token, rounded down twice: the fair amount, amount x rate x 10^destDecimals / (10^18 x
     /// 10^sourceDecimals); and its share (10000 - maxSlippageBps - maxFeeBps) / 10000.

@@ -11,8 +11,9 @@ import { EscrowRoute } from "./EscrowRoute.sol";
 
 /// @title The route to another asset on another chain
 /// @notice Trust: the relayer chooses among prices that an attestor signed for this wallet within
-/// the last two minutes. A relayer and an attestor together can promise too little; the
-/// delivery still goes to the committed wallet.
+/// the last two minutes, and bounds them by a price of its own. A relayer and an attestor together
+/// can promise too little or too much; the delivery still goes to the committed wallet, and
+/// inventory pays at most the daily cap.
 contract PricedRoute is IPricedRoute, EscrowRoute, AttestedPrice {
     constructor(Pair memory p) EscrowRoute(p) AttestedPrice(IEscrow(p.escrow).factory()) { }
 
@@ -21,7 +22,11 @@ contract PricedRoute is IPricedRoute, EscrowRoute, AttestedPrice {
         external
     {
         _checkPair(c, token);
-        (Price memory price, bytes memory signature) = abi.decode(data, (Price, bytes));
+        (Price memory price, bytes memory signature, RateBounds memory bounds) =
+            abi.decode(data, (Price, bytes, RateBounds));
+        if (price.rate < bounds.min || price.rate > bounds.max) {
+            revert RateOutOfBounds(price.rate, bounds.min, bounds.max);
+        }
         _checkPrice(token, amount, price, signature);
         _lock(c, token, amount, minOut(amount, price.rate, c.maxSlippageBps, c.maxFeeBps));
     }

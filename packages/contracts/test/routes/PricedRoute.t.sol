@@ -6,6 +6,7 @@ import { IDelivery } from "../../src/interfaces/IDelivery.sol";
 import { IDepositFactory } from "../../src/interfaces/IDepositFactory.sol";
 import { IEscrow } from "../../src/interfaces/IEscrow.sol";
 import { IEscrowRoute } from "../../src/interfaces/IEscrowRoute.sol";
+import { IPricedRoute } from "../../src/interfaces/IPricedRoute.sol";
 import { PricedRoute } from "../../src/routes/PricedRoute.sol";
 import { Commitment } from "../../src/types/Commitment.sol";
 import { Fixture } from "../support/Fixture.sol";
@@ -127,10 +128,43 @@ contract PricedRouteTest is Fixture {
         bytes memory signature = _sign(ATTESTOR_KEY, price);
         vm.assume(rate != price.rate || maxAmount != price.maxAmount || deadline != price.deadline);
         IDepositFactory.Job memory job = _job(price, ATTESTOR_KEY);
-        job.data = abi.encode(IAttestedPrice.Price(rate, maxAmount, deadline), signature);
+        IPricedRoute.RateBounds memory anything = IPricedRoute.RateBounds(0, type(uint256).max);
+        job.data = abi.encode(IAttestedPrice.Price(rate, maxAmount, deadline), signature, anything);
         vm.expectRevert();
         settle(job);
         assertEq(usdc.balanceOf(_wallet), AMOUNT, "untouched");
+    }
+
+    /// @dev The attestor alone: without the bounds, one deposit would promise a thousand times its
+    /// worth from inventory.
+    function test_T121_deliver_RevertsWhenTheAttestorSignsAnotherRateThanTheRelayers() public {
+        IPricedRoute.RateBounds memory bounds = _bounds();
+        uint256[4] memory rates = [RATE * 1000, bounds.max + 1, bounds.min - 1, 1];
+        IAttestedPrice.Price memory price = _price();
+        for (uint256 i; i < rates.length; ++i) {
+            price.rate = rates[i];
+            IDepositFactory.Job memory job = _job(price, ATTESTOR_KEY);
+            vm.expectRevert(
+                abi.encodeWithSelector(
+                    IPricedRoute.RateOutOfBounds.selector, rates[i], bounds.min, bounds.max
+                )
+            );
+            settle(job);
+        }
+        assertEq(usdc.balanceOf(_wallet), AMOUNT, "untouched");
+    }
+
+    function test_deliver_AcceptsARateAtEitherBound() public {
+        IAttestedPrice.Price memory price = _price();
+        price.rate = _bounds().max;
+        settle(_job(price, ATTESTOR_KEY));
+        assertEq(
+            escrow.lockOf(_id()).minOut, _route.minOut(AMOUNT, price.rate, 100, 50), "highest"
+        );
+        usdc.mint(_wallet, AMOUNT);
+        price.rate = _bounds().min;
+        settle(_job(price, ATTESTOR_KEY));
+        assertEq(escrow.nextSeq(_wallet, address(usdc)), 2, "lowest");
     }
 
     function test_deliver_RevertsWhenCapsLeaveNothing() public {
@@ -177,8 +211,13 @@ contract PricedRouteTest is Fixture {
             c: _c,
             token: address(usdc),
             route: address(_route),
-            data: abi.encode(price, _sign(key, price))
+            data: abi.encode(price, _sign(key, price), _bounds())
         });
+    }
+
+    /// @dev 2 % around the relayer's own rate.
+    function _bounds() private pure returns (IPricedRoute.RateBounds memory) {
+        return IPricedRoute.RateBounds(RATE * 98 / 100, RATE * 102 / 100);
     }
 
     function _sign(uint256 key, IAttestedPrice.Price memory price)

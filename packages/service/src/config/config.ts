@@ -131,6 +131,8 @@ function resolveTerms(file: ConfigFile, problems: string[]) {
     gas,
     maxFeeBps,
     maxSlippageBps: file.maxSlippageBps ?? DEFAULTS.maxSlippageBps,
+    /** The most by which the attestor's rate may differ from the service's own, in basis points. */
+    rateToleranceBps: file.rateToleranceBps ?? DEFAULTS.rateToleranceBps,
     /** Seconds after its lock within which a delivery can be paid from inventory. */
     payoutWindowS: BigInt(file.payoutWindowSeconds ?? DEFAULTS.payoutWindowSeconds),
   };

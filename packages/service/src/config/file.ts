@@ -27,6 +27,7 @@ export const DEFAULTS = {
   gas: "sponsored",
   maxFeeBps: 50,
   maxSlippageBps: 100,
+  rateToleranceBps: 200,
   /** The maximum that the contracts and the refund authority's 72 hours allow. */
   payoutWindowSeconds: 43_200,
   httpPrices: true,
@@ -231,6 +232,13 @@ export const SETTINGS = {
     Type.Optional(Bps),
     "The slippage cap committed in new addresses, for integrators without a cap of their own.",
     { default: DEFAULTS.maxSlippageBps },
+  ),
+  rateToleranceBps: setting(
+    Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 2_000, description: "basis points, 1 to 2000" }),
+    ),
+    "The most by which the rate that the attestor signs may differ from the service's own, in basis points. A settlement whose rate differs more waits as `PRICE_UNAVAILABLE`.",
+    { default: DEFAULTS.rateToleranceBps },
   ),
   payoutWindowSeconds: setting(
     Type.Optional(

@@ -23,10 +23,12 @@ import type { Route } from "./port.ts";
 
 /** Dependencies of the routes in a process. */
 export interface RouteDeps {
-  readonly config: Pick<Config, "chains">;
+  readonly config: Pick<Config, "chains" | "rateToleranceBps">;
   readonly db: Db;
   readonly clock: Clock;
   readonly random: Random;
+  readonly log: Log;
+  readonly metrics: Metrics;
   readonly chains: Chains;
   readonly prices: Prices;
   /** Client of Circle's attestation service; null if no route needs it. */

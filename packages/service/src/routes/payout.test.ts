@@ -34,6 +34,7 @@ function swift(given: { decimalsIn: number; decimalsOut: number; rate?: bigint }
         ? null
         : {
             readRate: async () => rate,
+            rateToleranceBps: 200,
             attestPrice: () => Promise.reject(new Error("no sweep")),
             findRateAt: () => Promise.reject(new Error("no sweep")),
           },

@@ -1,6 +1,7 @@
 /** Builds the options of priced routes from the configuration. */
 import { type ChainToken, type RouteConfig, type SwapConfig } from "../config/index.ts";
 import type { Prices } from "../prices/index.ts";
+import { chainLabel } from "../telemetry/metrics.ts";
 import { getChain, getEvmChainConfig, getToken, missing } from "./configured.ts";
 import type { RouteDeps } from "./module.ts";
 import type { PoolOptions } from "./pool.ts";
@@ -17,7 +18,7 @@ export function rateOf(
 
 /** Creates the pricing of a route's sweeps. */
 export function pricingOf(route: RouteConfig, pricedIn: ChainToken, deps: RouteDeps): Pricing {
-  const { db, clock, chains, prices, wakeAttestor } = deps;
+  const { config, db, clock, chains, prices, log, metrics, wakeAttestor } = deps;
   return createPricing({
     db,
     clock,
@@ -25,6 +26,11 @@ export function pricingOf(route: RouteConfig, pricedIn: ChainToken, deps: RouteD
     token: route.token,
     contract: route.contract,
     readRate: rateOf(prices, route, pricedIn),
+    rateToleranceBps: config.rateToleranceBps,
+    onRefusedRate({ chainId, ...refused }) {
+      metrics.attestedRatesRefused.inc({ chain: chainLabel(chainId) });
+      log.error({ chainId, ...refused }, "attested rate differs from our own, refused");
+    },
     wakeAttestor,
   });
 }

@@ -4,7 +4,6 @@
  * raise the minimum.
  */
 import type {
-  AttestedPrice,
   Chain,
   Pools,
   Receipt,
@@ -116,18 +115,16 @@ export function createPool(options: PoolOptions): Pool {
     },
 
     async planOrder(address, amount, { bps, flat }) {
-      const attested: AttestedPrice | null = await pricing.attestPrice(address, amount);
+      const attested = await pricing.attestPrice(address, amount);
       if (attested === null) return null;
+      // The minimum output is our own bound in the contract.
+      const { price, signature } = attested;
       const { commitment } = address;
       const fee = { bps, flat };
-      const answer = await pool.ask(
-        amount - chargeOf(amount, fee),
-        attested.price.rate,
-        commitment,
-      );
+      const answer = await pool.ask(amount - chargeOf(amount, fee), price.rate, commitment);
       const deadline = BigInt(Math.floor(options.clock.now() / 1000)) + SWAP_LIFETIME_S;
       const minOut = pool.insistOn(answer, commitment);
-      return { order: { ...attested, fee, minOut, deadline }, answer };
+      return { order: { price, signature, fee, minOut, deadline }, answer };
     },
 
     async readSweep(receipt, address) {

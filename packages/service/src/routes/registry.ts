@@ -2,8 +2,6 @@
 import type { Config, RouteDefinition } from "../config/index.ts";
 import { assert } from "../core/assert.ts";
 import type { RouteAudit } from "../ledger/index.ts";
-import type { Log } from "../telemetry/log.ts";
-import type { Metrics } from "../telemetry/metrics.ts";
 import type { RowGauge } from "../telemetry/row-gauge.ts";
 import { createRouteBook, type RouteBook } from "./book.ts";
 import { withBreaker } from "./breaker.ts";
@@ -38,10 +36,7 @@ export function moduleOf({ kind }: { readonly kind: RouteKind }): RouteModule {
 }
 
 /** Creates the enabled routes in the order of the configuration, each with its own circuit breaker. */
-export function createRoutes(
-  config: Config,
-  deps: Omit<RouteDeps, "config"> & { readonly log: Log; readonly metrics: Metrics },
-): RouteBook {
+export function createRoutes(config: Config, deps: Omit<RouteDeps, "config">): RouteBook {
   return createRouteBook(
     config.routes.map((route) => moduleOf(route).create(route, { ...deps, config })),
     (route) => withBreaker(route, deps),

@@ -213,6 +213,11 @@ export function createMetrics() {
       "Requests that the attestor refused.",
       ["kind"],
     ),
+    attestedRatesRefused: counter(
+      "attested_rates_refused_total",
+      "Rates that the attestor signed and the settler refused, because its own rate differs, by source chain.",
+      ["chain"],
+    ),
 
     rpcRequests: counter(
       "rpc_requests_total",
@@ -286,6 +291,7 @@ export function collectProcessMetrics({ registry }: Metrics): void {
 export function startCounters(metrics: Metrics, chainIds: readonly number[]): void {
   for (const chain of chainIds.map(chainLabel)) {
     metrics.depositsDetected.inc({ chain }, 0);
+    metrics.attestedRatesRefused.inc({ chain }, 0);
     for (const status of SETTLEMENT_STATUS_NAMES) metrics.transitions.inc({ chain, status }, 0);
     for (const purpose of ["deploy", "settle", "deliver", "attest"]) {
       metrics.signerRefusals.inc({ chain, purpose }, 0);

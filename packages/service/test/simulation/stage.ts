@@ -310,6 +310,7 @@ export function createConfig(
     gas,
     maxFeeBps: MAX_FEE_BPS,
     maxSlippageBps: 100,
+    rateToleranceBps: 200,
     payoutWindowS,
     cctp: isBridged ? { apiUrl: "" } : undefined,
     attestor: { key: NO_KEY, nodes: new Map() },

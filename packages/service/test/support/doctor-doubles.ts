@@ -218,6 +218,7 @@ export function createDoctorDeps(given: {
       gas: "sponsored",
       maxFeeBps: 50,
       maxSlippageBps: 100,
+      rateToleranceBps: 200,
       payoutWindowS: 43_200n,
       attestor: {
         key: { setting: "attestor.key", retired: false, source: { kind: "elsewhere" } },

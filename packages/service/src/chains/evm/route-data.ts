@@ -10,8 +10,9 @@ import type {
 } from "../port/index.ts";
 
 const PRICE_DATA = parseAbiParameters([
-  "Price price, bytes signature",
+  "Price price, bytes signature, RateBounds bounds",
   "struct Price { uint256 rate; uint256 maxAmount; uint256 deadline; }",
+  "struct RateBounds { uint256 min; uint256 max; }",
 ]);
 const SWAP_DATA = parseAbiParameters([
   "Price price, bytes signature, RouteFee fee, uint256 minOut, uint256 deadline",
@@ -28,9 +29,11 @@ const BURN_DATA = parseAbiParameters(
   "(uint16 bps, uint256 flat), uint256 maxFee, uint32 minFinalityThreshold",
 );
 
-/** Encodes the route data of a lock: the attested price, or nothing for a pair of the same asset. */
-export function encodeLockData({ price }: LockTerms): Hex {
-  return price === null ? "0x" : encodeAbiParameters(PRICE_DATA, [price.price, price.signature]);
+/** Encodes the route data of a lock: the attested price and its bounds, or nothing for a pair of the same asset. */
+export function encodeLockData({ price: attested }: LockTerms): Hex {
+  if (attested === null) return "0x";
+  const { price, signature, bounds } = attested;
+  return encodeAbiParameters(PRICE_DATA, [price, signature, bounds]);
 }
 
 /** Encodes the route data of a transfer. */

@@ -79,7 +79,7 @@ export interface SettleCall {
 /** Terms of a lock. */
 export interface LockTerms {
   /** Null when both tokens are the same asset. */
-  readonly price: AttestedPrice | null;
+  readonly price: BoundedPrice | null;
   /** Least delivered amount in destination base units; contracts compute it themselves. */
   readonly minOut: bigint;
   /** Unique per wallet and token; contracts count it themselves. */
@@ -161,6 +161,17 @@ export interface SignedPrice {
 export interface AttestedPrice {
   readonly price: SignedPrice;
   readonly signature: Hex;
+}
+
+/** The rates that the relayer accepts; the contract refuses any other. */
+export interface RateBounds {
+  readonly min: bigint;
+  readonly max: bigint;
+}
+
+/** An attested price, and the bounds that the service's own rate sets for it. */
+export interface BoundedPrice extends AttestedPrice {
+  readonly bounds: RateBounds;
 }
 
 /** Terms of a pool swap. */

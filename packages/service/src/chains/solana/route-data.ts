@@ -2,7 +2,7 @@
 import { Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { type Hex, toHex, toHex32 } from "../../core/hex.ts";
-import type { LockTerms, RouteFee } from "../port/index.ts";
+import type { AttestedPrice, LockTerms, RouteFee } from "../port/index.ts";
 
 const exact = { additionalProperties: false } as const;
 const Quantity = Type.String({ pattern: "^(0|[1-9][0-9]{0,77})$" });
@@ -32,8 +32,12 @@ const WireFee = Compile(
   Type.Object({ bps: Type.Integer({ minimum: 0, maximum: 10_000 }), flat: Quantity }, exact),
 );
 
-/** Encodes the terms of a lock. */
-export function encodeLockTerms({ price, minOut, seq, delivery }: LockTerms): Hex {
+/** The terms of a lock as its order states them. */
+export type LockOrderTerms = Omit<LockTerms, "price"> & { readonly price: AttestedPrice | null };
+
+/** Encodes the terms of a lock. The order states its minimum, so that it needs no bounds of the rate. */
+export function encodeLockTerms({ price: attested, minOut, seq, delivery }: LockTerms): Hex {
+  const price = attested && { price: attested.price, signature: attested.signature };
   return encode({ price, minOut, seq, delivery });
 }
 
@@ -43,7 +47,7 @@ export function encodeFee({ bps, flat }: RouteFee): Hex {
 }
 
 /** Parses the terms of a lock. Throws `TypeError` on any other form. */
-export function parseLockTerms(data: Hex): LockTerms {
+export function parseLockTerms(data: Hex): LockOrderTerms {
   const wire = decode(data);
   if (!WireLockTerms.Check(wire)) throw new TypeError("the route data is of no lock");
   return {

@@ -114,9 +114,11 @@ function openBench(db: Db, { token, contract }: SuitePair, swaps: boolean): Rout
 
   const pricing: Pricing = {
     readRate: async () => RATE,
+    rateToleranceBps: 200,
     attestPrice: async (_, amount) => ({
       price: { rate: RATE, maxAmount: amount, deadline: BigInt(clock.now() / 1000) + 100n },
       signature: `0x${"51".repeat(65)}`,
+      bounds: { min: RATE, max: RATE },
     }),
     findRateAt: async (_, { route }) => (route === contract ? RATE : null),
   };

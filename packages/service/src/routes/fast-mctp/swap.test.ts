@@ -108,11 +108,13 @@ function openRoute() {
     contract: ROUTE,
     pricing: {
       readRate: async () => state.rate,
+      rateToleranceBps: 200,
       attestPrice: async () =>
         state.isPriced
           ? {
               price: { rate: state.rate, maxAmount: 2n * ETHER, deadline: NOW_S + 100n },
               signature: "0x51",
+              bounds: { min: state.rate, max: state.rate },
             }
           : null,
       findRateAt: async (_, { route: used }) => (used === ROUTE ? state.rateInBlock : null),

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { createStillClock, createStrictChain, hashOf } from "../../../test/support/doubles.ts";
 import type { DepositAddress } from "../../addresses/index.ts";
 import type {
-  AttestedPrice,
+  BoundedPrice,
   Effect,
   Receipt,
   SettleCall,
@@ -83,15 +83,17 @@ function openPool() {
     contract: ROUTE,
     deliveryConfirmations: 2,
     pricing: {
+      rateToleranceBps: 200,
       async readRate() {
         if (state.ownRate === null) throw unpriced();
         return state.ownRate;
       },
-      async attestPrice(): Promise<AttestedPrice | null> {
+      async attestPrice(): Promise<BoundedPrice | null> {
         if (state.attestedRate === null) return null;
         if (state.attestedRate === 0n) throw unpriced();
         const price = { rate: state.attestedRate, maxAmount: 2n * ETHER, deadline: NOW_S + 100n };
-        return { price, signature: "0x51" };
+        const bounds = { min: price.rate, max: price.rate };
+        return { price, signature: "0x51", bounds };
       },
       findRateAt: async (_, { route: used }) => (used === ROUTE ? state.rateInBlock : null),
     },

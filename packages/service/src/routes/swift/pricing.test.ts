@@ -21,7 +21,7 @@ import {
 } from "../../core/hex.ts";
 import type { PriceRequest } from "../../chains/port/index.ts";
 import { pollAttestationRequests } from "./attest.ts";
-import { createPricing } from "./pricing.ts";
+import { boundsAround, createPricing, type RefusedRate } from "./pricing.ts";
 
 const address = (byte: string) => toEvmAddress(`0x${byte.repeat(20)}`);
 const USDC = address("a0");
@@ -53,8 +53,10 @@ afterEach(async () => {
 
 function openDesk() {
   const clock = createStillClock();
-  const state = { rate: RATE as bigint | null, blockTimeS: 0n };
+  // The attestor's rate, and the service's own where it differs.
+  const state = { rate: RATE as bigint | null, own: null as bigint | null, blockTimeS: 0n };
   const signed: PriceRequest[] = [];
+  const refused: RefusedRate[] = [];
   const source = createStrictChain({
     chainId: 2,
     predictWallet: () => WALLET,
@@ -64,6 +66,7 @@ function openDesk() {
     if (state.rate !== null) return state.rate;
     throw new OperatingError("PRICE_UNAVAILABLE", "No price.");
   };
+  const readOwnRate = async () => state.own ?? (await readRate());
   const pricingFor = (contract: EvmAddress, token: EvmAddress = USDC) =>
     createPricing({
       db: database.db,
@@ -71,7 +74,9 @@ function openDesk() {
       source,
       token,
       contract,
-      readRate,
+      readRate: readOwnRate,
+      rateToleranceBps: 200,
+      onRefusedRate: (rate) => refused.push(rate),
       wakeAttestor: () => undefined,
     });
   const pricing = pricingFor(ROUTE);
@@ -112,7 +117,7 @@ function openDesk() {
       wakeSettler: () => undefined,
     });
   const nowS = () => BigInt(clock.now() / 1000);
-  return { pricing, pricingFor, attest, pair, signed, state, clock, nowS };
+  return { pricing, pricingFor, attest, pair, signed, refused, state, clock, nowS };
 }
 
 test("requests a price once, signed at the attestor's own rate, and reuses it", async () => {
@@ -133,6 +138,7 @@ test("requests a price once, signed at the attestor's own rate, and reuses it", 
   expect(await pricing.attestPrice(deposit, 1_000_000n)).toEqual({
     price: { rate: RATE, maxAmount: 1_100_001n, deadline: nowS() + 100n },
     signature: SIGNATURE,
+    bounds: boundsAround(RATE, 200),
   });
 });
 
@@ -215,6 +221,51 @@ test("keeps separate prices for two tokens of one wallet and route", async () =>
   expect((await pricing.attestPrice(deposit, 1n))?.price.rate).toBe(RATE);
   expect((await native.attestPrice(deposit, 1n))?.price.rate).toBe(RATE - 9n);
   expect(await pricing.findRateAt(deposit, { route: ROUTE, block })).toBe(RATE);
+});
+
+test("sends the bounds of its own rate with the price", async () => {
+  const { pricing, attest, state } = openDesk();
+  state.own = 1_000_000n;
+  state.rate = 1_020_000n;
+  await pricing.attestPrice(deposit, 1n);
+  await attest();
+  expect(await pricing.attestPrice(deposit, 1n)).toMatchObject({
+    price: { rate: 1_020_000n },
+    bounds: { min: 980_000n, max: 1_020_000n },
+  });
+});
+
+test.each([
+  ["far above", 1_000_000_000n],
+  ["just above", 1_020_001n],
+  ["just below", 979_999n],
+  ["far below", 1n],
+])("does not use a signed rate that is %s its own, and asks again [T121]", async (_, attested) => {
+  const { pricing, attest, refused, state, clock } = openDesk();
+  state.own = 1_000_000n;
+  state.rate = attested;
+  await pricing.attestPrice(deposit, 1n);
+  await attest();
+  await expect(pricing.attestPrice(deposit, 1n)).rejects.toMatchObject({
+    code: "PRICE_UNAVAILABLE",
+    details: { reason: "rates_differ" },
+  });
+  expect(refused).toEqual([{ chainId: 2, token: USDC, attested, own: 1_000_000n }]);
+  clock.advance(75_000);
+  state.rate = 1_000_000n;
+  expect(await pricing.attestPrice(deposit, 1n)).toBeNull();
+  await attest();
+  expect(await pricing.attestPrice(deposit, 1n)).not.toBeNull();
+});
+
+test("does not use a signed rate without a rate of its own", async () => {
+  const { pricing, attest, state } = openDesk();
+  await pricing.attestPrice(deposit, 1n);
+  await attest();
+  state.rate = null;
+  await expect(pricing.attestPrice(deposit, 1n)).rejects.toMatchObject({
+    code: "PRICE_UNAVAILABLE",
+  });
 });
 
 test("uses the lowest rate signed for the block of a sweep", async () => {

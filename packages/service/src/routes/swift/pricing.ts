@@ -1,8 +1,10 @@
 /**
  * Pricing of pairs of different assets. The service's own rate decides quotes and reservations; the rate that the contract
- * enforces is the attestor's, from its own sources.
+ * enforces is the attestor's, from its own sources. Neither trusts the other: a signed rate that is too far from the
+ * service's own is not used, and the contract refuses one outside the bounds that the service sends with it.
  */
-import type { AttestedPrice, BlockId, Chain } from "../../chains/port/index.ts";
+import type { BlockId, BoundedPrice, Chain, RateBounds } from "../../chains/port/index.ts";
+import { feeOf } from "../../core/amounts.ts";
 import { OperatingError } from "../../core/errors.ts";
 import type { Address } from "../../core/hex.ts";
 import type { Clock } from "../../core/ports.ts";
@@ -20,8 +22,13 @@ export type ReadRate = () => Promise<bigint>;
 
 export interface Pricing {
   readonly readRate: ReadRate;
-  /** Returns a signed price for a sweep of up to `amount`, or null while the attestor has not answered. */
-  attestPrice(address: DepositAddress, amount: bigint): Promise<AttestedPrice | null>;
+  /** The most by which a signed rate may differ from the service's own, in basis points. */
+  readonly rateToleranceBps: number;
+  /**
+   * Returns a signed price for a sweep of up to `amount`, with the service's bounds; null while the attestor has not
+   * answered. Throws PRICE_UNAVAILABLE if there is no price, or if the signed rate is outside the bounds.
+   */
+  attestPrice(address: DepositAddress, amount: bigint): Promise<BoundedPrice | null>;
   /** Returns the lowest rate at which a route can have swept in a block; null if no price was signed. */
   findRateAt(
     address: DepositAddress,
@@ -38,6 +45,21 @@ const PRICE_LIFETIME_S = 100n;
 /** Minimum time left, in seconds, for a price to be sent. */
 const TIME_TO_MINE_S = 30n;
 
+/** A rate that the attestor signed, and the service's own, from which it is too far. */
+export interface RefusedRate {
+  /** Bridge chain id of the source. */
+  readonly chainId: number;
+  readonly token: Address;
+  readonly attested: bigint;
+  readonly own: bigint;
+}
+
+/** Returns the rates that are at most the tolerance away from a rate. */
+export function boundsAround(rate: bigint, toleranceBps: number): RateBounds {
+  const distance = feeOf(rate, toleranceBps);
+  return { min: rate - distance, max: rate + distance };
+}
+
 /** Returns the prices of one pair, requested from the attestor through the database. */
 export function createPricing(options: {
   readonly db: Db;
@@ -46,9 +68,12 @@ export function createPricing(options: {
   readonly token: Address;
   readonly contract: Address;
   readonly readRate: ReadRate;
+  readonly rateToleranceBps: number;
+  /** Called with each signed rate that is refused. */
+  readonly onRefusedRate: (refused: RefusedRate) => void;
   readonly wakeAttestor: () => void;
 }): Pricing {
-  const { db, clock, source, token, contract, readRate } = options;
+  const { db, clock, source, token, contract, readRate, rateToleranceBps } = options;
   const nowS = () => BigInt(Math.floor(clock.now() / 1000));
   const scopeOf = ({ commitmentHash }: DepositAddress, route = contract) => ({
     commitment: commitmentHash,
@@ -57,8 +82,22 @@ export function createPricing(options: {
     route,
   });
 
+  /** Returns the bounds of a rate that the attestor signed. Throws PRICE_UNAVAILABLE if it is outside them. */
+  async function boundRate(attested: bigint): Promise<RateBounds> {
+    const own = await readRate();
+    const bounds = boundsAround(own, rateToleranceBps);
+    if (attested >= bounds.min && attested <= bounds.max) return bounds;
+    options.onRefusedRate({ chainId: source.chainId, token, attested, own });
+    throw new OperatingError(
+      "PRICE_UNAVAILABLE",
+      "The attestor's rate differs too much from the service's own.",
+      { details: { reason: "rates_differ" } },
+    );
+  }
+
   return {
     readRate,
+    rateToleranceBps,
 
     async findRateAt(address, { route, block }) {
       const timeS = await source.getTime(block);
@@ -79,7 +118,8 @@ export function createPricing(options: {
       if (usable) {
         const { rate, maxAmount, deadline, signature } = usable;
         if (rate === null || signature === null) return null;
-        return { price: { rate, maxAmount, deadline }, signature };
+        const bounds = await boundRate(rate);
+        return { price: { rate, maxAmount, deadline }, signature, bounds };
       }
       const deadline = nowS() + PRICE_LIFETIME_S;
       const number = await nextPriceNumber(db, commitmentHash);

@@ -154,7 +154,17 @@ function openBench(db: Db, { token, contract }: SuitePair, scale: Scale): RouteB
         pricing:
           rate === undefined
             ? null
-            : createPricing({ db, clock, source, token, contract, readRate, wakeAttestor: wake }),
+            : createPricing({
+                db,
+                clock,
+                source,
+                token,
+                contract,
+                readRate,
+                rateToleranceBps: 200,
+                onRefusedRate: () => undefined,
+                wakeAttestor: wake,
+              }),
       }),
 
     receiptOf(sweep) {
@@ -253,6 +263,13 @@ for (const [decimalsIn, decimalsOut, rate] of [
         ],
       },
       { name: "signature", type: "bytes" },
+      {
+        type: "tuple",
+        components: [
+          { name: "min", type: "uint256" },
+          { name: "max", type: "uint256" },
+        ],
+      },
     ],
     leastByContract: (amount, caps) => minOutOfPriced(amount, caps, rate, scale),
   });

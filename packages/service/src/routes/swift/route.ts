@@ -16,7 +16,7 @@ import type { Clock } from "../../core/ports.ts";
 import type { Db } from "../../db/schema.ts";
 import { type FeeItems, type FeeTerms, type GasStep, itemise } from "../../fees/index.ts";
 import type { Inventory, Reservation, Route } from "../port.ts";
-import type { Pricing } from "./pricing.ts";
+import { boundsAround, type Pricing } from "./pricing.ts";
 import * as store from "./store.ts";
 
 /** Gas of the lock, the payout and the claim. */
@@ -25,9 +25,6 @@ export const SWIFT_GAS = [
   { on: "destination", gas: 116_000n, paysRecipient: true },
   { on: "source", gas: 65_000n },
 ] as const satisfies readonly GasStep[];
-
-/** How far the attestor's rate may exceed ours before a payout needs more than its reservation: 2 %. */
-const RATE_MARGIN_BPS = 200;
 
 /**
  * `SWIFT`: locks the wallet's balance in an escrow on the source chain and pays from inventory on the destination. The
@@ -86,10 +83,10 @@ export function createSwiftRoute(options: {
       : minOutOf({ amount, maxFeeBps: caps.maxFeeBps, decimalsIn, decimalsOut });
   }
 
-  /** Before fees; the attestor's rate may be slightly above ours. */
+  /** Before fees, at the highest rate of the attestor that is used. */
   function largestPayout(amount: bigint, rate: bigint): bigint {
-    const fair = fairAt(rate, amount);
-    return pricing ? fair + feeOf(fair, RATE_MARGIN_BPS) : fair;
+    const highest = pricing ? boundsAround(rate, pricing.rateToleranceBps).max : rate;
+    return fairAt(highest, amount);
   }
 
   return {

@@ -1,8 +1,6 @@
 /** Parsers of a node's answers. Each throws `TypeError` on any other form. */
 import { type Static, type TSchema, Type } from "typebox";
 import { Compile } from "typebox/compile";
-import { AccountState, getTokenDecoder as getTokenAccountDecoder } from "@solana-program/token";
-import { unwrapOption } from "@solana/kit";
 import { type Address, type Hex32, toHex32 } from "../../core/hex.ts";
 import { decodeBase58, fromBase58 } from "./base58.ts";
 import { isLeftover } from "./failures.ts";
@@ -11,11 +9,11 @@ import { MEMO_PROGRAM } from "./memos.ts";
 export const KEY = "^[1-9A-HJ-NP-Za-km-z]{32,44}$";
 export const SIGNATURE = "^[1-9A-HJ-NP-Za-km-z]{64,88}$";
 const DIGITS = "^(0|[1-9][0-9]{0,19})$";
-const Key = Type.String({ pattern: KEY });
+export const Key = Type.String({ pattern: KEY });
 const Signature = Type.String({ pattern: SIGNATURE });
 export const Whole = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 /** Can exceed the safe integers; then the number is inexact. */
-const Lamports = Type.Number({ minimum: 0 });
+export const Lamports = Type.Number({ minimum: 0 });
 const Digits = Type.String({ pattern: DIGITS });
 
 const TokenBalance = Type.Object({
@@ -67,16 +65,8 @@ const Transaction = Type.Object({
   }),
 });
 
-const Account = Type.Union([
-  Type.Null(),
-  Type.Object({
-    data: Type.Tuple([Type.String(), Type.Literal("base64")]),
-    lamports: Lamports,
-    owner: Key,
-  }),
-]);
-
-const InContext = <T extends TSchema>(value: T) =>
+/** A value, and the slot at which the node read it. */
+export const InContext = <T extends TSchema>(value: T) =>
   Type.Object({ context: Type.Object({ slot: Whole }), value });
 
 const Checks = {
@@ -86,8 +76,6 @@ const Checks = {
   signatures: Compile(Type.Object({ ...BlockHead.properties, signatures: Type.Array(Signature) })),
   head: Compile(BlockHead),
   transaction: Compile(Type.Union([Type.Null(), Transaction])),
-  accounts: Compile(InContext(Type.Array(Account))),
-  tokenAccounts: Compile(InContext(Type.Array(Type.Object({ pubkey: Key, account: Account })))),
   history: Compile(
     Type.Array(
       Type.Object({
@@ -163,22 +151,6 @@ export interface TransactionAnswer extends Changes {
   readonly memos: readonly MemoAnswer[];
 }
 
-/** An existing account. */
-export interface AccountAnswer {
-  /** In base58. */
-  readonly owner: string;
-  readonly data: Uint8Array;
-  readonly lamports: bigint;
-}
-
-/** A token account. */
-export interface TokenAccountAnswer {
-  readonly account: Address;
-  readonly amount: bigint;
-  /** Whether another account may move its tokens or close it. */
-  readonly isShared: boolean;
-}
-
 /** An entry of an account's history, newest first. */
 export interface HistoryEntry {
   readonly signature: string;
@@ -192,8 +164,9 @@ interface Check<T> {
   Check(value: unknown): value is T;
 }
 
-export function expectForm<T>(check: Check<T>, what: string, value: unknown): T {
-  if (!check.Check(value)) throw new TypeError(`expected ${what}`);
+/** Returns a value of the checked form, which the error names. */
+export function expectForm<T>(check: Check<T>, form: string, value: unknown): T {
+  if (!check.Check(value)) throw new TypeError(`expected ${form}`);
   return value;
 }
 
@@ -316,46 +289,6 @@ export function keyAt(keys: readonly string[], index: number): string {
 function decodeText(data: string): string {
   return Buffer.from(decodeBase58(data)).toString("utf8");
 }
-
-/** Parses accounts, in the order of the request, and the slot of their state. */
-export function parseAccounts(value: unknown): {
-  readonly slot: bigint;
-  readonly accounts: readonly (AccountAnswer | null)[];
-} {
-  const { context, value: accounts } = expectForm(Checks.accounts, "accounts", value);
-  return { slot: BigInt(context.slot), accounts: accounts.map(readAccount) };
-}
-
-function readAccount(account: Static<typeof Account>): AccountAnswer | null {
-  if (account === null) return null;
-  const { owner, lamports, data } = account;
-  if (!Number.isSafeInteger(lamports)) throw new TypeError("expected lamports");
-  return { owner, lamports: BigInt(lamports), data: Buffer.from(data[0], "base64") };
-}
-
-/** Parses the open token accounts of an owner and mint, and the slot of their state. */
-export function parseTokenAccounts(
-  expected: { readonly owner: string; readonly mint: string },
-  value: unknown,
-): { readonly slot: bigint; readonly accounts: readonly TokenAccountAnswer[] } {
-  const answer = expectForm(Checks.tokenAccounts, "token accounts", value);
-  const accounts = answer.value.flatMap(({ pubkey, account: written }) => {
-    const account = readAccount(written);
-    if (!account) throw new TypeError("expected an account");
-    const token = getTokenAccountDecoder().decode(account.data.subarray(0, TOKEN_ACCOUNT_BYTES));
-    if (token.owner !== expected.owner || token.mint !== expected.mint) {
-      throw new TypeError("expected accounts of the owner and the mint");
-    }
-    if (token.state === AccountState.Uninitialized) return [];
-    const delegate = unwrapOption(token.delegate);
-    const closer = unwrapOption(token.closeAuthority);
-    const isShared = delegate !== null || (closer !== null && closer !== token.owner);
-    return [{ account: fromBase58(pubkey), amount: token.amount, isShared }];
-  });
-  return { slot: BigInt(answer.context.slot), accounts };
-}
-
-const TOKEN_ACCOUNT_BYTES = 165;
 
 /** Parses a page of an account's history. */
 export function parseHistory(value: unknown): readonly HistoryEntry[] {

@@ -1,7 +1,7 @@
 /** Balances of wallets at the newest final slot, as nodes report it: Solana serves no other final state. */
 import { type Address, NATIVE_SOL } from "../../core/hex.ts";
 import type { FinalBalances, HeldAt, TokenHolding } from "../port/index.ts";
-import type { TokenAccountAnswer } from "./answers.ts";
+import type { TokenAccountAnswer } from "./account-answers.ts";
 import type { Quorum } from "./quorum.ts";
 
 /** Concurrent requests. */

@@ -3,7 +3,8 @@ import type { Address, Hex32, TxHash } from "../../core/hex.ts";
 import { OperatingError } from "../../core/errors.ts";
 import { getTokenDecoder } from "@solana-program/token";
 import type { FoundDelivery, FoundRefund, Lock } from "../port/index.ts";
-import type { AccountAnswer, TransactionAnswer } from "./answers.ts";
+import type { AccountAnswer } from "./account-answers.ts";
+import type { TransactionAnswer } from "./answers.ts";
 import { fromSignature, isSignature, toBase58, toSignature } from "./base58.ts";
 import {
   lockAddressOf,

@@ -6,7 +6,7 @@ import { AccountState, type Extension, getMintDecoder } from "@solana-program/to
 import { unwrapOption } from "@solana/kit";
 import { OperatingError } from "../../core/errors.ts";
 import type { Address } from "../../core/hex.ts";
-import type { AccountAnswer } from "./answers.ts";
+import type { AccountAnswer } from "./account-answers.ts";
 import { toBase58 } from "./base58.ts";
 import { TOKEN_PROGRAMS } from "./derived-accounts.ts";
 import type { MintFacts } from "./order-facts.ts";

@@ -7,9 +7,13 @@ import { createRpc, type NodeAnswer, type Rpc } from "../rpc/rpc.ts";
 import type { NodeTraffic } from "../rpc/traffic.ts";
 import {
   type AccountAnswer,
+  parseAccounts,
+  parseTokenAccounts,
+  type TokenAccountAnswer,
+} from "./account-answers.ts";
+import {
   type BlockHeadAnswer,
   type HistoryEntry,
-  parseAccounts,
   parseBlockHead,
   parseBlockSignatures,
   parseHash,
@@ -17,10 +21,8 @@ import {
   parsePrices,
   parseSimulation,
   parseSlots,
-  parseTokenAccounts,
   parseTransaction,
   parseWhole,
-  type TokenAccountAnswer,
   type TransactionAnswer,
 } from "./answers.ts";
 import { type BlockAnswer, parseBlock } from "./block-answer.ts";

@@ -5,7 +5,7 @@
 import { Bug } from "../../core/assert.ts";
 import { type Address, NATIVE_SOL } from "../../core/hex.ts";
 import type { BlockRef, ChainReader, Held, ReadPoint, TokenSource } from "../port/index.ts";
-import type { TokenAccountAnswer } from "./answers.ts";
+import type { TokenAccountAnswer } from "./account-answers.ts";
 import type { BlockAnswer } from "./block-answer.ts";
 import { associatedAccountOf, type TokenProgram } from "./derived-accounts.ts";
 import { SOURCES_MAX } from "./orders.ts";

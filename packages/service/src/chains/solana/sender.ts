@@ -13,7 +13,7 @@ import {
   unpadAddress,
 } from "../../core/hex.ts";
 import type { Rule } from "../ask-nodes.ts";
-import type { AccountAnswer } from "./answers.ts";
+import type { AccountAnswer } from "./account-answers.ts";
 import {
   type BlockhashSequencing,
   type Call,

@@ -61,7 +61,9 @@ describe("migrations", () => {
 
 /** Reads `table.column` from the source of the types, with ` or null` where the column is nullable. */
 async function columnsInTypes(): Promise<string[]> {
-  const source = await readFile(join(import.meta.dirname, "schema.ts"), "utf8");
+  const files = ["schema.ts", "chain-tables.ts"].map((name) => join(import.meta.dirname, name));
+  const sources = await Promise.all(files.map((file) => readFile(file, "utf8")));
+  const source = sources.join("\n");
   const bodyOf = (name: string) =>
     new RegExp(`^export interface ${name} \\{\\n([^}]*)^\\}`, "m").exec(source)?.[1] ?? "";
   const fieldsOf = (name: string) => [...bodyOf(name).matchAll(/^ {2}(\w+): (.*);$/gm)];

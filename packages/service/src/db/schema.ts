@@ -1,31 +1,29 @@
-/**
- * The tables as Kysely types. `migrations/` defines the schema; a test compares the two.
- *
- * `numeric` is read as a decimal string and converted to bigint in the stores, `bigint` as bigint, and `timestamptz` as
- * the wire's timestamp (`YYYY-MM-DDTHH:mm:ss.SSSZ`); see `pool.ts`.
- */
+/** The tables as Kysely types. `migrations/` defines the schema; a test compares the two. */
 import type { ChainKind } from "../core/chain-registry.ts";
 import type { ErrorObject } from "@sluice/sdk/wire";
 import type { ColumnType, Generated, Kysely, Transaction } from "kysely";
-
-/** numeric(78,0): written as bigint or decimal string, read as decimal string. */
-type Numeric = ColumnType<string, bigint | string, bigint | string>;
-type NumericOrNull = ColumnType<
-  string | null,
-  bigint | string | null | undefined,
-  bigint | string | null
->;
-type Int8 = ColumnType<bigint, bigint | number, bigint | number>;
-type Int8OrNull = ColumnType<
-  bigint | null,
-  bigint | number | null | undefined,
-  bigint | number | null
->;
-/** A wire timestamp. */
-type Stamp = string;
-type GeneratedStamp = ColumnType<string, string | undefined, string>;
-type Json<T> = ColumnType<T, string, string>;
-type JsonOrNull<T> = ColumnType<T | null, string | null | undefined, string | null>;
+import type {
+  AttemptsTable,
+  BalanceRoundsTable,
+  DepositsTable,
+  FreshWalletsTable,
+  LanesTable,
+  OutflowsTable,
+  RpcBudgetsTable,
+  ScannerBlocksTable,
+  ScannerFinalityTable,
+  TransactionsTable,
+} from "./chain-tables.ts";
+import type {
+  GeneratedStamp,
+  Int8,
+  Int8OrNull,
+  Json,
+  JsonOrNull,
+  Numeric,
+  NumericOrNull,
+  Stamp,
+} from "./columns.ts";
 
 export interface IntegratorsTable {
   id: string;
@@ -65,13 +63,6 @@ export interface AddressesTable {
   wallet: string;
   proof: string | null;
   created_at: Stamp;
-}
-
-export interface ScannerBlocksTable {
-  chain_id: number;
-  number: Int8;
-  hash: string;
-  parent_hash: string;
 }
 
 export interface SettlementsTable {
@@ -130,40 +121,6 @@ export interface SettlementTransitionsTable {
   at: GeneratedStamp;
 }
 
-export interface DepositsTable {
-  id: string;
-  chain_id: number;
-  wallet: string;
-  token: string;
-  tx_hash: string | null;
-  ordinal: number;
-  log_index: number;
-  sender: string | null;
-  amount: Numeric;
-  block_number: Int8;
-  block_hash: string;
-  address_id: string;
-  integrator_id: string;
-  settlement_id: string | null;
-  queued: boolean;
-  ignored_reason: string | null;
-  detected_at: GeneratedStamp;
-  orphaned_at: Stamp | null;
-  recheck_at: Stamp | null;
-}
-
-export interface OutflowsTable {
-  chain_id: number;
-  block_number: Int8;
-  block_hash: string;
-  log_index: number;
-  wallet: string;
-  token: string;
-  amount: Numeric;
-  kind: string;
-  tx_hash: string;
-}
-
 /** Ledger lines. Written by triggers, and by the auditor for surpluses and write-offs. */
 export interface LedgerLinesTable {
   id: Generated<bigint>;
@@ -196,69 +153,6 @@ export interface AuditRoundsTable {
   block_number: Int8;
   at: Stamp;
   last_wallet: string;
-}
-
-export interface ScannerFinalityTable {
-  chain_id: number;
-  number: bigint;
-}
-
-export interface BalanceRoundsTable {
-  chain_id: number;
-  list: string;
-  integrator_id: string;
-  position: string;
-  swept_at: Stamp;
-}
-
-export interface FreshWalletsTable {
-  chain_id: number;
-  integrator_id: string;
-  wallet: string;
-  fresh_until: Stamp;
-}
-
-export interface LanesTable {
-  chain_id: number;
-  address: string;
-  purpose: string;
-  next_nonce: number;
-}
-
-export interface TransactionsTable {
-  id: string;
-  chain_id: number;
-  lane: string;
-  intent: string;
-  settlement_id: string | null;
-  to_address: string;
-  data: string;
-  value: Numeric;
-  gas: Int8;
-  nonce: number | null;
-  carrier_id: string | null;
-  state: string;
-  succeeded: boolean | null;
-  mined_hash: string | null;
-  mined_block_hash: string | null;
-  mined_block_number: Int8OrNull;
-  created_at: GeneratedStamp;
-  gas_cost: NumericOrNull;
-  retry_at: Generated<Stamp | null>;
-}
-
-export interface AttemptsTable {
-  hash: string;
-  transaction_id: string;
-  number: number;
-  raw: string;
-  max_fee_per_gas: Numeric;
-  max_priority_fee_per_gas: Numeric;
-  blockhash: string | null;
-  last_valid_height: Int8 | null;
-  created_at: Stamp;
-  sent_at: Stamp | null;
-  accepted: Generated<boolean>;
 }
 
 export interface DeliveriesTable {
@@ -391,13 +285,6 @@ export interface EventsTable {
   id: string;
   type: string;
   data: Json<Record<string, unknown>>;
-}
-
-export interface RpcBudgetsTable {
-  chain_id: number;
-  host: string;
-  day: number;
-  requests: bigint;
 }
 
 export interface Database {

@@ -2,7 +2,8 @@
 import { type Selectable, sql } from "kysely";
 import { type Hex, toHex32, toTxHash } from "../core/hex.ts";
 import { formatStamp } from "../core/stamp.ts";
-import type { AttemptsTable, Db, Tx } from "../db/schema.ts";
+import type { AttemptsTable } from "../db/chain-tables.ts";
+import type { Db, Tx } from "../db/schema.ts";
 import type { Attempt } from "./types.ts";
 
 /** Returns the attempts of a transaction, newest first. */

@@ -8,7 +8,8 @@ import { type Selectable, sql } from "kysely";
 import { assert } from "../core/assert.ts";
 import { type Address, type Hex, toAddress, toHex32, toTxHash, type TxHash } from "../core/hex.ts";
 import { formatStamp } from "../core/stamp.ts";
-import type { Db, TransactionsTable, Tx } from "../db/schema.ts";
+import type { TransactionsTable } from "../db/chain-tables.ts";
+import type { Db, Tx } from "../db/schema.ts";
 import type { IntentName, LaneTransaction, MinedFacts, TransactionState } from "./types.ts";
 
 /** Inserts an intent in state `queued`. Does nothing if an intent with this name exists. */

@@ -137,6 +137,13 @@ export const depositFactoryAbi = [
   },
   {
     type: "function",
+    name: "hasEnoughAttestors",
+    inputs: [],
+    outputs: [{ name: "", type: "bool", internalType: "bool" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
     name: "hasRole",
     inputs: [
       { name: "role", type: "bytes32", internalType: "bytes32" },
@@ -461,6 +468,26 @@ export const depositFactoryAbi = [
     stateMutability: "nonpayable",
   },
   { type: "function", name: "unpause", inputs: [], outputs: [], stateMutability: "nonpayable" },
+  {
+    type: "function",
+    name: "wasAttestor",
+    inputs: [
+      { name: "who", type: "address", internalType: "address" },
+      { name: "time", type: "uint256", internalType: "uint256" },
+    ],
+    outputs: [{ name: "", type: "bool", internalType: "bool" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "wasRelayer",
+    inputs: [
+      { name: "who", type: "address", internalType: "address" },
+      { name: "time", type: "uint256", internalType: "uint256" },
+    ],
+    outputs: [{ name: "", type: "bool", internalType: "bool" }],
+    stateMutability: "view",
+  },
   {
     type: "event",
     name: "Cancelled",
@@ -1980,10 +2007,65 @@ export const escrowAbi = [
   },
   {
     type: "function",
+    name: "TAKE_BACK_NOTICE",
+    inputs: [],
+    outputs: [{ name: "", type: "uint256", internalType: "uint256" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "announceTakeBack",
+    inputs: [
+      {
+        name: "c",
+        type: "tuple",
+        internalType: "struct Commitment",
+        components: [
+          { name: "integrator", type: "bytes32", internalType: "bytes32" },
+          { name: "userId", type: "bytes32", internalType: "bytes32" },
+          { name: "destChain", type: "uint16", internalType: "uint16" },
+          { name: "destWallet", type: "bytes32", internalType: "bytes32" },
+          { name: "destToken", type: "bytes32", internalType: "bytes32" },
+          { name: "refundAuthority", type: "bytes32", internalType: "bytes32" },
+          { name: "maxFeeBps", type: "uint16", internalType: "uint16" },
+          { name: "maxSlippageBps", type: "uint16", internalType: "uint16" },
+        ],
+      },
+      { name: "token", type: "address", internalType: "address" },
+    ],
+    outputs: [],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
     name: "bridgeId",
     inputs: [],
     outputs: [{ name: "", type: "uint16", internalType: "uint16" }],
     stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "cancelTakeBack",
+    inputs: [
+      {
+        name: "c",
+        type: "tuple",
+        internalType: "struct Commitment",
+        components: [
+          { name: "integrator", type: "bytes32", internalType: "bytes32" },
+          { name: "userId", type: "bytes32", internalType: "bytes32" },
+          { name: "destChain", type: "uint16", internalType: "uint16" },
+          { name: "destWallet", type: "bytes32", internalType: "bytes32" },
+          { name: "destToken", type: "bytes32", internalType: "bytes32" },
+          { name: "refundAuthority", type: "bytes32", internalType: "bytes32" },
+          { name: "maxFeeBps", type: "uint16", internalType: "uint16" },
+          { name: "maxSlippageBps", type: "uint16", internalType: "uint16" },
+        ],
+      },
+      { name: "token", type: "address", internalType: "address" },
+    ],
+    outputs: [],
+    stateMutability: "nonpayable",
   },
   {
     type: "function",
@@ -2117,6 +2199,16 @@ export const escrowAbi = [
   },
   {
     type: "function",
+    name: "takeBackAnnouncedAt",
+    inputs: [
+      { name: "wallet", type: "address", internalType: "address" },
+      { name: "token", type: "address", internalType: "address" },
+    ],
+    outputs: [{ name: "", type: "uint256", internalType: "uint256" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
     name: "treasury",
     inputs: [],
     outputs: [{ name: "", type: "address", internalType: "address" }],
@@ -2160,6 +2252,25 @@ export const escrowAbi = [
   },
   {
     type: "event",
+    name: "TakeBackAnnounced",
+    inputs: [
+      { name: "wallet", type: "address", indexed: true, internalType: "address" },
+      { name: "token", type: "address", indexed: true, internalType: "address" },
+      { name: "announcedAt", type: "uint256", indexed: false, internalType: "uint256" },
+    ],
+    anonymous: false,
+  },
+  {
+    type: "event",
+    name: "TakeBackCancelled",
+    inputs: [
+      { name: "wallet", type: "address", indexed: true, internalType: "address" },
+      { name: "token", type: "address", indexed: true, internalType: "address" },
+    ],
+    anonymous: false,
+  },
+  {
+    type: "event",
     name: "TakenBack",
     inputs: [
       { name: "deliveryId", type: "bytes32", indexed: true, internalType: "bytes32" },
@@ -2190,6 +2301,14 @@ export const escrowAbi = [
     type: "error",
     name: "NotAnAddress",
     inputs: [{ name: "value", type: "bytes32", internalType: "bytes32" }],
+  },
+  {
+    type: "error",
+    name: "NotAnnounced",
+    inputs: [
+      { name: "wallet", type: "address", internalType: "address" },
+      { name: "token", type: "address", internalType: "address" },
+    ],
   },
   {
     type: "error",
@@ -2256,12 +2375,21 @@ export const escrowAbi = [
   },
   {
     type: "error",
+    name: "TakeBackPending",
+    inputs: [
+      { name: "wallet", type: "address", internalType: "address" },
+      { name: "token", type: "address", internalType: "address" },
+    ],
+  },
+  {
+    type: "error",
     name: "TooEarly",
     inputs: [
       { name: "earliest", type: "uint256", internalType: "uint256" },
       { name: "timestamp", type: "uint256", internalType: "uint256" },
     ],
   },
+  { type: "error", name: "TooFewAttestors", inputs: [] },
   {
     type: "error",
     name: "WrongCommitment",
@@ -3865,6 +3993,14 @@ export const errorsAbi = [
   },
   {
     type: "error",
+    name: "NotAnnounced",
+    inputs: [
+      { name: "wallet", type: "address", internalType: "address" },
+      { name: "token", type: "address", internalType: "address" },
+    ],
+  },
+  {
+    type: "error",
     name: "NotAttestor",
     inputs: [{ name: "signer", type: "address", internalType: "address" }],
   },
@@ -4056,6 +4192,14 @@ export const errorsAbi = [
   },
   {
     type: "error",
+    name: "TakeBackPending",
+    inputs: [
+      { name: "wallet", type: "address", internalType: "address" },
+      { name: "token", type: "address", internalType: "address" },
+    ],
+  },
+  {
+    type: "error",
     name: "TooEarly",
     inputs: [
       { name: "earliest", type: "uint256", internalType: "uint256" },
@@ -4070,6 +4214,7 @@ export const errorsAbi = [
       { name: "timestamp", type: "uint256", internalType: "uint256" },
     ],
   },
+  { type: "error", name: "TooFewAttestors", inputs: [] },
   {
     type: "error",
     name: "UnknownRole",

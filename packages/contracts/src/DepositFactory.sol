@@ -12,6 +12,7 @@ import { Address32 } from "./types/Address32.sol";
 import { BoundedCall } from "./types/BoundedCall.sol";
 import { Commitment, CommitmentLib } from "./types/Commitment.sol";
 import { Eip712 } from "./types/Eip712.sol";
+import { Listing } from "./types/Listing.sol";
 import { WalletProxy } from "./types/WalletProxy.sol";
 
 /// @title The deposit factory
@@ -27,6 +28,8 @@ import { WalletProxy } from "./types/WalletProxy.sol";
 ///
 /// No function takes a recipient.
 contract DepositFactory is IDepositFactory, Governed, ReentrancyGuard {
+    using Listing for Listing.History;
+
     /// @inheritdoc IDepositFactory
     bytes32 public constant ROUTE = keccak256("sluice.role.route");
 
@@ -38,6 +41,9 @@ contract DepositFactory is IDepositFactory, Governed, ReentrancyGuard {
         keccak256("Refund(address wallet,address token,uint256 deadline)");
     uint256 private constant REFUND_LIFETIME = 10 minutes;
 
+    /// @dev Attestors whose signatures an attestation needs.
+    uint256 private constant ATTESTOR_THRESHOLD = 1;
+
     /// @dev Bytes of a failed job's revert data in its event.
     uint256 private constant REASON_MAX = 256;
 
@@ -47,10 +53,10 @@ contract DepositFactory is IDepositFactory, Governed, ReentrancyGuard {
     address private immutable IMPLEMENTATION;
     bytes32 private immutable INIT_CODE_HASH;
 
-    mapping(address account => bool) private _relayers;
+    mapping(address account => Listing.History) private _relayers;
 
     modifier onlyRelayer() {
-        if (!_relayers[msg.sender]) revert NotRelayer(msg.sender);
+        if (!_relayers[msg.sender].isListed()) revert NotRelayer(msg.sender);
         _;
     }
 
@@ -179,7 +185,22 @@ contract DepositFactory is IDepositFactory, Governed, ReentrancyGuard {
 
     /// @inheritdoc IDepositFactory
     function isRelayer(address who) external view returns (bool) {
-        return _relayers[who];
+        return _relayers[who].isListed();
+    }
+
+    /// @inheritdoc IDepositFactory
+    function wasRelayer(address who, uint256 time) external view returns (bool) {
+        return _relayers[who].wasListed(time);
+    }
+
+    /// @inheritdoc IDepositFactory
+    function wasAttestor(address who, uint256 time) external view returns (bool) {
+        return _wasMember(ATTESTOR, who, time);
+    }
+
+    /// @inheritdoc IDepositFactory
+    function hasEnoughAttestors() external view returns (bool) {
+        return _countMembers(ATTESTOR) >= ATTESTOR_THRESHOLD;
     }
 
     /// @inheritdoc IDepositFactory
@@ -227,7 +248,8 @@ contract DepositFactory is IDepositFactory, Governed, ReentrancyGuard {
 
     function _setRelayer(address relayer, bool on) private {
         if (relayer == address(0)) revert ZeroAddress();
-        _relayers[relayer] = on;
+        if (on) _relayers[relayer].list();
+        else _relayers[relayer].unlist();
         emit RelayerSet(relayer, on);
     }
 

@@ -4,6 +4,7 @@ pragma solidity 0.8.37;
 import { IERC20 } from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import { SafeERC20 } from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
 import { Address } from "@openzeppelin/contracts/utils/Address.sol";
+import { Math } from "@openzeppelin/contracts/utils/math/Math.sol";
 import { SafeCast } from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 import { IDepositFactory } from "./interfaces/IDepositFactory.sol";
 import { IEscrow } from "./interfaces/IEscrow.sol";
@@ -14,8 +15,10 @@ import { Eip712 } from "./types/Eip712.sol";
 
 /// @title The escrow
 /// @notice Trust: a relayer and an attestor together can move an undelivered lock to the treasury;
-/// neither can alone. Everybody else can move a lock only to the deposit address or its refund
-/// authority, who can act alone after 72 hours. Relayers, attestors and the pause are the factory's.
+/// neither can alone. Both may have been removed since the lock: otherwise a guardian could make the
+/// operator pay twice, by removing them between the payout and its claim. Everybody else can move a
+/// lock only to the deposit address or its refund authority, who can act alone, after 72 hours and 24
+/// hours' notice. Relayers, attestors and the pause are the factory's.
 /// Assumes: only the factory makes a wallet act, and its guard lets no second wallet act meanwhile;
 /// hence the balance difference in `lock` cannot be disturbed by another lock.
 contract Escrow is IEscrow {
@@ -32,13 +35,23 @@ contract Escrow is IEscrow {
     /// @inheritdoc IEscrow
     uint256 public constant TAKE_BACK_AFTER = 72 hours;
 
+    /// @inheritdoc IEscrow
+    uint256 public constant TAKE_BACK_NOTICE = 24 hours;
+
+    /// @param nextSeq Number of the next lock.
+    /// @param announcedAt Time of the standing announcement of a take-back; zero if there is none.
+    struct Account {
+        uint64 nextSeq;
+        uint64 announcedAt;
+    }
+
     IDepositFactory private immutable FACTORY;
     uint16 private immutable BRIDGE_ID;
     uint256 private immutable EVM_CHAIN_ID;
     address private immutable TREASURY;
 
     mapping(bytes32 deliveryId => Lock) private _locks;
-    mapping(address wallet => mapping(address token => uint64)) private _nextSeq;
+    mapping(address wallet => mapping(address token => Account)) private _accounts;
 
     constructor(address factory_, uint16 bridgeId_, uint256 evmChainId_, address treasury_) {
         if (factory_ == address(0) || treasury_ == address(0)) revert ZeroAddress();
@@ -61,7 +74,10 @@ contract Escrow is IEscrow {
         if (FACTORY.paused()) revert IsPaused();
         if (block.chainid != EVM_CHAIN_ID) revert WrongEvmChain(block.chainid, EVM_CHAIN_ID);
 
-        uint64 seq = _nextSeq[wallet][token]++;
+        if (!FACTORY.hasEnoughAttestors()) revert TooFewAttestors();
+        if (_accounts[wallet][token].announcedAt != 0) revert TakeBackPending(wallet, token);
+
+        uint64 seq = _accounts[wallet][token].nextSeq++;
         deliveryId = DeliveryIdLib.compute(
             BRIDGE_ID,
             Address32.toBytes32(address(this)),
@@ -93,8 +109,8 @@ contract Escrow is IEscrow {
         bytes calldata signature
     ) external {
         bytes32 structHash = keccak256(abi.encode(CLAIM_TYPEHASH, deliveryId, paidAmount, deadline));
-        _checkAuthorized(deadline, structHash, signature);
         Lock storage held = _locked(deliveryId);
+        _checkClaimant(held.lockedAt, deadline, structHash, signature);
         if (paidAmount < held.minOut) revert PaidTooLittle(paidAmount, held.minOut);
 
         emit Claimed(deliveryId, paidAmount, held.amount);
@@ -106,7 +122,7 @@ contract Escrow is IEscrow {
         external
     {
         bytes32 structHash = keccak256(abi.encode(RETURN_TYPEHASH, deliveryId, deadline));
-        _checkAuthorized(deadline, structHash, signature);
+        _checkMembers(deadline, structHash, signature);
         Lock storage held = _locked(deliveryId);
 
         emit Returned(deliveryId, held.wallet, held.amount);
@@ -114,13 +130,34 @@ contract Escrow is IEscrow {
     }
 
     /// @inheritdoc IEscrow
+    function announceTakeBack(Commitment calldata c, address token) external {
+        _checkRefundAuthority(c);
+        address wallet = FACTORY.predict(c);
+        Account storage account = _accounts[wallet][token];
+        if (account.announcedAt != 0) revert TakeBackPending(wallet, token);
+        account.announcedAt = SafeCast.toUint64(block.timestamp);
+        emit TakeBackAnnounced(wallet, token, block.timestamp);
+    }
+
+    /// @inheritdoc IEscrow
+    function cancelTakeBack(Commitment calldata c, address token) external {
+        _checkRefundAuthority(c);
+        address wallet = FACTORY.predict(c);
+        Account storage account = _accounts[wallet][token];
+        if (account.announcedAt == 0) revert NotAnnounced(wallet, token);
+        account.announcedAt = 0;
+        emit TakeBackCancelled(wallet, token);
+    }
+
+    /// @inheritdoc IEscrow
     function takeBack(bytes32 deliveryId, Commitment calldata c) external {
         Lock storage held = _locked(deliveryId);
         bytes32 commitment = CommitmentLib.hash(c);
         if (commitment != held.commitment) revert WrongCommitment(commitment, held.commitment);
-        address authority = Address32.toNonZeroAddress(c.refundAuthority);
-        if (msg.sender != authority) revert NotRefundAuthority(msg.sender, c.refundAuthority);
-        uint256 earliest = held.lockedAt + TAKE_BACK_AFTER;
+        address authority = _checkRefundAuthority(c);
+        uint256 announcedAt = _accounts[held.wallet][held.token].announcedAt;
+        if (announcedAt == 0) revert NotAnnounced(held.wallet, held.token);
+        uint256 earliest = Math.max(held.lockedAt + TAKE_BACK_AFTER, announcedAt + TAKE_BACK_NOTICE);
         if (block.timestamp < earliest) revert TooEarly(earliest, block.timestamp);
 
         emit TakenBack(deliveryId, authority, held.amount);
@@ -159,7 +196,12 @@ contract Escrow is IEscrow {
 
     /// @inheritdoc IEscrow
     function nextSeq(address wallet, address token) external view returns (uint64) {
-        return _nextSeq[wallet][token];
+        return _accounts[wallet][token].nextSeq;
+    }
+
+    /// @inheritdoc IEscrow
+    function takeBackAnnouncedAt(address wallet, address token) external view returns (uint256) {
+        return _accounts[wallet][token].announcedAt;
     }
 
     /// @dev Writes the state first, so that a reentrant recipient cannot end the lock twice.
@@ -176,14 +218,43 @@ contract Escrow is IEscrow {
     }
 
     /// @dev Requires a relayer and an attestor's signature, before the deadline.
-    function _checkAuthorized(uint256 deadline, bytes32 structHash, bytes calldata signature)
+    function _checkMembers(uint256 deadline, bytes32 structHash, bytes calldata signature)
         private
         view
     {
         if (!FACTORY.isRelayer(msg.sender)) revert NotRelayer(msg.sender);
-        if (deadline < block.timestamp) revert Expired(deadline, block.timestamp);
-        address signer = Eip712.signerOf(NAME_HASH, structHash, signature);
+        address signer = _signerOf(deadline, structHash, signature);
         if (!FACTORY.isAttestor(signer)) revert NotAttestor(signer);
+    }
+
+    /// @dev The same with members of now or of the time of the lock. They can pay only the treasury.
+    function _checkClaimant(
+        uint256 lockedAt,
+        uint256 deadline,
+        bytes32 structHash,
+        bytes calldata signature
+    ) private view {
+        if (!FACTORY.isRelayer(msg.sender) && !FACTORY.wasRelayer(msg.sender, lockedAt)) {
+            revert NotRelayer(msg.sender);
+        }
+        address signer = _signerOf(deadline, structHash, signature);
+        if (!FACTORY.isAttestor(signer) && !FACTORY.wasAttestor(signer, lockedAt)) {
+            revert NotAttestor(signer);
+        }
+    }
+
+    function _signerOf(uint256 deadline, bytes32 structHash, bytes calldata signature)
+        private
+        view
+        returns (address)
+    {
+        if (deadline < block.timestamp) revert Expired(deadline, block.timestamp);
+        return Eip712.signerOf(NAME_HASH, structHash, signature);
+    }
+
+    function _checkRefundAuthority(Commitment calldata c) private view returns (address authority) {
+        authority = Address32.toNonZeroAddress(c.refundAuthority);
+        if (msg.sender != authority) revert NotRefundAuthority(msg.sender, c.refundAuthority);
     }
 
     /// @dev A function of its own to avoid "stack too deep" in `lock`.

@@ -2,12 +2,15 @@
 pragma solidity 0.8.37;
 
 import { IGoverned } from "./interfaces/IGoverned.sol";
+import { Listing } from "./types/Listing.sol";
 
 /// @title Owner, guardian, delay
 /// @notice `IGoverned` defines the powers and their reasons.
 /// Invariant: no account is a member of a role and pending for it at the same time, so a removed
 /// member cannot return by a pending addition.
 abstract contract Governed is IGoverned {
+    using Listing for Listing.History;
+
     /// @inheritdoc IGoverned
     bytes32 public constant GUARDIAN = keccak256("sluice.role.guardian");
 
@@ -18,7 +21,8 @@ abstract contract Governed is IGoverned {
     address private _guardian;
     bool private _sealed;
     bool private _paused;
-    mapping(bytes32 role => mapping(address account => bool)) private _members;
+    mapping(bytes32 role => mapping(address account => Listing.History)) private _members;
+    mapping(bytes32 role => uint256) private _memberCounts;
     mapping(bytes32 role => mapping(address account => uint256)) private _etas;
 
     modifier onlyOwner() {
@@ -90,8 +94,8 @@ abstract contract Governed is IGoverned {
     /// @inheritdoc IGoverned
     function remove(bytes32 role, address who) external onlyOwnerOrGuardian {
         if (!_isListRole(role)) revert UnknownRole(role);
-        if (!_members[role][who]) revert NotMember(role, who);
-        _members[role][who] = false;
+        if (!_members[role][who].unlist()) revert NotMember(role, who);
+        --_memberCounts[role];
         emit RoleRevoked(role, who);
     }
 
@@ -146,7 +150,7 @@ abstract contract Governed is IGoverned {
 
     /// @inheritdoc IGoverned
     function hasRole(bytes32 role, address who) public view returns (bool) {
-        return role == GUARDIAN ? who == _guardian : _members[role][who];
+        return role == GUARDIAN ? who == _guardian : _isMember(role, who);
     }
 
     /// @dev Lets the owner grant roles without the delay, once.
@@ -161,7 +165,7 @@ abstract contract Governed is IGoverned {
         if (account == address(0)) revert ZeroAddress();
         _checkMember(role, account);
         delete _etas[role][account];
-        _members[role][account] = true;
+        if (_members[role][account].list()) ++_memberCounts[role];
         emit RoleGranted(role, account);
     }
 
@@ -172,7 +176,16 @@ abstract contract Governed is IGoverned {
     function _isListRole(bytes32 role) internal pure virtual returns (bool);
 
     function _isMember(bytes32 role, address account) internal view returns (bool) {
-        return _members[role][account];
+        return _members[role][account].isListed();
+    }
+
+    /// @dev Returns whether the account was a member at a time that is not in the future.
+    function _wasMember(bytes32 role, address account, uint256 time) internal view returns (bool) {
+        return _members[role][account].wasListed(time);
+    }
+
+    function _countMembers(bytes32 role) internal view returns (uint256) {
+        return _memberCounts[role];
     }
 
     function _replaceGuardian(address account) private {

@@ -39,8 +39,10 @@ contract ThiefHandler is Users {
                 : abi.encode(RouteFee(uint16(uint256(data) % 60), uint256(data) >> 240))
         });
         uint64 seq = escrow.nextSeq(factory.predict(job.c), address(usdc));
+        bool barred = escrow.takeBackAnnouncedAt(factory.predict(job.c), address(usdc)) != 0;
         vm.prank(RELAYER);
         try factory.settle(job) {
+            assertTrue(!barred || job.route != address(escrowRoute), "no lock while announced");
             if (job.route == address(escrowRoute)) _ids.push(idOf(job.c, seq));
         } catch { }
     }
@@ -88,15 +90,30 @@ contract ThiefHandler is Users {
         } catch { }
     }
 
+    /// @dev Any user's authority, any user's commitment.
+    function announceAny(uint256 caller, uint256 user, bool cancels) external {
+        Commitment memory c = commitments[user % USERS];
+        bytes memory change = cancels
+            ? abi.encodeCall(escrow.cancelTakeBack, (c, address(usdc)))
+            : abi.encodeCall(escrow.announceTakeBack, (c, address(usdc)));
+        vm.prank(authorityOf(caller % USERS));
+        (bool done,) = address(escrow).call(change);
+        assertTrue(!done || caller % USERS == user % USERS, "by the authority of the commitment");
+    }
+
     /// @dev Any user's authority, any lock, any user's commitment.
     function takeBackAny(uint256 index, uint256 caller, uint256 user) external {
         if (_ids.length == 0) return;
         bytes32 id = _ids[index % _ids.length];
         uint256 lockedAt = escrow.lockOf(id).lockedAt;
+        uint256 announcedAt =
+            escrow.takeBackAnnouncedAt(factory.predict(commitments[user % USERS]), address(usdc));
         vm.prank(authorityOf(caller % USERS));
         try escrow.takeBack(id, commitments[user % USERS]) {
             assertTrue(caller % USERS == user % USERS, "by the authority of the commitment");
             assertTrue(block.timestamp >= lockedAt + 72 hours, "after 72 hours");
+            assertTrue(announcedAt != 0, "announced");
+            assertTrue(block.timestamp >= announcedAt + 24 hours, "after 24 hours' notice");
         } catch { }
     }
 

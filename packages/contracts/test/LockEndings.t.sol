@@ -80,60 +80,6 @@ contract LockEndingsTest is Fixture {
         escrow.returnToWallet(_id, block.timestamp, signature);
     }
 
-    function test_takeBack_PaysTheRefundAuthorityAfter72Hours() public {
-        vm.warp(START + 72 hours);
-        vm.expectEmit(address(escrow));
-        emit IEscrow.TakenBack(_id, REFUNDEE, AMOUNT);
-        _takeBack();
-        assertEq(usdc.balanceOf(REFUNDEE), AMOUNT, "refund authority");
-        assertTrue(escrow.lockOf(_id).state == IEscrow.LockState.TakenBack, "state");
-    }
-
-    function test_takeBack_RevertsBefore72Hours() public {
-        uint256 earliest = START + escrow.TAKE_BACK_AFTER();
-        assertEq(earliest, START + 72 hours, "the promise");
-        vm.warp(earliest - 1);
-        vm.expectRevert(abi.encodeWithSelector(IEscrow.TooEarly.selector, earliest, earliest - 1));
-        _takeBack();
-    }
-
-    function test_takeBack_RevertsForAnybodyElse() public {
-        vm.warp(START + 72 hours);
-        Commitment memory c = remoteCommitment();
-        address[5] memory others = [RELAYER, SETTLER, OWNER, GUARDIAN, vm.addr(ATTESTOR_KEY)];
-        for (uint256 i; i < others.length; ++i) {
-            vm.expectRevert(
-                abi.encodeWithSelector(
-                    IEscrow.NotRefundAuthority.selector, others[i], c.refundAuthority
-                )
-            );
-            vm.prank(others[i]);
-            escrow.takeBack(_id, c);
-        }
-    }
-
-    function test_takeBack_RevertsForAnotherCommitment() public {
-        vm.warp(START + 72 hours);
-        Commitment memory c = remoteCommitment();
-        bytes32 expected = factory.hashOf(c);
-        c.refundAuthority = word(STRANGER);
-        vm.expectRevert(
-            abi.encodeWithSelector(IEscrow.WrongCommitment.selector, factory.hashOf(c), expected)
-        );
-        vm.prank(STRANGER);
-        escrow.takeBack(_id, c);
-    }
-
-    function test_takeBack_RevertsForAnUnknownLock() public {
-        vm.expectRevert(
-            abi.encodeWithSelector(
-                IEscrow.NotLocked.selector, bytes32("nothing"), IEscrow.LockState.None
-            )
-        );
-        vm.prank(REFUNDEE);
-        escrow.takeBack(bytes32("nothing"), remoteCommitment());
-    }
-
     function test_endings_WorkWhilePaused() public {
         bytes32 second = lockDeposit(AMOUNT);
         bytes32 third = lockDeposit(AMOUNT);
@@ -143,6 +89,7 @@ contract LockEndingsTest is Fixture {
         bytes memory signature = signClaim(ATTESTOR_KEY, second, PAID, block.timestamp);
         vm.prank(RELAYER);
         escrow.claim(second, PAID, block.timestamp, signature);
+        announceTakeBack(remoteCommitment(), address(usdc));
         vm.warp(START + 72 hours);
         vm.prank(REFUNDEE);
         escrow.takeBack(third, remoteCommitment());
@@ -172,6 +119,7 @@ contract LockEndingsTest is Fixture {
         vm.prank(RELAYER);
         escrow.claim(ids[1], 1 ether, block.timestamp, signature);
         assertEq(TREASURY.balance, 1 ether, "treasury");
+        announceTakeBack(job.c, NATIVE);
         vm.warp(block.timestamp + 72 hours);
         vm.prank(REFUNDEE);
         escrow.takeBack(ids[2], job.c);
@@ -193,6 +141,7 @@ contract LockEndingsTest is Fixture {
 
     /// @dev With any attempts in any order, one ending succeeds and the amount moves once.
     function testFuzz_endings_ExactlyOneSucceeds(uint8[6] calldata order) public {
+        announceTakeBack(remoteCommitment(), address(usdc));
         vm.warp(START + 72 hours);
         uint256 succeeded;
         for (uint256 i; i < order.length; ++i) {
@@ -238,10 +187,5 @@ contract LockEndingsTest is Fixture {
         bytes memory signature = signReturn(key, _id, deadline);
         vm.prank(RELAYER);
         escrow.returnToWallet(_id, deadline, signature);
-    }
-
-    function _takeBack() private {
-        vm.prank(REFUNDEE);
-        escrow.takeBack(_id, remoteCommitment());
     }
 }

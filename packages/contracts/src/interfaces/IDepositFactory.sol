@@ -69,6 +69,14 @@ interface IDepositFactory is IGoverned {
     function isRelayer(address who) external view returns (bool);
     function isAttestor(address who) external view returns (bool);
 
+    /// @notice Returns whether an account was listed at a time that is not in the future, whatever
+    /// happened to it since. Never changes for a past time: the escrow's claims rest on it.
+    function wasRelayer(address who, uint256 time) external view returns (bool);
+    function wasAttestor(address who, uint256 time) external view returns (bool);
+
+    /// @notice Returns whether the listed attestors suffice for an attestation.
+    function hasEnoughAttestors() external view returns (bool);
+
     /// @notice Returns the implementation of every wallet.
     function implementation() external view returns (address);
 
@@ -93,7 +101,8 @@ interface IDepositFactory is IGoverned {
     ) external;
 
     /// @notice Adds a relayer (owner) or removes one (owner or guardian). Without delay, since relayers
-    /// choose the time and a listed route, never a recipient.
+    /// choose the time and a listed route, never a recipient. A removed relayer can still claim the
+    /// locks of its time.
     function setRelayer(address relayer, bool on) external;
 
     /// @notice Deploys a wallet; does nothing if it exists. Anybody may call.

@@ -74,7 +74,7 @@ interface IGoverned {
     function cancel(bytes32 role, address who) external;
 
     /// @notice Removes a member at once. Owner or guardian; the guardian itself cannot be
-    /// removed.
+    /// removed. The times of its membership stay on record.
     function remove(bytes32 role, address who) external;
 
     /// @notice Stops settlement, never refunds. Guardian only.

@@ -187,6 +187,12 @@ abstract contract Fixture is Test {
         return delivery.deliveryIdOf(orderOf(seq, 1));
     }
 
+    /// @dev By the refund authority of the commitment.
+    function announceTakeBack(Commitment memory c, address token) internal {
+        vm.prank(address(uint160(uint256(c.refundAuthority))));
+        escrow.announceTakeBack(c, token);
+    }
+
     function orderOf(uint64 seq, uint256 amount) internal view returns (IDelivery.Order memory) {
         return IDelivery.Order({
             c: remoteCommitment(),

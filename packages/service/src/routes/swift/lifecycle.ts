@@ -7,7 +7,7 @@
  *    |  |     locked               (the payout's block was orphaned)
  *    |  |
  *    +--+--> returning -> returned (payout window passed: the escrow returns the lock to the deposit address)
- *    +-----> taken_back            (the refund authority took it, 72 hours after the lock)
+ *    +-----> taken_back            (the refund authority took it, after 72 hours and its notice)
  *
  * `locked`: the attestor is asked to sign the payout; the payout is sent; the reader looks for it. `delivered`: the payout was
  * seen; once it is final the attestor is asked to sign the claim. `claiming`: the claim is sent. `claimed`: the escrow has

@@ -21,8 +21,8 @@ import * as store from "./store.ts";
 
 /** Gas of the lock, the payout and the claim. */
 export const SWIFT_GAS = [
-  { on: "source", gas: 220_000n },
-  { on: "destination", gas: 116_000n, paysRecipient: true },
+  { on: "source", gas: 224_000n },
+  { on: "destination", gas: 117_000n, paysRecipient: true },
   { on: "source", gas: 65_000n },
 ] as const satisfies readonly GasStep[];
 

@@ -6,23 +6,17 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { parseArgs } from "node:util";
 import { gzipSync } from "node:zlib";
-import { createSolanaChain } from "../packages/service/src/chains/solana/solana-chain.ts";
-import { NATIVE_SOL, toSolanaAddress } from "../packages/service/src/core/hex.ts";
+import { NATIVE_SOL } from "../packages/service/src/core/hex.ts";
 import { migrateToLatest } from "../packages/service/src/db/migrate.ts";
 import { type OpenDatabase, openDatabase } from "../packages/service/src/db/pool.ts";
 import { systemClock } from "../packages/service/src/roles/system-ports.ts";
-import { createScan, getTip, PACE, PACE_OF_SLOTS } from "../packages/service/src/scanner/index.ts";
-import type { IntakeDeps } from "../packages/service/src/settlements/index.ts";
 import { solana } from "../packages/service/src/config/presets/index.ts";
 import { fromBase58 } from "../packages/service/src/chains/solana/base58.ts";
 import { createBlockText } from "../packages/service/test/recorded/solana-load.ts";
-import { hashOfSlot } from "../packages/service/test/rpc/solana-cluster.ts";
-import { silentLog } from "../packages/service/test/support/doubles.ts";
+import { createSolanaScanner } from "../packages/service/test/rpc/solana-scanner.ts";
 import { startThrowawayServer } from "../packages/service/test/support/throwaway-server.ts";
 
-const SOLANA = 1;
 const START = 1_000n;
-const OURS = toSolanaAddress(`0x${"0a".repeat(32)}`);
 const SLOTS_PER_DAY = 216_000;
 
 export async function benchSolana(args: readonly string[]): Promise<void> {
@@ -72,34 +66,26 @@ async function urlOf(node: ReturnType<typeof fork>): Promise<string> {
 }
 
 async function catchUp({ db }: OpenDatabase, urls: readonly string[], head: bigint) {
-  const scan = createScan(
-    {
-      db,
-      chain: openChain(urls),
-      tokens: [
-        NATIVE_SOL,
-        ...solana.tokens.flatMap(({ address }) =>
-          address === "native" ? [] : [fromBase58(address)],
-        ),
-      ],
-      traces: false,
-      startBlock: START,
-      // CAST: nobody is paid, so that nothing is settled.
-      settlements: {} as IntakeDeps,
-      clock: systemClock,
-      crashPoint: () => undefined,
-      log: silentLog,
-      onScanned: () => undefined,
-    },
-    { ...PACE, ...PACE_OF_SLOTS },
-  );
+  const { scan, tip } = createSolanaScanner({
+    db,
+    urls,
+    level: "finalized",
+    startBlock: START,
+    clock: systemClock,
+    tokens: [
+      NATIVE_SOL,
+      ...solana.tokens.flatMap(({ address }) =>
+        address === "native" ? [] : [fromBase58(address)],
+      ),
+    ],
+  });
   const startMs = performance.now();
   const start = process.cpuUsage();
   let rssMiB = 0;
   for (;;) {
     await scan();
     rssMiB = Math.max(rssMiB, process.memoryUsage().rss / 2 ** 20);
-    const number = (await getTip(db, SOLANA))?.number ?? START;
+    const number = (await tip()) ?? START;
     // The newest 31 slots are not final.
     if (number >= head - 40n) {
       const { user, system } = process.cpuUsage(start);
@@ -107,25 +93,4 @@ async function catchUp({ db }: OpenDatabase, urls: readonly string[], head: bigi
       return { seconds, found: Number(number - START), cpuMs: (user + system) / 1_000, rssMiB };
     }
   }
-}
-
-function openChain(urls: readonly string[]) {
-  return createSolanaChain({
-    chainId: SOLANA,
-    nodes: urls.map((rpcUrl) => ({ rpcUrl })),
-    required: Math.floor(urls.length / 2) + 1,
-    timeoutMs: 10_000,
-    genesisHash: hashOfSlot(0),
-    levels: { detectAt: "finalized", walkAt: "finalized" },
-    accounts: { binding: OURS, escrow: OURS, delivery: OURS, treasury: OURS, feePayers: [OURS] },
-    // CAST: nothing is settled.
-    commitments: {} as Parameters<typeof createSolanaChain>[0]["commitments"],
-    mints: new Map(),
-    vaultOf: async () => null,
-    capLeftOf: async () => 0n,
-    rentPerByte: 1n,
-    unitPrice: { min: 0n, max: 0n },
-    clock: systemClock,
-    log: silentLog,
-  });
 }

@@ -1,22 +1,11 @@
 /** The scanner at the head of a Solana chain, over real HTTP: it keeps up with few requests. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import {
-  type Cluster,
-  type ClusterOptions,
-  hashOfSlot,
-  startCluster,
-} from "../../test/rpc/solana-cluster.ts";
+import { type Cluster, type ClusterOptions, startCluster } from "../../test/rpc/solana-cluster.ts";
+import { createSolanaScanner } from "../../test/rpc/solana-scanner.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
-import { createStillClock, silentLog } from "../../test/support/doubles.ts";
-import { createSolanaChain } from "../chains/solana/solana-chain.ts";
-import { NATIVE_SOL, toSolanaAddress } from "../core/hex.ts";
-import type { IntakeDeps } from "../settlements/index.ts";
-import { createScan, PACE, PACE_OF_SLOTS } from "./scan.ts";
-import { getTip } from "./store.ts";
+import { createStillClock } from "../../test/support/doubles.ts";
 
-const SOLANA = 1;
 const START = 1_000;
-const OURS = toSolanaAddress(`0x${"0a".repeat(32)}`);
 type Level = "confirmed" | "finalized";
 
 let database: TestDatabase;
@@ -45,47 +34,20 @@ async function open(level: Level, nodes: number, options: Partial<ClusterOptions
   }
   const [cluster] = clusters;
   if (!cluster) throw new Error("expected a node");
-  const chain = createSolanaChain({
-    chainId: SOLANA,
-    nodes: clusters.map(({ url }) => ({ rpcUrl: url })),
-    required: Math.floor(nodes / 2) + 1,
-    timeoutMs: 5_000,
-    genesisHash: hashOfSlot(0),
-    levels: { detectAt: level, walkAt: level },
-    accounts: { binding: OURS, escrow: OURS, delivery: OURS, treasury: OURS, feePayers: [OURS] },
-    // CAST: blocks without transactions need neither these nor settlements.
-    commitments: {} as Parameters<typeof createSolanaChain>[0]["commitments"],
-    mints: new Map(),
-    vaultOf: async () => null,
-    capLeftOf: async () => 0n,
-    rentPerByte: 1n,
-    unitPrice: { min: 0n, max: 0n },
+  const { scan, tip } = createSolanaScanner({
+    db: database.db,
+    urls: clusters.map(({ url }) => url),
+    level,
+    startBlock: BigInt(cluster.newest("finalized")),
     clock,
-    log: silentLog,
   });
-  const scan = createScan(
-    {
-      db: database.db,
-      chain,
-      tokens: [NATIVE_SOL],
-      traces: false,
-      startBlock: BigInt(cluster.newest("finalized")),
-      settlements: {} as IntakeDeps,
-      clock,
-      crashPoint: () => undefined,
-      log: silentLog,
-      onScanned: () => undefined,
-    },
-    { ...PACE, ...PACE_OF_SLOTS },
-  );
-  const tip = async () => Number((await getTip(database.db, SOLANA))?.number ?? 0n);
   async function poll(): Promise<void> {
     while (await scan());
   }
   return {
     clock,
     cluster,
-    tip,
+    tip: async () => Number(await tip()),
     poll,
     halt: () => void (haltedAtMs = clock.now()),
     /** Requests to the node that got most. */

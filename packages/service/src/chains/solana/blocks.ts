@@ -15,8 +15,6 @@ import type { BlockAnswer } from "./block-answer.ts";
 import type { CommitmentLevel, ReadBlock, SolanaNode } from "./node.ts";
 import { createSlotPace } from "./slot-pace.ts";
 
-/** Size of the cache: callers read a block several times in a row. */
-const BLOCKS_KEPT = 8;
 /** Number of slots to list ahead. */
 const SLOTS_AHEAD = 256;
 /** Blocks of one node that are read at the same time: each answer has some megabytes. */
@@ -25,6 +23,11 @@ const BLOCKS_AT_ONCE = 8;
 const SLOTS_TRIED_MAX = 8;
 /** Most parents to follow back from a found block to the next one. */
 const BLOCKS_BACK_MAX = 64;
+/**
+ * Size of the cache. Callers read a block several times in a row, and a walk back that a failed request ended continues
+ * from the blocks that it read.
+ */
+const BLOCKS_KEPT = BLOCKS_BACK_MAX;
 /** Attempts to read a new confirmed block, and the pause between them: about one slot. */
 const ASKS_MAX = 4;
 const PAUSE_MS = 400;
@@ -151,6 +154,13 @@ export function createBlocks(
     return listed.after <= slot ? listed.slots.filter((other) => other > slot) : [];
   }
 
+  /** Adds the slot of a parent, which has a block whatever the lists said, so that the next read tries it first. */
+  function addToList(slot: bigint): void {
+    if (listed.slots.includes(slot)) return;
+    const at = listed.slots.findIndex((other) => other > slot);
+    listed = { ...listed, slots: listed.slots.toSpliced(at === -1 ? Infinity : at, 0, slot) };
+  }
+
   function isEndOfList(slot: bigint): boolean {
     return !listed.isFull && slot >= newestListed.slot && listKnownAfter(slot).length === 0;
   }
@@ -184,6 +194,7 @@ export function createBlocks(
         listed = NOTHING_LISTED;
         throw unavailable("too many blocks left out");
       }
+      addToList(lowest.parentSlot);
       lowest = await readParent(lowest);
       blocks.unshift(lowest);
     }

@@ -164,6 +164,31 @@ describe("blocks", () => {
     expect((await scan(chain, before, wallet)).sum).toBe(5_000_000n);
   });
 
+  test("that fail once each are read once each, although no list names them", async () => {
+    const { here, sandbox } = world;
+    const from = (await here.getHead()).number;
+    await sandbox.tick(40);
+    const { number: newest } = await here.getHead();
+    const asked = new Map<unknown, number>();
+    let answered = 0;
+    liar.tamper = ({ method, params }, said) => {
+      if (method === "getBlocksWithLimit") return { result: [] };
+      if (method !== "getBlock") return said;
+      const [slot] = params;
+      asked.set(slot, (asked.get(slot) ?? 0) + 1);
+      if (asked.get(slot) === 1) return 500;
+      answered += 1;
+      return said;
+    };
+    const chain = alone();
+    let tip = from;
+    for (let reads = 0; tip < newest; reads += 1) {
+      expect(reads).toBeLessThan(100);
+      tip = (await getBlockAfter(chain, tip).catch(() => null))?.number ?? tip;
+    }
+    expect(answered).toBe(Number(newest - from));
+  });
+
   test("far behind are found, also right after newer ones were read", async () => {
     const { wallet, before } = await depositBetweenSkips();
     await world.sandbox.tick(100);

@@ -245,6 +245,28 @@ describe("a deposit while a settlement is active", () => {
       .map((deposit) => [deposit.log_index < index, deposit.settlement_id === id]);
     expect(new Set(sides.map(String))).toEqual(new Set(["true,true", "false,false"]));
   });
+
+  test("does not give a later deposit to the sweep that took it [D1]", async () => {
+    const { desk, address, id } = await openSwapping();
+    desk.state.swept = 1_000n;
+    desk.state.balance = 0n;
+    await desk.mine(`sweep:${id}`);
+    desk.state.delivery = { kind: "delivered", txHash: hashOf("delivery"), amount: 999n };
+    await desk.poll();
+    const { taken_block: block } = await desk.db
+      .selectFrom("settlements")
+      .select("taken_block")
+      .where("id", "=", id)
+      .executeTakeFirstOrThrow();
+    if (block === null) throw new Error("the sweep is recorded");
+    // Too small for a settlement of its own, and after the sweep.
+    await desk.arrive(address, { amount: 1n, block: block + 1n, tx: "later" });
+    await desk.arrive(address, { amount: 100n, block: block - 1n, tx: "earlier" });
+    const settled = await desk.deposits();
+    const ownerOf = (tx: string) =>
+      settled.find(({ tx_hash: hash }) => hash === hashOf(tx))?.settlement_id;
+    expect([ownerOf("earlier"), ownerOf("later")]).toEqual([id, null]);
+  });
 });
 
 describe("failures", () => {

@@ -112,7 +112,10 @@ async function record(tx: Tx, deps: IntakeDeps, arrival: Arrival): Promise<Depos
   );
   if (hasMoved) await retryWaiting(tx, deps, arrived);
   if (fresh.transfers.length === 0) return null;
-  const outcome = await decide(tx, deps, { ...arrival, arrived: fresh });
+  const taker = await findTaker(tx, fresh);
+  const outcome: DepositOutcome = taker
+    ? { queued: true, settlementId: taker.id }
+    : await decide(tx, deps, { ...arrival, arrived: fresh });
   await insertDeposits(
     tx,
     deps.random,
@@ -121,10 +124,10 @@ async function record(tx: Tx, deps: IntakeDeps, arrival: Arrival): Promise<Depos
     { outcome, nowMs: deps.clock.now(), recheckAtMs: deps.clock.now() + RECHECK_MS },
   );
   await keepFresh(tx, fresh.chainId, address, "paid");
-  if (outcome.queued && outcome.settlementId !== null) {
+  if (!taker && outcome.queued && outcome.settlementId !== null) {
     await assignUnsettled(tx, fresh, outcome.settlementId);
   }
-  // The outcome is that of the first one; a mined sweep of the same block can lie between them.
+  // The outcome is that of the last one; a mined sweep of the same block can lie between them.
   if (fresh.transfers.length > 1) {
     await assignBySweeps(tx, SETTLEMENT_CONDITIONS, fresh, deps.clock.now());
   }
@@ -168,14 +171,15 @@ function announce(
   deps.wakeEvents(address.integratorId);
 }
 
+/** Finds the settlement whose recorded sweep took the last transfer of an arrival. */
+async function findTaker(tx: Tx, arrived: ArrivedValue): Promise<Settlement | null> {
+  const last = arrived.transfers.at(-1);
+  if (!last) return null;
+  return getSweptAfter(tx, arrived, { block: arrived.blockNumber, logIndex: last.logIndex });
+}
+
 async function decide(tx: Tx, deps: IntakeDeps, facts: Arrival): Promise<DepositOutcome> {
   const { arrived, address, balance, walletDeployed, minimums } = facts;
-
-  const last = arrived.transfers.at(-1);
-  const taken =
-    last &&
-    (await getSweptAfter(tx, arrived, { block: arrived.blockNumber, logIndex: last.logIndex }));
-  if (taken) return { queued: true, settlementId: taken.id };
 
   const found = await getActive(tx, arrived);
   if (found) {

@@ -168,6 +168,7 @@ export function combineNodes(pure: ChainAtBlocks, nodes: Nodes<ChainAtBlocks>): 
     checkIdentity: () => agree(async () => undefined),
     getHead: readHead,
     getFinalNumber: async () => (await readFinal()).number,
+    getFinalBlock: readFinal,
     getTime: (at) => agreeAt(at, (node, block) => node.getTime(block)),
     isOrderOver: async (deadline) =>
       (await agreeAt("final", (node, block) => node.getTime(block))) > deadline,

@@ -173,6 +173,7 @@ export function createWitnessedChain(
     checkIdentity: together.checkIdentity,
     getHead: together.getHead,
     getFinalNumber: together.getFinalNumber,
+    getFinalBlock: together.getFinalBlock,
     getBlock: together.getBlock,
     readSection,
     balances: {

@@ -464,7 +464,7 @@ describe("native coin", () => {
     await scanner.scan();
     scanner.clock.advance(3_600_000);
     const { deps } = scanner;
-    const failing = { ...deps, chain: { ...deps.chain, getFinalNumber: fail } };
+    const failing = { ...deps, chain: { ...deps.chain, getFinalBlock: fail } };
     await expect(pollBalances(failing)).rejects.toThrow("no answer");
     await scanner.compare();
     expect(await scanner.deposits()).toEqual([found(7n, "balance")]);
@@ -506,7 +506,7 @@ describe("native coin", () => {
     await sql`delete from fresh_wallets`.execute(scanner.db);
     await scanner.compareWhenFinal();
     const { deps } = scanner;
-    const silent = { ...deps, chain: { ...deps.chain, getFinalNumber: fail } };
+    const silent = { ...deps, chain: { ...deps.chain, getFinalBlock: fail } };
     await expect(pollBalances(silent)).resolves.toBe(false);
   });
 

@@ -83,7 +83,10 @@ function listRounds({ chain: { chainId, kind } }: ScannerDeps): Round[] {
  */
 async function getFinalScanned({ db, chain }: ScannerDeps): Promise<BlockRef | null> {
   if (!(await getTip(db, chain.chainId))) return null;
-  return getScannedAt(db, chain.chainId, await chain.getFinalNumber());
+  const final = await chain.getFinalBlock();
+  const scanned = await getScannedAt(db, chain.chainId, final.number);
+  const isOther = scanned?.number === final.number && (final.hash ?? scanned.hash) !== scanned.hash;
+  return isOther ? null : scanned;
 }
 
 /** Records balances above the known deposits as deposits, if every block up to this one is scanned. */

@@ -40,6 +40,7 @@ function createForkingChain(payee: () => Address) {
   let blocks: FakeBlock[] = [{ name: "genesis", pays: [] }];
   let visible = Infinity;
   let finalNumber = 0n;
+  let finalName: string | undefined;
   let meanwhile: () => void = () => undefined;
   let between: () => void = () => undefined;
   let beforeRecord: () => Promise<void> = async () => undefined;
@@ -68,9 +69,10 @@ function createForkingChain(payee: () => Address) {
       return block;
     },
     getHead: async () => refOf(seen().length - 1) as BlockRef,
-    getFinalNumber: async () => {
+    getFinalBlock: async () => {
       between();
-      return finalNumber;
+      const named = finalName === undefined ? null : toHex32(hashOf(finalName));
+      return { number: finalNumber, hash: named ?? refOf(Number(finalNumber))?.hash ?? null };
     },
     hasCode: async () => true,
     findBalance: async () => {
@@ -116,8 +118,10 @@ function createForkingChain(payee: () => Address) {
     pretendLength: (length: number) => {
       visible = length;
     },
-    setFinal: (number: bigint) => {
+    /** Sets the final block; with a name, the one of a server that is ahead of the others. */
+    setFinal: (number: bigint, name?: string) => {
       finalNumber = number;
+      finalName = name;
     },
     /** Sets the wallets that are refunded in each block. */
     refund: (wallets: (block: bigint) => readonly Address[]) => {
@@ -317,6 +321,18 @@ describe("scanner", () => {
     replace(3, ...[3, 4, 5, 6].map((i) => ({ name: `new ${i}`, pays: [] })));
     await expect(poll()).rejects.toThrow("A final block was orphaned");
     expect((await deposits()).every(([, , onChain]) => onChain)).toBe(true);
+  });
+
+  test("takes no block of an orphaned fork as final, whose server is behind the one that names the final block [T45]", async () => {
+    const { add, replace, setFinal, poll, deposits, cursor } = await openScanner();
+    for (let i = 1; i <= 5; i++) add(`old ${i}`, `pay ${i}`);
+    setFinal(4n, "new 4");
+    await poll();
+    expect((await cursor())?.number).toBeLessThan(4n);
+    replace(3, ...[3, 4, 5, 6].map((i) => ({ name: `new ${i}`, pays: [`pay ${i}`] })));
+    await poll();
+    expect((await cursor())?.hash).toBe(hashOf("new 6"));
+    expect((await deposits()).filter(([, , onChain]) => onChain)).toHaveLength(6);
   });
 
   test("recovers when a block is replaced and its height becomes final during its scan [T45]", async () => {

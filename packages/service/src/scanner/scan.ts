@@ -3,7 +3,9 @@
  *
  * The cursor is a window of linked blocks, and a section must name its newest one, the tip, as parent. If it names another,
  * the tip is orphaned: it is removed, its deposits are marked as orphaned, and so on down to a block that is still on the
- * chain. The contents of blocks are read by hash, or below finality by height, so they never come from another fork.
+ * chain. The contents of blocks are read by hash, or below finality by height, so they never come from another fork. A
+ * height becomes final only when the recorded block has the hash of the chain's final block: the server that answered for a
+ * section may be behind the one that named the final block, and on another fork.
  * Deposits are recorded before the cursor moves over their block: after a crash in between, the same block is scanned again,
  * which is idempotent.
  *
@@ -11,7 +13,7 @@
  * the polls before it found.
  */
 import { listByWallets } from "../addresses/index.ts";
-import type { BlockRef, ScannedBlock, Section } from "../chains/port/index.ts";
+import type { BlockRef, FinalBlock, ScannedBlock, Section } from "../chains/port/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import { isNative } from "../core/hex.ts";
 import type { ArrivedValue } from "../deposits/index.ts";
@@ -79,7 +81,16 @@ interface Reading {
   readonly section: Section | null;
   readonly isFull: boolean;
   readonly isFinal: boolean;
-  readonly finalNumber: bigint;
+  readonly finality: Finality;
+}
+
+/** The chain's final block, as last read. */
+interface Finality {
+  readonly block: FinalBlock;
+  /** New blocks since then. */
+  blocks: number;
+  /** Whether its hash was compared with the scanned block of its height. */
+  isCompared: boolean;
 }
 
 /** The scanner's memory between polls. It can be lost at any time. */
@@ -90,7 +101,7 @@ interface Memory {
   full: number;
   /** The least age of the newest block of a section lately: the clocks of the chain and of this machine differ. */
   leastAgeMs: number;
-  finality: { readonly number: bigint; blocks: number } | null;
+  finality: Finality | null;
   idlePolls: number;
   /** The section after the block with this hash, under way. */
   ahead: { readonly after: string; readonly reading: Promise<Reading> } | null;
@@ -131,7 +142,7 @@ async function scanNext(deps: ScannerDeps, pace: Pace, memory: Memory): Promise<
   const reading = await (ahead && ahead.after === tip?.hash
     ? ahead.reading
     : readAfter(deps, pace, memory, tip?.number ?? deps.startBlock - 1n));
-  const { section, isFull, isFinal, finalNumber } = reading;
+  const { section, isFull, isFinal, finality } = reading;
   if (!section) {
     memory.idlePolls += 1;
     memory.full = 0;
@@ -145,7 +156,9 @@ async function scanNext(deps: ScannerDeps, pace: Pace, memory: Memory): Promise<
   const last = section.blocks.at(-1);
   if (!first || !last) return false;
   // With skipped slots nothing later proves that no block lies below the first one, so the first must be final.
-  if (!tip && first.number > deps.startBlock && first.number > finalNumber) return false;
+  if (!tip && first.number > deps.startBlock && first.number > finality.block.number) return false;
+  const final = isFinal ? last.number : await compareFinal(deps, finality, { tip, section });
+  if (final === "differs") return tip ? removeOrphans(deps, tip) : false;
   const isBehind = isFinal || isLate(memory, pace, { isFull, ageMs: ageOf(deps, last) });
   adapt(memory, pace, { isBehind, isFull, found: section.blocks.length });
   if (isBehind && isFull) {
@@ -154,9 +167,35 @@ async function scanNext(deps: ScannerDeps, pace: Pace, memory: Memory): Promise<
     next.catch(() => undefined);
     memory.ahead = { after: last.hash, reading: next };
   }
-  await record(deps, { tip, blocks: section.blocks, finalNumber });
+  await record(deps, { tip, blocks: section.blocks, final });
   if (!isFinal) for (const block of section.blocks) await followTraces(deps, block);
   return isBehind;
+}
+
+/**
+ * Returns the height up to which the scanned blocks are certainly final; null if nothing new is known, and "differs" if the
+ * scanned block of the final height is another, which a server on an orphaned fork gave.
+ */
+async function compareFinal(
+  { db, chain, log }: ScannerDeps,
+  finality: Finality,
+  { tip, section }: { readonly tip: BlockRef | null; readonly section: Section },
+): Promise<bigint | "differs" | null> {
+  const { number, hash } = finality.block;
+  if (hash === null) return number;
+  const last = section.blocks.at(-1);
+  if (finality.isCompared || !last || number > last.number) return null;
+  const scanned =
+    tip && number <= tip.number
+      ? await getWindowHash(db, chain.chainId, number)
+      : (section.blocks.find((block) => block.number === number)?.hash ?? null);
+  if (scanned !== null && scanned !== hash) {
+    log.warn({ block: number, scanned, final: hash }, "another block is final, reading again");
+    return "differs";
+  }
+  finality.isCompared = true;
+  // Null below the first scanned block.
+  return scanned === null ? null : number;
 }
 
 function ageOf({ clock }: ScannerDeps, { time }: ScannedBlock): number {
@@ -196,12 +235,11 @@ async function readAfter(
   after: bigint,
 ): Promise<Reading> {
   const { db, chain, tokens } = deps;
-  // Reads the final height before the blocks, so that a block at or below it is the final one.
   if (!memory.finality || memory.finality.blocks >= pace.finalityBlocks) {
-    memory.finality = { number: await chain.getFinalNumber(), blocks: 0 };
+    memory.finality = { block: await chain.getFinalBlock(), blocks: 0, isCompared: false };
   }
   const { finality } = memory;
-  const final = Number(finality.number - pace.finalMargin - after);
+  const final = Number(finality.block.number - pace.finalMargin - after);
   const isFinal = final > pace.blocksMax;
   const most = tokens.some(isNative) ? pace.blocksMax : pace.finalBlocksMax;
   const size = Math.min(Math.max(memory.size, pace.blocksMin), pace.blocksMax);
@@ -215,7 +253,7 @@ async function readAfter(
   });
   const count = section?.blocks.length ?? 0;
   finality.blocks += isFinal ? max : count;
-  return { section, isFull: isFinal || count === max, isFinal, finalNumber: finality.number };
+  return { section, isFull: isFinal || count === max, isFinal, finality };
 }
 
 /**
@@ -277,11 +315,10 @@ async function record(
   section: {
     readonly tip: BlockRef | null;
     readonly blocks: readonly ScannedBlock[];
-    readonly finalNumber: bigint;
+    readonly final: bigint | null;
   },
 ): Promise<void> {
   const { db, chain, clock } = deps;
-  const { finalNumber } = section;
   let { tip } = section;
   let quiet: BlockRef[] = [];
 
@@ -291,7 +328,7 @@ async function record(
   ): Promise<void> {
     const [first, ...others] = blocks;
     if (!first) return;
-    const args = { arrivals, outflows, finalNumber, windowBlocks: WINDOW_BLOCKS };
+    const args = { arrivals, outflows, final: section.final, windowBlocks: WINDOW_BLOCKS };
     const moved = { tip, blocks: [first, ...others] as const };
     await db
       .transaction()

@@ -110,7 +110,7 @@ export async function getNumberBelow(
   return row?.number ?? null;
 }
 
-/** Returns the highest final height that a node reported for the scanned chain; null before the first block. */
+/** Returns the height up to which the scanned blocks are certainly final; null before the first final one. */
 export async function getScannedFinal(db: Db, chainId: number): Promise<bigint | null> {
   const row = await db
     .selectFrom("scanner_finality")
@@ -138,8 +138,8 @@ export async function pushBlocks(
     readonly arrivals: readonly ArrivedValue[];
     /** The outflows of the last block. */
     readonly outflows: readonly Outflow[];
-    /** Final height of the node, read before the blocks. */
-    readonly finalNumber: bigint;
+    /** Height up to which the blocks are certainly final; null if nothing new is known. */
+    readonly final: bigint | null;
     readonly windowBlocks: number;
     readonly nowMs: number;
   },
@@ -162,24 +162,27 @@ export async function pushBlocks(
       })),
     )
     .execute();
-  const final = args.finalNumber < block.number ? args.finalNumber : block.number;
-  await tx
-    .insertInto("scanner_finality")
-    .values({ chain_id: chainId, number: final })
-    .onConflict((conflict) =>
-      conflict
-        .column("chain_id")
-        .doUpdateSet({ number: final })
-        .where("scanner_finality.number", "<", final),
-    )
-    .execute();
+  const final = args.final !== null && args.final > block.number ? block.number : args.final;
+  if (final !== null) {
+    await tx
+      .insertInto("scanner_finality")
+      .values({ chain_id: chainId, number: final })
+      .onConflict((conflict) =>
+        conflict
+          .column("chain_id")
+          .doUpdateSet({ number: final })
+          .where("scanner_finality.number", "<", final),
+      )
+      .execute();
+  }
   await tx
     .deleteFrom("scanner_blocks")
     .where("chain_id", "=", chainId)
     .where("number", "<=", block.number - BigInt(args.windowBlocks))
     .where(
       sql<boolean>`number < coalesce((select max(newest.number) from scanner_blocks newest
-        where newest.chain_id = ${chainId} and newest.number <= ${final}), 0)`,
+        join scanner_finality using (chain_id)
+        where newest.chain_id = ${chainId} and newest.number <= scanner_finality.number), 0)`,
     )
     .execute();
 }

@@ -177,6 +177,7 @@ export function createFakeNode(chain: FakeChain): FakeNode {
     checkIdentity: async () => undefined,
     getHead: async () => refOf(head),
     getFinalNumber: async () => finalNumber,
+    getFinalBlock: async () => refOf(finalBlock()),
     getTime: async (at) => pointAt(at).time,
     async getBlock(number) {
       const block = branch()[Number(number)];

@@ -43,6 +43,7 @@ export function createReader(
     coin: { token: NATIVE_TOKEN, decimals: 18 },
     getHead: async () => toRef(await getTaggedBlock(rpc, "latest")),
     getFinalNumber: async () => (await getTaggedBlock(rpc, tagOf("final"))).number,
+    getFinalBlock: async () => toRef(await getTaggedBlock(rpc, tagOf("final"))),
 
     getTime: async (at) => (await getBlockAt(rpc, at)).timestamp,
 

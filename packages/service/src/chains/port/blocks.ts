@@ -13,6 +13,13 @@ export interface BlockId {
 /** The block at which state is read. Reads at an exact block throw when the node lacks it. */
 export type ReadPoint = ReadAt | BlockId;
 
+/** The newest final block that a node names. */
+export interface FinalBlock {
+  readonly number: bigint;
+  /** Null where the height may have no block, or every block that is read is final anyway. */
+  readonly hash: Hex32 | null;
+}
+
 /** A block and its parent, by which reorgs are found. */
 export interface BlockRef extends BlockId {
   readonly parentHash: Hex32;

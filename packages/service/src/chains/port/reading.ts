@@ -7,7 +7,7 @@
  */
 import type { ChainKind } from "../../core/chain-registry.ts";
 import type { Address, Hex32, TxHash } from "../../core/hex.ts";
-import type { BlockRef, ReadPoint } from "./blocks.ts";
+import type { BlockRef, FinalBlock, ReadPoint } from "./blocks.ts";
 import type { Outflow } from "./effects.ts";
 
 /** A token transfer as a chain's log states it: a hint of value, proved by the balance. */
@@ -110,6 +110,8 @@ export interface ChainReader {
   getHead(): Promise<BlockRef>;
   /** Returns the height of the newest final block. */
   getFinalNumber(): Promise<bigint>;
+  /** Returns the newest final block, height and hash of one answer. */
+  getFinalBlock(): Promise<FinalBlock>;
   /** Returns the time of a block, in Unix seconds. */
   getTime(at: ReadPoint): Promise<bigint>;
   getBlock(number: bigint): Promise<BlockRef | null>;

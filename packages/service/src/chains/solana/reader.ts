@@ -117,6 +117,8 @@ export function createReader(
     checkIdentity: () => nodes.agree(async () => undefined),
     getHead,
     getFinalNumber: getFinalSlot,
+    // The slot may have no block.
+    getFinalBlock: async () => ({ number: await getFinalSlot(), hash: null }),
     getTime,
     getBlock: async (number) => {
       const block = await walked.findBlock(number);

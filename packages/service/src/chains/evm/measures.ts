@@ -14,13 +14,11 @@ import { createLogRange, listLogsInRange } from "./log-range.ts";
 import { OUTFLOW_TOPICS } from "./outflows.ts";
 import { getNativeBalance } from "./reader.ts";
 import { createRpc, type Rpc } from "./rpc.ts";
-import { createSectionReader } from "./sections.ts";
+import { createSectionReader, RANGE_MAX } from "./sections.ts";
 import { createTraceReader } from "./traces.ts";
 
 /** Requests of which the median counts; the first one opens the connection and does not. */
 const LATENCY_REQUESTS = 5;
-/** The widest search for logs that the scanner makes. */
-const RANGE_MAX = 10_000n;
 /** Blocks that are searched for a transaction. */
 const RECEIPT_BLOCKS = 5n;
 

@@ -13,7 +13,8 @@ import {
 import { blockParameterOf, findInView, readView, tagOf, toQuantity } from "./calls.ts";
 import { createNativeBalanceReader } from "./native.ts";
 import type { Rpc } from "./rpc.ts";
-import { createSectionReader, type SectionOptions } from "./sections.ts";
+import type { LogFilterOptions } from "./log-filter.ts";
+import { createSectionReader } from "./sections.ts";
 import { listTokenBalances } from "./token-balances.ts";
 import { createTraceReader } from "./traces.ts";
 
@@ -23,7 +24,7 @@ import { createTraceReader } from "./traces.ts";
  */
 export function createReader(
   rpc: Rpc,
-  options: SectionOptions,
+  options: LogFilterOptions,
 ): Omit<ChainReader, "checkIdentity"> {
   async function getBlock(number: bigint): Promise<BlockRef | null> {
     const block = await rpc.ask("eth_getBlockByNumber", [toQuantity(number), false], parseBlock);

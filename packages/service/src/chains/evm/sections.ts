@@ -5,14 +5,7 @@
  * per block. Final blocks: logs of a range of heights, and headers only of the first and last block and of those that hold
  * something, whose hashes the logs must name. Where the native coin is listed, every block is read with its transactions.
  */
-import {
-  type Address,
-  type EvmAddress,
-  type Hex,
-  isNative,
-  NATIVE_TOKEN,
-  toEvmAddress,
-} from "../../core/hex.ts";
+import { type Address, type EvmAddress, isNative, toEvmAddress } from "../../core/hex.ts";
 import type {
   ChainReader,
   Outflow,
@@ -29,48 +22,41 @@ import {
   parseLogs,
   type PaymentAnswer,
 } from "./answers.ts";
-import { type BloomBits, bloomBitsOf, mayContain } from "./bloom.ts";
 import { toQuantity } from "./calls.ts";
 import type { EvmContracts } from "./contracts.ts";
-import { classifyLimit, reasonOfLimit } from "./limits.ts";
+import { classifyLimit } from "./limits.ts";
 import { listPaid } from "./native.ts";
-import { OUTFLOW_TOPICS, readOutflows, type OutflowLog, toOutflowLog } from "./outflows.ts";
+import {
+  createLogFilter,
+  type LogFilter,
+  type LogFilterOptions,
+  type LogFindings,
+} from "./log-filter.ts";
 import { createLogRange, listLogsInRange, type LogRange } from "./log-range.ts";
-import type { NodeAnswer, Rpc, RpcRequest } from "./rpc.ts";
-import { checkLogs, getLogs, toTransfers, TRANSFER } from "./transfers.ts";
+import { readOutflows } from "./outflows.ts";
+import { batchInParts, readAnswer, type Rpc } from "./rpc.ts";
+import { checkLogs, getLogs } from "./transfers.ts";
 
 /** Transactions and logs per section: bounds its memory to tens of megabytes. */
 const ITEMS_MAX = 60_000;
 /** Heights of the first search, and the most of any. */
 const RANGE_FIRST = 500n;
-const RANGE_MAX = 10_000n;
-
-/** Chains whose headers leave logs out of the bloom filter: on Polygon those of state syncs, which mint bridged tokens. */
-const PARTIAL_BLOOMS: ReadonlySet<number> = new Set([137]);
-
-export interface SectionOptions {
-  readonly contracts: EvmContracts;
-  /** EIP-155 chain id. */
-  readonly evmChainId: number;
-}
+export const RANGE_MAX = 10_000n;
 
 /** A header, and the transactions where they are read. */
 type Header = BlockAnswer & { readonly transactions: readonly PaymentAnswer[] };
 
-/** The contents of a block's logs, before it is known which accounts matter. */
-interface LogFindings {
-  readonly transfers: readonly Transfer[];
-  readonly outflows: readonly OutflowLog[];
-}
-
 /** Returns the chain's `readSection` over a node. Throws RPC_UNAVAILABLE if an answer may be incomplete. */
-export function createSectionReader(rpc: Rpc, options: SectionOptions): ChainReader["readSection"] {
+export function createSectionReader(
+  rpc: Rpc,
+  options: LogFilterOptions,
+): ChainReader["readSection"] {
   const { contracts } = options;
   let itemsPerBlock = 1;
   const range = createLogRange({ first: RANGE_FIRST, most: RANGE_MAX });
 
   return async (request) => {
-    const filter = createFilter(request, options);
+    const filter = createLogFilter(request.tokens, options);
     const hasCoin = request.tokens.some(isNative);
     const first = request.after + 1n;
     if (request.isFinal) {
@@ -125,7 +111,7 @@ export async function readHeaders(
   return answers.map((answer, index) => {
     // Some nodes answer with an error for a block that they do not have yet.
     if (!answer.ok && classifyLimit(answer)?.kind === "unknown_block") return null;
-    const block = rpc.read(method, resultOf(rpc, method, answer), parse);
+    const block = readAnswer(rpc, method, answer, parse);
     if (block && block.number !== numbers[index]) throw rpc.unavailable("another block");
     return block && { transactions: [], ...block };
   });
@@ -135,7 +121,7 @@ export async function readHeaders(
 async function readLogs(
   rpc: Rpc,
   blocks: readonly Header[],
-  filter: Filter,
+  filter: LogFilter,
 ): Promise<LogAnswer[][]> {
   const method = "eth_getLogs";
   const requests = blocks.map(({ hash }) => ({
@@ -147,11 +133,7 @@ async function readLogs(
     blocks.map(async (block, index) => {
       const answer = answers[index];
       if (!answer) throw rpc.unavailable("answer missing");
-      const logs = checkLogs(
-        rpc,
-        block,
-        rpc.read(method, resultOf(rpc, method, answer), parseLogs),
-      );
+      const logs = checkLogs(rpc, block, readAnswer(rpc, method, answer, parseLogs));
       if (!logs.every(filter.isWanted)) throw rpc.unavailable("logs nobody asked for");
       // A server that lacks the block may answer with no logs instead of an error. The bloom filter only raises the
       // suspicion: it may say so of a block without such logs, and some chains leave logs out of it.
@@ -162,30 +144,6 @@ async function readLogs(
       return logs;
     }),
   );
-}
-
-/** Requests of blocks and their logs in one HTTP request: their answers have some megabytes. */
-const BATCH_MAX = 16;
-
-/** Sends requests in batches, at the same time, and returns their answers in order. */
-export async function batchInParts(
-  rpc: Rpc,
-  requests: readonly RpcRequest[],
-): Promise<NodeAnswer[]> {
-  const [only] = requests;
-  if (only && requests.length === 1) return [await rpc.call(only.method, only.params)];
-  const parts: Promise<NodeAnswer[]>[] = [];
-  for (let from = 0; from < requests.length; from += BATCH_MAX) {
-    parts.push(rpc.batch(requests.slice(from, from + BATCH_MAX)));
-  }
-  return (await Promise.all(parts)).flat();
-}
-
-/** Returns the result of an answer. Throws RPC_UNAVAILABLE for an error of the node. */
-export function resultOf(rpc: Rpc, method: string, answer: NodeAnswer): unknown {
-  if (answer.ok) return answer.result;
-  const reason = reasonOfLimit(answer) ?? `node error ${answer.code}`;
-  throw rpc.unavailable(reason, `${method}: ${answer.message}`);
 }
 
 /** Reads a section of final blocks: all of the heights. */
@@ -199,7 +157,7 @@ async function readFinal(
     first,
     request,
   }: {
-    filter: Filter;
+    filter: LogFilter;
     hasCoin: boolean;
     contracts: EvmContracts;
     range: LogRange;
@@ -209,7 +167,7 @@ async function readFinal(
 ): Promise<Section> {
   const last = request.after + BigInt(request.max);
   const [logs, known] = await Promise.all([
-    filter.isEmpty ? [] : listFinalLogs(rpc, { first, last, filter, range }),
+    listFinalLogs(rpc, { first, last, filter, range }),
     hasCoin
       ? readLinked(rpc, { first, count: request.max, hasCoin })
       : readHeaders(rpc, unique([first, last]), false),
@@ -256,7 +214,12 @@ async function readFinal(
 /** Returns the wanted logs of a range of final blocks, in order. */
 async function listFinalLogs(
   rpc: Rpc,
-  { first, last, filter, range }: { first: bigint; last: bigint; filter: Filter; range: LogRange },
+  {
+    first,
+    last,
+    filter,
+    range,
+  }: { first: bigint; last: bigint; filter: LogFilter; range: LogRange },
 ): Promise<LogAnswer[]> {
   const all: LogAnswer[] = [];
   for (let from = first; from <= last;) {
@@ -314,61 +277,4 @@ async function complete(
       return { ...block, time: header.timestamp, transfers, outflows };
     }),
   );
-}
-
-/** Logs in which transfers of the tokens and outflows of wallets are found. */
-interface Filter {
-  /** Whether no log is wanted. */
-  readonly isEmpty: boolean;
-  readonly params: {
-    readonly address: readonly EvmAddress[];
-    readonly topics: readonly [readonly Hex[]];
-  };
-  /** Repeats the filter, because the node is not trusted to apply it. */
-  isWanted(log: LogAnswer): boolean;
-  /** Reports whether a block with this bloom filter may have a wanted log. */
-  mayHold(bloom: Hex | null): boolean;
-  /** Reads the logs of one block, in order. */
-  read(logs: readonly LogAnswer[]): LogFindings;
-}
-
-function createFilter(
-  { tokens }: SectionRequest,
-  { contracts, evmChainId }: SectionOptions,
-): Filter {
-  const listed = new Set(tokens.map(toEvmAddress).filter((token) => token !== NATIVE_TOKEN));
-  const ours = new Set<EvmAddress>([contracts.factory, contracts.escrow]);
-  const addresses = new Set([...listed, ...ours]);
-  const topics: readonly Hex[] = listed.size > 0 ? [TRANSFER, ...OUTFLOW_TOPICS] : OUTFLOW_TOPICS;
-  const isTransfer = ({ address, topics: [topic] }: LogAnswer) =>
-    listed.has(address) && topic === TRANSFER;
-  return {
-    isEmpty: addresses.size === 0,
-    params: { address: [...addresses], topics: [topics] },
-    isWanted: ({ address, topics: [topic] }) =>
-      addresses.has(address) && topic !== undefined && topics.includes(topic),
-    mayHold(bloom) {
-      if (bloom === null) return false;
-      if (PARTIAL_BLOOMS.has(evmChainId)) return true;
-      const has = (item: Hex) => mayContain(bloom, bitsOf(item));
-      const hasAny = (some: Iterable<Hex>, of: readonly Hex[]) =>
-        [...some].some(has) && of.some(has);
-      return hasAny(listed, [TRANSFER]) || hasAny(ours, OUTFLOW_TOPICS);
-    },
-    read: (logs) => ({
-      transfers: toTransfers(logs.filter(isTransfer)),
-      outflows: logs.flatMap((log) =>
-        ours.has(log.address) ? (toOutflowLog(log, contracts) ?? []) : [],
-      ),
-    }),
-  };
-}
-
-/** Bits of addresses and topics; there are as many as listed tokens. */
-const known = new Map<Hex, BloomBits>();
-
-function bitsOf(item: Hex): BloomBits {
-  const bits = known.get(item) ?? bloomBitsOf(item);
-  known.set(item, bits);
-  return bits;
 }

@@ -4,8 +4,8 @@ import { isNative, toEvmAddress, type TxHash } from "../../core/hex.ts";
 import type { BlockId, Transfer } from "../port/index.ts";
 import type { WitnessReader } from "../witnessed.ts";
 import { parsePayment, parseProof, type ProofAnswer } from "./answers.ts";
-import type { Rpc } from "./rpc.ts";
-import { batchInParts, readHeaders, resultOf } from "./sections.ts";
+import { batchInParts, readAnswer, type Rpc } from "./rpc.ts";
+import { readHeaders } from "./sections.ts";
 import { toTransfers, TRANSFER } from "./transfers.ts";
 
 /** Returns the reads of a witness over a node. */
@@ -62,7 +62,7 @@ async function readEach<T extends { readonly txHash: TxHash; readonly blockHash:
   );
   return new Map(
     answers.map((answer, index) => {
-      const found = rpc.read(method, resultOf(rpc, method, answer), parse);
+      const found = readAnswer(rpc, method, answer, parse);
       if (found === null) throw rpc.unavailable("transaction not found");
       if (found.txHash !== hashes[index] || found.blockHash !== block.hash) {
         throw rpc.unavailable("a transaction of another block");

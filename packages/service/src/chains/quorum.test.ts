@@ -126,6 +126,11 @@ const QUESTIONS: readonly Question[] = [
   { name: "findDelivery of none", method: "findDelivery", ask: (c) => c.findDelivery(UNKNOWN_ID) },
   { name: "isDelivered", method: "isDelivered", ask: (c) => c.isDelivered(ID, "latest") },
   { name: "isDelivered, final", method: "isDelivered", ask: (c) => c.isDelivered(ID, "final") },
+  {
+    name: "wasListed",
+    method: "wasListed",
+    ask: (c) => c.wasListed({ role: "attestor", account: WALLET, time: 3n }, "final"),
+  },
   { name: "getDailyCapLeft", method: "getDailyCapLeft", ask: (c) => c.getDailyCapLeft(TOKEN) },
 ];
 

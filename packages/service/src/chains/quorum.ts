@@ -213,6 +213,7 @@ export function combineNodes(pure: ChainAtBlocks, nodes: Nodes<ChainAtBlocks>): 
       agreeAt(at, (node, block) => node.findDelivery(deliveryId, block)),
     isDelivered: (deliveryId, at) =>
       agreeAt(at, (node, block) => node.isDelivered(deliveryId, block)),
+    wasListed: (listing, at) => agreeAt(at, (node, block) => node.wasListed(listing, block)),
     getDailyCapLeft: (token, at = "latest") =>
       agreeAt(at, (node, block) => node.getDailyCapLeft(token, block)),
 

@@ -507,6 +507,21 @@ describe("failures", () => {
     expect(statuses).toEqual([...Array(6).fill("failed_swap"), "dead"]);
   });
 
+  test.each(["TakeBackPending", "TooFewAttestors"])(
+    "a lock that the escrow refuses with %s is deferred without a try, and made when the escrow takes it",
+    async (reason) => {
+      const { desk } = await openPending(true);
+      desk.state.simulation = { ok: false, reason };
+      for (let i = 0; i < 12; i++) await desk.poll();
+      const [deferred] = await desk.swaps();
+      expect(deferred).toMatchObject({ terminal: false, error: { code: "NO_ROUTE" } });
+      expect(deferred?.error?.details).toEqual({ reason });
+      desk.state.simulation = { ok: true, gas: 1n };
+      await desk.poll();
+      expect((await desk.swaps())[0]).toMatchObject({ status: "swapping" });
+    },
+  );
+
   test.each([true, false])(
     "a balance that the token reduced below its minimum deploys no wallet and sends nothing (deployed: %s) [T08]",
     async (hasCode) => {

@@ -295,6 +295,8 @@ export function createFakeNode(chain: FakeChain): FakeNode {
     getLock: async (deliveryId, at) => stateAt(at).locks.get(deliveryId) ?? null,
     findDelivery: async (deliveryId, at) => stateAt(at).delivered.get(deliveryId) ?? null,
     isDelivered: async (deliveryId, at) => stateAt(at).delivered.has(deliveryId),
+    wasListed: async ({ role, account }) =>
+      role === "attestor" ? account === contracts.attestor : contracts.relayers.has(account),
     getDailyCapLeft: async () => DAILY_CAP,
   };
 }

@@ -213,6 +213,7 @@ export function createFakeSlotNode(chain: FakeSlotChain, dailyCap: bigint): Fake
     getLock: async (deliveryId) => finalBlock.state.locks.get(deliveryId) ?? null,
     findDelivery: async (deliveryId) => finalBlock.state.delivered.get(deliveryId) ?? null,
     isDelivered: async (deliveryId) => finalBlock.state.delivered.has(deliveryId),
+    wasListed: async () => true,
     getDailyCapLeft: async () => dailyCap,
   };
 }

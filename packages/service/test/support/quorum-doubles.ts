@@ -178,6 +178,7 @@ export function createHonestNode(view: View = { head: HEAD, final: FINAL }): Cha
           }
         : null,
     isDelivered: async (deliveryId, point) => at(point) > 0n && deliveryId === ID,
+    wasListed: async ({ account }, point) => at(point) > 0n && account === WALLET,
     getDailyCapLeft: async (_token, point) => at(point),
     predictWallet: () => WALLET,
     hashCommitment: () => ID,
@@ -225,6 +226,7 @@ export const NODE_METHODS = [
   "getLock",
   "findDelivery",
   "isDelivered",
+  "wasListed",
   "getDailyCapLeft",
 ] as const;
 

@@ -7,7 +7,7 @@ import { combineCalls, tookEffect } from "./batches.ts";
 import { tagOf } from "./calls.ts";
 import { deliveryIdOf, deliveryIdOfPayout, hashCommitment, predictWallet } from "./commitment.ts";
 import { findDelivery, getDailyCapLeft, isDelivered } from "./deliveries.ts";
-import { getLock } from "./locks.ts";
+import { getLock, wasListed } from "./locks.ts";
 import { getTaggedBlock, hasCode } from "./reader.ts";
 import { findRefund } from "./refunds.ts";
 import { encodeLockData, encodeTransferData } from "./route-data.ts";
@@ -119,6 +119,7 @@ export function createContracts(
     deliveryIdOfPayout: (order) => deliveryIdOfPayout(factory, order),
 
     getLock: (deliveryId, at) => getLock(rpc, escrow, deliveryId, at),
+    wasListed: (listing, at) => wasListed(rpc, factory, listing, at),
     findRefund: async (args) => {
       const { number: newest } = await getTaggedBlock(rpc, tagOf("final"));
       const { wallet, token, fromBlock } = args;

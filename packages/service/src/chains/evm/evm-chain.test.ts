@@ -1,6 +1,7 @@
 /** From deposit to claim through the chain port, with a real node, the real contracts and the real signers. */
 import { deliveryAbi, depositFactoryAbi } from "@sluice/contracts/abi";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { assert } from "../../core/assert.ts";
 import {
   type Address,
   type Hex32,
@@ -243,6 +244,21 @@ describe("lock, delivery and claim", () => {
     await world.makeFinal();
     expect(await world.here.getLock(deliveryId, "final")).not.toBeNull();
     expect(await world.here.getFinalNumber()).toBe((await world.here.getHead()).number - 2n);
+  });
+
+  test("an account is listed in its role from its listing on", async () => {
+    const { deliveryId } = await world.lockDeposit();
+    const lock = await world.here.getLock(deliveryId, "latest");
+    assert(lock, "the deposit is locked");
+    const wasListed = (role: "relayer" | "attestor", account: Address, time: bigint) =>
+      world.here.wasListed({ role, account, time }, "latest");
+    const attestor = world.attestor.address;
+    const relayer = world.lane.address;
+    expect(await wasListed("attestor", attestor, lock.lockedAt)).toBe(true);
+    expect(await wasListed("relayer", relayer, lock.lockedAt)).toBe(true);
+    expect(await wasListed("relayer", attestor, lock.lockedAt)).toBe(false);
+    expect(await wasListed("attestor", relayer, lock.lockedAt)).toBe(false);
+    expect(await wasListed("attestor", attestor, 1n)).toBe(false);
   });
 
   test("an unused id has no lock and no delivery", async () => {

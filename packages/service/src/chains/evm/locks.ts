@@ -1,8 +1,8 @@
-/** Reads locks of an escrow. */
+/** Reads locks of an escrow, and who may claim them. */
 import { decodeFunctionResult, encodeFunctionData } from "viem";
-import { escrowAbi } from "@sluice/contracts/abi";
+import { depositFactoryAbi, escrowAbi } from "@sluice/contracts/abi";
 import { type EvmAddress, type Hex32, toEvmAddress, toHex32 } from "../../core/hex.ts";
-import type { Lock, ReadPoint } from "../port/index.ts";
+import type { Listing, Lock, ReadPoint } from "../port/index.ts";
 import { readView } from "./calls.ts";
 import type { Rpc } from "./rpc.ts";
 
@@ -32,6 +32,21 @@ export function getLock(
       lockedAt: held.lockedAt,
     };
   });
+}
+
+/** Returns whether the factory listed an account at a time. */
+export function wasListed(
+  rpc: Rpc,
+  factory: EvmAddress,
+  { role, account, time }: Listing,
+  at: ReadPoint,
+): Promise<boolean> {
+  const functionName = role === "relayer" ? "wasRelayer" : "wasAttestor";
+  const call = { abi: depositFactoryAbi, functionName } as const;
+  const data = encodeFunctionData({ ...call, args: [toEvmAddress(account), time] });
+  return readView(rpc, { to: factory, data, at }, (returned) =>
+    decodeFunctionResult({ ...call, data: returned }),
+  );
 }
 
 /** `LockState` of the contract by number. */

@@ -144,5 +144,11 @@ export interface FoundDelivery extends DeliveredFacts {
   readonly blockNumber: bigint;
 }
 
+/**
+ * Failure reasons of a lock that no retry removes: only the refund authority ends its announcement of a take-back, and
+ * only the owner lists an attestor.
+ */
+export const LOCK_BARRED: ReadonlySet<string> = new Set(["TakeBackPending", "TooFewAttestors"]);
+
 /** Failure reason: the balance grew after the order was built (dust). Anybody can cause it by sending to a vault. */
 export const MORE_ARRIVED = "more arrived than is final";

@@ -5,7 +5,7 @@
 export type * from "./blocks.ts";
 export type * from "./reading.ts";
 export type * from "./sending.ts";
-export { MORE_ARRIVED } from "./effects.ts";
+export { LOCK_BARRED, MORE_ARRIVED } from "./effects.ts";
 export type * from "./effects.ts";
 export type * from "./codec.ts";
 export type * from "./capabilities.ts";

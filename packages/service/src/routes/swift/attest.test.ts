@@ -79,6 +79,8 @@ function openAttestor() {
     finalNumber: 10n,
     finalTime: nowS,
     unreachable: false,
+    /** Time at which the attestor was listed; null if it never was. */
+    listedAt: nowS as bigint | null,
     /** Delivery ids whose locks are slow to read. */
     slow: new Map<Hex32, Promise<void>>(),
     hinted: [] as unknown[],
@@ -98,6 +100,10 @@ function openAttestor() {
       if (state.unreachable) throw new OperatingError("RPC_UNAVAILABLE", "No answer.");
       if (at !== "final") throw new Error("the attestor looks at final blocks");
       return state.lock;
+    },
+    wasListed: async ({ role, account, time }, at) => {
+      expect([role, account, at]).toEqual(["attestor", address("ad"), "final"]);
+      return state.listedAt !== null && state.listedAt <= time;
     },
   });
   const destination: Chain = createStrictChain({
@@ -321,6 +327,15 @@ describe("a payout", () => {
     assert(pair, "there is a pair");
     const swaps = { ...deps, pairs: [{ ...pair, fromInventory: false }] };
     expect(await askOrder({}, DELIVERY_ID, swaps)).toBe("unknown_pair");
+    expect(signed).toEqual([]);
+  });
+
+  test("is refused when the source did not list the attestor at the lock, so that its claim is not certain", async () => {
+    const { state, nowS, askOrder, signed } = openAttestor();
+    for (const listedAt of [null, nowS + 1n]) {
+      state.listedAt = listedAt;
+      expect(await askOrder()).toBe("attestor_not_listed");
+    }
     expect(signed).toEqual([]);
   });
 

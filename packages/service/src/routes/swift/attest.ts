@@ -169,6 +169,9 @@ async function judgeOrder(
   if (order.amount < lock.minOut) return refuse("below_promised_minimum");
   if (order.amount > valueOf(pair, lock, commitment)) return refuse("above_locked_value");
   if (order.deadline > lock.lockedAt + deps.payoutWindowS) return refuse("deadline_too_late");
+  // Otherwise a removal could keep the operator from claiming the lock, and the depositor would take it back.
+  const self = { role: "attestor", account: deps.signer.address, time: lock.lockedAt } as const;
+  if (!(await source.wasListed(self, "final"))) return refuse("attestor_not_listed");
   if (await destination.isDelivered(deliveryId, "latest")) return refuse("already_delivered");
   return { kind: "sign", signature: await deps.signer.signDelivery(commitment.destChain, order) };
 }

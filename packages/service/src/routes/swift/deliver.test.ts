@@ -63,6 +63,8 @@ async function openLocked() {
     lock,
     found: null as FoundDelivery | null,
     deliveredFinal: false,
+    /** Whether the lane was a relayer at the time of the lock. */
+    wasRelayer: true,
     hinted: [] as unknown[],
     /** The way in which each claim was to end the lock. */
     ended: [] as Pick<OpenLock, "held" | "whole">[],
@@ -74,6 +76,11 @@ async function openLocked() {
     getLock: async (_id, _at, hints) => {
       state.hinted.push(["lock", hints]);
       return state.lock;
+    },
+    wasListed: async (listing, at) => {
+      expect(listing).toEqual({ role: "relayer", account: LANE, time: state.lock.lockedAt });
+      expect(at).toBe("final");
+      return state.wasRelayer;
     },
     buildClaim: (_claim, _signature, { held, whole }) => {
       state.ended.push({ held, ...(whole && { whole }) });
@@ -166,6 +173,22 @@ describe("the search for a lock and its delivery", () => {
       { id: `claim:${ID}:1`, hints: expect.arrayContaining([sweep, txHash]) },
       { id: `delivery:${ID}:1` },
     ]);
+  });
+});
+
+describe("a payout", () => {
+  test("is not requested while no lane was a relayer at the lock, and its lock is returned in the end", async () => {
+    const { desk, clock, state, poll, requests } = await openLocked();
+    state.wasRelayer = false;
+    await poll();
+    expect(await requests()).toEqual([]);
+    expect((await getDelivery(desk.db, ID))?.trouble).toMatchObject({
+      code: "CONFIG_MISSING",
+      details: { reason: "relayer_not_listed" },
+    });
+    clock.advance(3_600_000);
+    await poll();
+    expect(await requests()).toMatchObject([{ id: `return:${ID}:1` }]);
   });
 });
 

@@ -5,7 +5,7 @@
  * regardless of the database. Several payouts of one delivery id are harmless, because the contract pays an id once.
  */
 import { isConfirmed } from "../confirmed.ts";
-import type { FoundDelivery } from "../../chains/port/index.ts";
+import type { FoundDelivery, Lock } from "../../chains/port/index.ts";
 import { ERROR_RETRY_MS, LEASE_MS } from "../../jobs/delays.ts";
 import { workAndRecordError, workOnDue } from "../../jobs/due.ts";
 import { OperatingError } from "../../core/errors.ts";
@@ -162,6 +162,7 @@ async function requestOrder(
   }
   const latest = lock.lockedAt + deps.payoutWindowS;
   if (nowSeconds(deps) >= latest) return giveBack(deps, delivery, address);
+  await assertClaimable(deps, delivery, lock);
   const wished = nowSeconds(deps) + ORDER_LIFETIME_S;
   const deadline = wished < latest ? wished : latest;
   const number = delivery.orders + 1;
@@ -178,6 +179,26 @@ async function requestOrder(
   });
   deps.wakeAttestor();
   return poll(deps, delivery);
+}
+
+/**
+ * Throws CONFIG_MISSING if no lane was a relayer when the lock was made: a removal could then keep the operator from
+ * claiming what it paid. The attestor checks its own listing. An unpaid lock is returned after the payout window.
+ */
+async function assertClaimable(
+  deps: DeliveryDeps,
+  { srcChain }: Delivery,
+  { lockedAt: time }: Lock,
+): Promise<void> {
+  const source = chainOf(deps, srcChain);
+  for (const account of lanesOf(deps, srcChain).claim) {
+    if (await source.wasListed({ role: "relayer", account, time }, "final")) return;
+  }
+  throw new OperatingError(
+    "CONFIG_MISSING",
+    "No settle lane was a relayer of the factory when the lock was made, so its claim is not certain.",
+    { details: { reason: "relayer_not_listed", chainId: srcChain } },
+  );
 }
 
 /** Records a payout that the service's own reader saw, once it has the configured confirmations. */

@@ -84,7 +84,10 @@ function openBench(db: Db, { token, contract }: SuitePair, scale: Scale): RouteB
     state: "locked" as const,
     lockedAt: BigInt(clock.now() / 1000),
   });
-  const source = createEncodingChain(HERE, { getLock: async () => lock() });
+  const source = createEncodingChain(HERE, {
+    getLock: async () => lock(),
+    wasListed: async () => true,
+  });
   const destination = createEncodingChain(THERE, {
     async findDelivery(deliveryId): Promise<FoundDelivery | null> {
       if (isAway) throw new OperatingError("RPC_UNAVAILABLE", "The node did not answer.");
@@ -124,7 +127,7 @@ function openBench(db: Db, { token, contract }: SuitePair, scale: Scale): RouteB
     clock,
     random,
     log: silentLog,
-    lanes: new Map([[THERE, { deliver: [LANE], claim: [LANE] }]]),
+    lanes: new Map([HERE, THERE].map((chainId) => [chainId, { deliver: [LANE], claim: [LANE] }])),
     deliveryConfirmations: new Map([[THERE, 3]]),
     payoutWindowS: 3_600n,
     readAddress: (settlementId) => readAddressOf(db, settlementId),

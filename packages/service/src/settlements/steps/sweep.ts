@@ -2,7 +2,7 @@
  * Sweeps the wallet through a route: `pending_swap -> swapping`. The sweep takes the live balance; the real amount, and
  * the deposits that it took, are read from the mined receipt.
  */
-import { type Held, MORE_ARRIVED } from "../../chains/port/index.ts";
+import { type Held, LOCK_BARRED, MORE_ARRIVED } from "../../chains/port/index.ts";
 import { assertDerived, type DepositAddress } from "../../addresses/index.ts";
 import { formatUnits } from "../../core/amounts.ts";
 import { assert } from "../../core/assert.ts";
@@ -124,9 +124,8 @@ async function planSweep(
   const call = await route.prepareSweep(address, balance, fee, held);
   if (!call) return "wait";
   const { settle: lanes } = lanesOf(deps, settlement);
-  const { lane, gas } = await planCall(
-    { db: deps.db, chain },
-    { lanes, call, what: "Sweeping the wallet" },
+  const { lane, gas } = await deferIfBarred(
+    planCall({ db: deps.db, chain }, { lanes, call, what: "Sweeping the wallet" }),
   );
   const inventory = await route.readInventory();
   const number = settlement.sweepsSent + 1;
@@ -160,6 +159,19 @@ async function planSweep(
   deps.wakeEvents(settlement.integratorId);
   deps.wakeLanes(settlement.chainId);
   return "wait";
+}
+
+/** Turns the refusal of a lock that waits for somebody else into NO_ROUTE: it uses up no try. */
+async function deferIfBarred<T>(planned: Promise<T>): Promise<T> {
+  try {
+    return await planned;
+  } catch (error) {
+    const reason = error instanceof OperatingError ? error.details?.["reason"] : undefined;
+    if (typeof reason !== "string" || !LOCK_BARRED.has(reason)) throw error;
+    throw new OperatingError("NO_ROUTE", "The escrow takes no lock of this deposit now.", {
+      details: { reason },
+    });
+  }
 }
 
 function notReserved(

@@ -10,7 +10,7 @@ import {
   writeError,
   writeResult,
 } from "./json-rpc.ts";
-import { type Plan, type Planner, refuse, type Verdict } from "./planners/plan.ts";
+import { type Plan, type Planner, refuse, type Refused, type Verdict } from "./planners/plan.ts";
 import { profileOf } from "./profiles.ts";
 import type { Random } from "./random.ts";
 import type { RateLimit } from "./rate-limit.ts";
@@ -177,21 +177,21 @@ function refuseMessage(parts: Parts, { batch, calls }: Message, spent: number): 
   const ids = calls.map(({ id }) => id);
   const wholeIds = batch ? [null] : ids;
   if (quotaRequests !== null && spent > quotaRequests) {
-    const verdict = refuse(words.quota, rateValues(settings));
-    return refuseAll(counter, verdict, wholeIds, { array: false, retryAfterSeconds });
+    const refused = refuse(words.quota, rateValues(settings));
+    return refuseAll(counter, refused, wholeIds, { array: false, retryAfterSeconds });
   }
   if (batch && batchItems !== null && calls.length > batchItems) {
-    const verdict = refuse(words.batch, { limit: batchItems, count: calls.length });
+    const refused = refuse(words.batch, { limit: batchItems, count: calls.length });
     const form = words.batchForm;
     const refusedIds = form === "each" ? ids : form === "first" ? ids.slice(0, 1) : [null];
-    return refuseAll(counter, verdict, refusedIds, {
+    return refuseAll(counter, refused, refusedIds, {
       array: form !== "none",
       retryAfterSeconds: null,
     });
   }
   if (rate.take(calls.length)) return undefined;
-  const verdict = refuse(words.rate, rateValues(settings));
-  return refuseAll(counter, verdict, wholeIds, { array: false, retryAfterSeconds });
+  const refused = refuse(words.rate, rateValues(settings));
+  return refuseAll(counter, refused, wholeIds, { array: false, retryAfterSeconds });
 }
 
 function rateValues({ ratePerSecond, retryAfterSeconds }: ProviderSettings) {
@@ -203,12 +203,10 @@ function rateValues({ ratePerSecond, retryAfterSeconds }: ProviderSettings) {
 /** Writes one refusal for some calls. */
 function refuseAll(
   counter: Counter,
-  verdict: Verdict,
+  { refusal, values }: Refused,
   ids: readonly Call["id"][],
   options: { readonly array: boolean; readonly retryAfterSeconds: number | null },
 ): Reply {
-  if (verdict.kind !== "refuse") throw new Error("a message is refused with a refusal");
-  const { refusal, values } = verdict;
   const { array, retryAfterSeconds } = options;
   counter.refuse(refusal.id, ids.length);
   if (refusal.code === null) {

@@ -3,10 +3,15 @@ import type { Call } from "../json-rpc.ts";
 import { refusalOf } from "../profiles.ts";
 import type { Refusal, RefusalValues } from "../refusal.ts";
 
+/** A refusal with its values. */
+export interface Refused {
+  readonly kind: "refuse";
+  readonly refusal: Refusal;
+  readonly values: RefusalValues;
+}
+
 /** An answer that does not come from the node. */
-export type Verdict =
-  | { readonly kind: "refuse"; readonly refusal: Refusal; readonly values: RefusalValues }
-  | { readonly kind: "answer"; readonly result: unknown };
+export type Verdict = Refused | { readonly kind: "answer"; readonly result: unknown };
 
 export type Plan =
   | Verdict
@@ -25,7 +30,7 @@ export interface Planner {
 }
 
 /** Returns a refusal with its values. */
-export function refuse(id: Parameters<typeof refusalOf>[0], values: RefusalValues): Verdict {
+export function refuse(id: Parameters<typeof refusalOf>[0], values: RefusalValues): Refused {
   return { kind: "refuse", refusal: refusalOf(id), values };
 }
 

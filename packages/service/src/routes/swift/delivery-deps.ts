@@ -1,14 +1,13 @@
 /** Dependencies of the delivery worker, and the writes that every state of a delivery needs. */
 import { getConfigured } from "../configured.ts";
+import type { SettlerDeps } from "../module.ts";
 import type { ErrorObject } from "@sluice/sdk/wire";
-import type { Call, Chain, Chains, Lock, Payout, ReadAt } from "../../chains/port/index.ts";
+import type { Call, Chain, Lock, Payout, ReadAt } from "../../chains/port/index.ts";
 import { OperatingError } from "../../core/errors.ts";
 import { assert } from "../../core/assert.ts";
 import type { Address } from "../../core/hex.ts";
-import type { Clock, Random } from "../../core/ports.ts";
 import type { DepositAddress } from "../../addresses/index.ts";
-import type { Db, Tx } from "../../db/schema.ts";
-import type { Log } from "../../telemetry/log.ts";
+import type { Tx } from "../../db/schema.ts";
 import {
   type IntentName,
   listMinedHashes,
@@ -21,12 +20,7 @@ import * as store from "./store.ts";
 import type { Delivery } from "./store.ts";
 
 /** Dependencies of the delivery worker of a process. */
-export interface DeliveryDeps {
-  readonly db: Db;
-  readonly chains: Chains;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
+export interface DeliveryDeps extends Omit<SettlerDeps, "config" | "attestations" | "lanes"> {
   /** Lanes of payouts by destination chain, and of claims and returns by source chain. */
   readonly lanes: ReadonlyMap<
     number,
@@ -35,19 +29,6 @@ export interface DeliveryDeps {
   readonly deliveryConfirmations: ReadonlyMap<number, number>;
   /** Seconds after its lock in which a delivery may be paid; afterwards the lock is returned. */
   readonly payoutWindowS: bigint;
-  /** Reads the deposit address of a settlement. */
-  readonly readAddress: (settlementId: string) => Promise<DepositAddress>;
-  /** Wakes the settlement, in the transaction that records the delivery or an error. */
-  readonly onChanged: (tx: Tx, settlementId: string) => Promise<void>;
-  /** Wakes the settlement, in the transaction that records that the value is back in the wallet or with its refund authority. */
-  readonly onGivenBack: (tx: Tx, settlementId: string) => Promise<void>;
-  /** Called after that transaction commits. */
-  readonly wakeSettlements: () => void;
-  /** Tells the attestor that a request is waiting. */
-  readonly wakeAttestor: () => void;
-  /** Tells the lanes that a transaction is queued. */
-  readonly wakeLanes: () => void;
-  readonly pollMs: number;
 }
 
 /** Seconds for which a payout, claim or return may be used after its request. */

@@ -55,18 +55,16 @@ export function encodeRequests(requests: readonly RpcRequest[], firstId: number)
   return JSON.stringify(bodies.length === 1 ? bodies[0] : bodies);
 }
 
-/** Parses the body of an HTTP answer to `count` requests. */
+/** Decodes the body of an HTTP answer. Throws if it is not JSON. */
+export type Decode = (body: Buffer) => unknown;
+
+export const decodeJson: Decode = (body) => JSON.parse(body.toString("utf8"));
+
+/** Parses the decoded body of an HTTP answer to `count` requests. */
 export function parseAnswers(
-  text: string,
+  body: unknown,
   { count, firstId }: { readonly count: number; readonly firstId: number },
 ): Answers {
-  let body: unknown;
-  try {
-    body = JSON.parse(text);
-  } catch {
-    // Servers in front of a node answer in HTML.
-    return { kind: "malformed" };
-  }
   if (count === 1) return parseSingle(body, firstId);
   if (!Array.isArray(body)) return parseRefusal(body);
   const answers = matchById(body, { count, firstId });

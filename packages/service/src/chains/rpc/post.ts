@@ -17,8 +17,7 @@ export type Posted =
       readonly status: number;
       /** The `retry-after` header. */
       readonly retryAfter: string | null;
-      readonly text: string;
-      readonly bytes: number;
+      readonly body: Buffer;
     }
   | { readonly kind: "failed"; readonly reason: string; readonly cause: unknown };
 
@@ -45,10 +44,10 @@ export function createPost(rpcUrl: string, timeoutMs: number): Post {
         return send(body, signal);
       });
       answeredMs = performance.now();
-      const read = await readBody(response);
-      if (read === null) return { kind: "failed", reason: "answer too large", cause: undefined };
+      const answer = await readBody(response);
+      if (answer === null) return { kind: "failed", reason: "answer too large", cause: undefined };
       const retryAfter = response.headers.get("retry-after");
-      return { kind: "answered", status: response.status, retryAfter, ...read };
+      return { kind: "answered", status: response.status, retryAfter, body: answer };
     } catch (cause) {
       const reason = signal.aborted ? "timeout" : reasonOfFailure(cause);
       return { kind: "failed", reason, cause };
@@ -73,9 +72,7 @@ function splitCredentials(rpcUrl: string) {
 }
 
 /** Reads the body; null as soon as it exceeds the limit. */
-async function readBody(
-  response: Response,
-): Promise<{ readonly text: string; readonly bytes: number } | null> {
+async function readBody(response: Response): Promise<Buffer | null> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of response.body ?? []) {
@@ -84,5 +81,5 @@ async function readBody(
     if (bytes > BODY_BYTES_MAX) return null;
     chunks.push(chunk);
   }
-  return { text: Buffer.concat(chunks).toString("utf8"), bytes };
+  return Buffer.concat(chunks);
 }

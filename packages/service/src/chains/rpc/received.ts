@@ -1,5 +1,5 @@
 /** Judges an HTTP answer: answers of the node, a refusal of a batch, or none, with a short reason of ours. */
-import { type NodeAnswer, parseAnswers } from "./json-rpc.ts";
+import { type Answers, type Decode, type NodeAnswer, parseAnswers } from "./json-rpc.ts";
 import type { Posted } from "./post.ts";
 import { isRateError } from "./rate-errors.ts";
 import type { Outcome, RateLimited } from "./traffic.ts";
@@ -27,16 +27,20 @@ const BATCH_REFUSALS: ReadonlySet<number> = new Set([400, 404, 405, 413, 414, 41
 const TOO_MANY_REQUESTS = 429;
 const UNAVAILABLE = 503;
 
+/** The requests of one HTTP request. */
+interface Sent {
+  readonly count: number;
+  readonly firstId: number;
+  readonly decode: Decode;
+}
+
 /** Judges the outcome of an HTTP request with `count` requests, of which the first has the id `firstId`. */
-export function readPosted(
-  posted: Posted,
-  sent: { readonly count: number; readonly firstId: number },
-): Received {
+export async function readPosted(posted: Posted, sent: Sent): Promise<Received> {
   if (posted.kind === "failed") return none(outcomeOfFailure(posted.reason), posted);
-  const { status, retryAfter, text } = posted;
+  const { status, retryAfter, body } = posted;
   if (status === TOO_MANY_REQUESTS) return rateLimited(retryAfter);
   const isBatch = sent.count > 1;
-  const parsed = parseAnswers(text, sent);
+  const parsed = await decodeAnswers(body, sent);
   // An error of the node counts under any status: many servers send it with 400 or 500.
   if (parsed.kind === "answers") return judgeAnswers(parsed.answers, { isBatch, retryAfter });
   if (parsed.kind === "refused") {
@@ -47,6 +51,17 @@ export function readPosted(
   if (isOk) return none("malformed", { reason: "malformed answer" });
   const limited = status === UNAVAILABLE && retryAfter !== null ? { retryAfter } : null;
   return { ...none("http_error", { reason: `http ${status}` }), limited };
+}
+
+async function decodeAnswers(body: Buffer, sent: Sent): Promise<Answers> {
+  let decoded: unknown;
+  try {
+    decoded = await sent.decode(body);
+  } catch {
+    // Servers in front of a node answer in HTML.
+    return { kind: "malformed" };
+  }
+  return parseAnswers(decoded, sent);
 }
 
 function judgeAnswers(

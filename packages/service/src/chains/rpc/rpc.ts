@@ -3,7 +3,14 @@ import { assert } from "../../core/assert.ts";
 import type { OperatingError } from "../../core/errors.ts";
 import { createBatchSize } from "./batch-size.ts";
 import { redactUrl, rpcUnavailable } from "./errors.ts";
-import { encodeRequests, type NodeAnswer, type NodeError, type RpcRequest } from "./json-rpc.ts";
+import {
+  type Decode,
+  decodeJson,
+  encodeRequests,
+  type NodeAnswer,
+  type NodeError,
+  type RpcRequest,
+} from "./json-rpc.ts";
 import { createPost } from "./post.ts";
 import { outcomeOf, readPosted, type Received } from "./received.ts";
 import { type NodeTraffic, UNLIMITED, Withheld } from "./traffic.ts";
@@ -13,8 +20,11 @@ export type { NodeAnswer, NodeError, RpcRequest } from "./json-rpc.ts";
 export interface Rpc {
   /** Bridge chain id. */
   readonly chainId: number;
-  /** Sends one request. Throws RPC_UNAVAILABLE without an answer; an error from the node is a value. */
-  call(method: string, params: readonly unknown[]): Promise<NodeAnswer>;
+  /**
+   * Sends one request. Throws RPC_UNAVAILABLE without an answer; an error from the node is a value. `decode` replaces the
+   * parser of JSON, for answers of megabytes.
+   */
+  call(method: string, params: readonly unknown[], decode?: Decode): Promise<NodeAnswer>;
   /**
    * Sends several requests, in as few HTTP requests as the node accepts, and returns their answers in order. Throws
    * RPC_UNAVAILABLE if one of them has no answer.
@@ -68,17 +78,20 @@ export function createRpc(options: RpcOptions): Rpc {
   }
 
   /** Sends one HTTP request, again after each refusal for the rate of requests as long as there is time. */
-  async function send(requests: readonly RpcRequest[]): Promise<Received> {
+  async function send(requests: readonly RpcRequest[], decode = decodeJson): Promise<Received> {
     const deadlineMs = traffic.now() + WAIT_MAX_MS;
     for (;;) {
-      const received = await sendOnce(requests, deadlineMs);
+      const received = await sendOnce(requests, { deadlineMs, decode });
       const isLimited = received.kind === "none" && received.outcome === "rate_limited";
       // Without limits nothing waits, so that there is no next time.
       if (!isLimited || traffic === UNLIMITED) return received;
     }
   }
 
-  async function sendOnce(requests: readonly RpcRequest[], deadlineMs: number): Promise<Received> {
+  async function sendOnce(
+    requests: readonly RpcRequest[],
+    { deadlineMs, decode }: { readonly deadlineMs: number; readonly decode: Decode },
+  ): Promise<Received> {
     const turn = await traffic.enter(requests.length, deadlineMs).catch((error: unknown) => {
       if (!(error instanceof Withheld)) throw error;
       const withheld = requests.map(({ method }) => ({ method, outcome: "withheld" as const }));
@@ -91,16 +104,18 @@ export function createRpc(options: RpcOptions): Rpc {
     const body = encodeRequests(requests, firstId);
     // Neither of these throws: a failure is a value.
     const posted = await post(body);
-    const received = readPosted(posted, { count: requests.length, firstId });
+    const durationMs = traffic.now() - startMs;
+    const bytesReceived = posted.kind === "answered" ? posted.body.length : 0;
+    const received = await readPosted(posted, { count: requests.length, firstId, decode });
     turn.end(received.limited);
     traffic.observe({
       requests: requests.map(({ method }, index) => ({
         method,
         outcome: outcomeOf(received, index),
       })),
-      durationMs: traffic.now() - startMs,
+      durationMs,
       bytesSent: Buffer.byteLength(body),
-      bytesReceived: posted.kind === "answered" ? posted.bytes : 0,
+      bytesReceived,
     });
     return received;
   }
@@ -111,8 +126,12 @@ export function createRpc(options: RpcOptions): Rpc {
     throw unavailable(received.reason, received.cause);
   }
 
-  async function call(method: string, params: readonly unknown[]): Promise<NodeAnswer> {
-    const received = await send([{ method, params }]);
+  async function call(
+    method: string,
+    params: readonly unknown[],
+    decode?: Decode,
+  ): Promise<NodeAnswer> {
+    const received = await send([{ method, params }], decode);
     const [answer] = answersOf(received);
     assert(answer, "one request has one answer");
     return answer;

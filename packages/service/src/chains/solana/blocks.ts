@@ -12,7 +12,8 @@ import type { Hex32 } from "../../core/hex.ts";
 import type { Clock } from "../../core/ports.ts";
 import type { Nodes, Read, Rule } from "../ask-nodes.ts";
 import type { BlockAnswer } from "./block-answer.ts";
-import type { CommitmentLevel, ReadBlock, SolanaNode } from "./node.ts";
+import type { ReadBlock } from "./block-decoder.ts";
+import type { CommitmentLevel, SolanaNode } from "./node.ts";
 import { createSlotPace } from "./slot-pace.ts";
 
 /** Number of slots to list ahead. */

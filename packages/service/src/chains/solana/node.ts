@@ -1,5 +1,4 @@
 /** The requests to one Solana node. All throw RPC_UNAVAILABLE without a usable answer. */
-import { createHash } from "node:crypto";
 import { OperatingError } from "../../core/errors.ts";
 import type { Address, Hex, Hex32 } from "../../core/hex.ts";
 import type { SendOutcome } from "../port/index.ts";
@@ -25,7 +24,7 @@ import {
   parseWhole,
   type TransactionAnswer,
 } from "./answers.ts";
-import { type BlockAnswer, parseBlock } from "./block-answer.ts";
+import { type DecodeBlock, decodeBlock, expectRead, type ReadBlock } from "./block-decoder.ts";
 import { bytesOf, toBase58 } from "./base58.ts";
 
 /** Solana's commitment level, the certainty that a read requires. */
@@ -38,12 +37,6 @@ const UNSUPPORTED_VERSION = -32015;
 const NO_BLOCK: readonly number[] = [-32004, -32007, -32009];
 /** Entries in one page of a history. */
 export const HISTORY_PAGE = 1_000;
-
-/** A block and its digest, by which the answers of nodes are compared. */
-export interface ReadBlock {
-  readonly block: BlockAnswer;
-  readonly digest: string;
-}
 
 /** A Solana node. Reads are at level finalized unless stated otherwise. */
 export interface SolanaNode {
@@ -110,12 +103,17 @@ export interface NodeOptions {
   readonly traffic?: NodeTraffic | undefined;
   /** Hash of the cluster's first block. */
   readonly genesisHash: Hex32;
+  /** Decodes answers with blocks; by default in this thread. */
+  readonly decodeBlock?: DecodeBlock | undefined;
 }
 
 /** Creates a node over HTTP, without a request. */
 export function createNode(options: NodeOptions): SolanaNode {
   const rpc = createRpc(options);
   const { chainId } = rpc;
+  const decode = options.decodeBlock ?? decodeBlock;
+  const askBlock = (slot: bigint, commitment: CommitmentLevel) =>
+    rpc.call("getBlock", blockParams(slot, commitment), (body) => decode(slot, body));
   const readGenesis = () => rpc.ask("getGenesisHash", [], parseHash);
   const ask = <T>(method: string, params: readonly unknown[], parse: (result: unknown) => T) =>
     askLoudly(rpc, method, params, parse);
@@ -146,13 +144,12 @@ export function createNode(options: NodeOptions): SolanaNode {
       ask("getBlocksWithLimit", [Number(from), limit, { commitment }], parseSlots),
 
     async readBlock(slot, commitment) {
-      const params = blockParams(slot, commitment);
-      return toRead(await ask("getBlock", params, (result) => parseBlock(slot, result)));
+      return readLoudly(rpc, "getBlock", await askBlock(slot, commitment), expectRead);
     },
     async findBlock(slot, commitment) {
-      const answer = await rpc.call("getBlock", blockParams(slot, commitment));
+      const answer = await askBlock(slot, commitment);
       if (answer.ok ? answer.result === null : NO_BLOCK.includes(answer.code)) return null;
-      return toRead(readLoudly(rpc, "getBlock", answer, (result) => parseBlock(slot, result)));
+      return readLoudly(rpc, "getBlock", answer, expectRead);
     },
     readHead: (slot, commitment) =>
       ask(
@@ -275,25 +272,6 @@ function readLoudly<T>(
 
 function blockParams(slot: bigint, commitment: CommitmentLevel): readonly unknown[] {
   return [Number(slot), { commitment, ...BLOCK, transactionDetails: "accounts", encoding: "json" }];
-}
-
-function toRead(block: BlockAnswer): ReadBlock {
-  return { block, digest: digestOf(block) };
-}
-
-function digestOf({ transactions, ...head }: BlockAnswer): string {
-  const place = Object.entries(head).map(([name, value]) => `${name}=${value}`);
-  const lines = transactions.map(({ index, signature, feePayer, signers, hasMemo, sol, tokens }) =>
-    [
-      [index, signature, feePayer, hasMemo],
-      signers,
-      sol.map(({ account, change }) => `${account}:${change}`),
-      tokens.map(({ owner, mint, change }) => `${owner}:${mint}:${change}`),
-    ].join(";"),
-  );
-  return createHash("sha256")
-    .update([...place, ...lines].join("\n"))
-    .digest("hex");
 }
 
 function toBase64(hex: Hex): string {

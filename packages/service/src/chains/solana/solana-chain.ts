@@ -19,6 +19,7 @@ import {
 import { WRAPPED_SOL } from "./derived-accounts.ts";
 import { type MintFacts, WRAPPED_SOL_FACTS } from "./order-facts.ts";
 import { createFinalBalances } from "./final-balances.ts";
+import { createBlockDecoder } from "./block-workers.ts";
 import { createNode, type NodeOptions } from "./node.ts";
 import { createQuorum } from "./quorum.ts";
 import { createReader, type Levels } from "./reader.ts";
@@ -62,7 +63,8 @@ export interface ChainOfVaults extends Chain {
 /** Creates the chain without a request. `checkIdentity` checks that its nodes serve the right cluster. */
 export function createSolanaChain(options: SolanaChainOptions): ChainOfVaults {
   const { chainId, levels, accounts, commitments, mints, capLeftOf, rentPerByte } = options;
-  const nodes = options.nodes.map((node) => createNode({ ...options, ...node }));
+  const decodeBlock = createBlockDecoder();
+  const nodes = options.nodes.map((node) => createNode({ ...options, ...node, decodeBlock }));
   const quorum = createQuorum(nodes, options);
   const findMintFacts = (mint: Address) =>
     mints.get(mint) ?? (mint === WRAPPED_SOL ? WRAPPED_SOL_FACTS : undefined);

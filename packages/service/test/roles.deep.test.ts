@@ -1,23 +1,55 @@
-/** Each role as a process of its own on one database: one is killed, and the others continue. */
+/**
+ * Each role as a process of its own on one database, the attestor with a user that may write attestations only: one is
+ * killed, and the others continue.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { deposit, expectDelivered, expectEmptyEscrow, USDC } from "./support/deposits.ts";
 import { createProcesses, type Processes } from "./support/processes.ts";
+import { openDatabase } from "../src/db/pool.ts";
+import { startThrowawayServer, type ThrowawayServer } from "./support/throwaway-server.ts";
 import { openWorld, type World } from "./support/world.ts";
 
+const ATTESTOR_USER = "sluice_attestor";
+
+let server: ThrowawayServer;
 let world: World;
 let processes: Processes;
+let attestors: Processes;
 
 beforeAll(async () => {
-  world = await openWorld();
+  server = await startThrowawayServer("sluice-roles");
+  // The owner and the database of the embedded server.
+  const host = encodeURIComponent(server.address.socketDir);
+  const urlOf = (user: string) => `postgres://${user}@localhost/postgres?host=${host}`;
+  world = await openWorld({ databaseUrl: urlOf("sluice") });
+  await createAttestorUser();
   // One process for each role replaces the whole service; the api keeps its URL.
   await world.replaceService({ roles: "api,quoter" });
   processes = createProcesses(world.configPath);
-  for (const role of ["scanner", "settler", "attestor"]) await processes.serve(role);
+  attestors = createProcesses(world.configPath, { DATABASE_URL: urlOf(ATTESTOR_USER) });
+  const { code, said } = await processes.run("migrate");
+  if (code !== 0) throw new Error(said);
+  for (const role of ["scanner", "settler", "attestor"]) await processesOf(role).serve(role);
 });
 afterAll(async () => {
+  await attestors.stopAll();
   await processes.stopAll();
   await world.close();
+  await server.stop();
 });
+
+const processesOf = (role: string) => (role === "attestor" ? attestors : processes);
+
+/** Creates the user as an operator does, and names it in the configuration. */
+async function createAttestorUser(): Promise<void> {
+  const admin = await openDatabase(server.address, { max: 1 });
+  await admin.pool.query(`create user ${ATTESTOR_USER}`);
+  await admin.close();
+  const config = JSON.parse(readFileSync(world.configPath, "utf8"));
+  config.attestor.databaseUser = ATTESTOR_USER;
+  writeFileSync(world.configPath, JSON.stringify(config));
+}
 
 test("delivers a deposit with the roles in five processes", async () => {
   await expectDelivered(world, await deposit(world, 5n * USDC));
@@ -27,9 +59,9 @@ test.each(["scanner", "settler", "attestor"])(
   "deposits before and during kill -9 of the %s are delivered after its restart",
   async (role) => {
     const before = await deposit(world, 6n * USDC);
-    await processes.stop(role, "SIGKILL");
+    await processesOf(role).stop(role, "SIGKILL");
     const meanwhile = await deposit(world, 7n * USDC);
-    await processes.serve(role);
+    await processesOf(role).serve(role);
     await expectDelivered(world, before);
     await expectDelivered(world, meanwhile);
   },

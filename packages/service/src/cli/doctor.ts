@@ -108,7 +108,8 @@ export async function runDoctor(args: {
       },
       prices,
       attestations: openBridgeAttestations(config, ports),
-      readDatabase: async () => inspectDatabase(await database.open(), systemClock),
+      readDatabase: async () =>
+        inspectDatabase(await database.open(), systemClock, config.attestor.databaseUser),
       listRefundAuthorities: async () => listRefundAuthorities((await database.open()).db),
       listIntegrators: async () => listIntegrators((await openMigrated(database)).db),
     });

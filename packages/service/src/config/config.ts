@@ -41,6 +41,8 @@ export function resolveConfig(
     cctp: file.cctp ?? findCircle(chains),
     attestor: {
       key: readers.keysOf("attestor")(file.attestor.key, "attestor.key"),
+      /** The database user of the attestor's machine; undefined if it connects as the owner of the tables. */
+      databaseUser: file.attestor.databaseUser,
       /** The attestor's nodes, by bridge chain id. */
       nodes: resolveNodesOfAttestor(file.attestor.rpcUrls, chains, problems),
     },

@@ -190,6 +190,14 @@ function checkAttestor({ attestor, chains }: Config): string[] {
       problems.push(`attestor.rpcUrls.${chainId}: expected a configured chain`);
     }
   }
+  for (const [chainId, { all }] of attestor.databaseUser ? attestor.nodes : []) {
+    // Counting them is a write that the attestor's user may not make.
+    if (all.some(({ requestsPerDay }) => requestsPerDay !== undefined)) {
+      problems.push(
+        `attestor.rpcUrls.${chainId}: expected no requestsPerDay beside attestor.databaseUser, which may write attestations only`,
+      );
+    }
+  }
   if (attestor.key.retired) problems.push("attestor.key.retired: expected nothing, a lane retires");
   // One thief would have both keys, and with them the inventory at its daily cap.
   if (listLaneKeys({ chains }).some((lane) => isSameKey(lane, attestor.key))) {

@@ -267,6 +267,16 @@ export const SETTINGS = {
         KeyRef,
         "Key: the attestor's signing key, the second of the two keys. It must differ from every lane key.",
       ),
+      databaseUser: setting(
+        Type.Optional(
+          Type.String({
+            pattern: "^[a-z_][a-z0-9_]{0,62}$",
+            description: "the name of a PostgreSQL user, in lower case",
+          }),
+        ),
+        "The PostgreSQL user with which the attestor's machine connects to your own PostgreSQL. Create it with a password; `sluice migrate`, run as the owner of the tables, then lets it answer requests for attestations and nothing else ([keys.md](keys.md#the-attestors-machine)).",
+        { defaultText: "the attestor connects as the owner of the tables" },
+      ),
       rpcUrls: setting(
         Type.Record(Type.String({ pattern: "^(\\d+|[a-z]+)$" }), AttestorNodes, {
           ...strict,

@@ -1,5 +1,6 @@
 /** Reads the facts that `sluice doctor` checks of a database. Changes nothing. */
 import type { Clock } from "../core/ports.ts";
+import { listWrongRights } from "./attestor-user.ts";
 import { isClaimed } from "./instance.ts";
 import { listMissingMigrations } from "./migrate.ts";
 import type { OpenDatabase } from "./pool.ts";
@@ -18,12 +19,15 @@ export interface DatabaseFacts {
   readonly missingMigrations: readonly string[];
   /** Whether a running service holds a role on it. */
   readonly isClaimed: boolean;
+  /** Differences of the rights of the attestor's user from those it needs; null if it has no user of its own. */
+  readonly attestorRights: readonly string[] | null;
 }
 
-/** Reads version, durability, clock difference, migrations and claims of a database. */
+/** Reads version, durability, clock difference, migrations, claims and the attestor's rights of a database. */
 export async function inspectDatabase(
   { db, pool }: Pick<OpenDatabase, "db" | "pool">,
   clock: Clock,
+  attestorUser: string | undefined,
 ): Promise<DatabaseFacts> {
   const before = clock.now();
   const { rows } = await pool.query<{
@@ -49,5 +53,6 @@ export async function inspectDatabase(
     clockAheadMs: Math.round(nowMs - (before + after) / 2),
     missingMigrations: await listMissingMigrations(db),
     isClaimed: await isClaimed(pool),
+    attestorRights: attestorUser === undefined ? null : await listWrongRights(db, attestorUser),
   };
 }

@@ -126,6 +126,7 @@ async function findProblems(
       clockAheadMs: 0,
       missingMigrations: [],
       isClaimed: false,
+      attestorRights: null,
     }),
     listRefundAuthorities: async () => [STRANGER],
     listIntegrators: async () => [],

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { DatabaseFacts } from "../db/inspect.ts";
 import { OperatingError } from "../core/errors.ts";
+import { Secret } from "../core/secret.ts";
 import { checkDatabase } from "./database.ts";
 import { runChecks } from "./run.ts";
 
@@ -10,11 +11,13 @@ const IN_ORDER: DatabaseFacts = {
   clockAheadMs: -3,
   missingMigrations: [],
   isClaimed: false,
+  attestorRights: [],
 };
+const config = { databaseUrl: new Secret("postgres://db") };
 
 async function examine(facts: Partial<DatabaseFacts>) {
   const readDatabase = async () => ({ ...IN_ORDER, ...facts });
-  const results = await runChecks([checkDatabase({ readDatabase }).all]);
+  const results = await runChecks([checkDatabase({ config, readDatabase }).all]);
   return results.filter(({ status }) => status !== "ok");
 }
 
@@ -46,6 +49,14 @@ describe("the database", () => {
       { missingMigrations: ["0002-x"] },
       { id: "database.migrations", status: "problem", found: "missing migrations: 0002-x" },
     ],
+    [
+      { attestorRights: ["may INSERT into deliveries"] },
+      { id: "database.attestor", status: "problem", found: "may INSERT into deliveries" },
+    ],
+    [
+      { attestorRights: null },
+      { id: "database.attestor", status: "warning", found: "the owner of the tables" },
+    ],
   ])("reports %j", async (facts, expected) => {
     expect(await examine(facts)).toMatchObject([expected]);
   });
@@ -59,10 +70,10 @@ describe("the database", () => {
     const readDatabase = async () => {
       throw new OperatingError("CONFIG_MISSING", "It cannot be used.");
     };
-    const results = await runChecks([checkDatabase({ readDatabase }).all]);
+    const results = await runChecks([checkDatabase({ config, readDatabase }).all]);
     expect(results.map(({ status }) => status)).toEqual([
       "problem",
-      ...Array.from({ length: 5 }, () => "skipped"),
+      ...Array.from({ length: 6 }, () => "skipped"),
     ]);
   });
 });

@@ -15,7 +15,12 @@ export interface DatabaseChecks {
   readonly migrated: Check;
 }
 
-export function checkDatabase({ readDatabase }: Pick<DoctorDeps, "readDatabase">): DatabaseChecks {
+export function checkDatabase({
+  config: { databaseUrl },
+  readDatabase,
+}: Pick<DoctorDeps, "readDatabase"> & {
+  readonly config: Pick<DoctorDeps["config"], "databaseUrl">;
+}): DatabaseChecks {
   const facts = once(readDatabase);
   const reachable: Check = {
     id: "database.reachable",
@@ -76,7 +81,21 @@ export function checkDatabase({ readDatabase }: Pick<DoctorDeps, "readDatabase">
     const found = isClaimed ? "claimed by a running service" : "not claimed by a running service";
     return ok(found, "either");
   });
-  return { all: [reachable, version, migrated, durability, clock, claim], migrated };
+  const attestor = check("attestor", async () => {
+    const { attestorRights } = await facts();
+    const expected = "a user that may write attestations and nothing else";
+    if (attestorRights === null && !databaseUrl) return ok("the embedded database", expected);
+    return judge(attestorRights?.length === 0, {
+      found: attestorRights === null ? "the owner of the tables" : attestorRights.join(", "),
+      expected,
+      advice: attestorRights
+        ? "Run sluice migrate as the owner of the tables; it names what it cannot take away."
+        : "Create a user for the attestor's machine, set attestor.databaseUser and run sluice migrate.",
+      otherwise: attestorRights === null ? "warning" : "problem",
+    });
+  });
+  const all = [reachable, version, migrated, durability, clock, claim, attestor];
+  return { all, migrated };
 }
 
 /** Returns whether a value is durable. For `synchronous_commit` every value but `off` waits at least for the local disk. */

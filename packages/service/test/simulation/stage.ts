@@ -313,7 +313,7 @@ export function createConfig(
     rateToleranceBps: 200,
     payoutWindowS,
     cctp: isBridged ? { apiUrl: "" } : undefined,
-    attestor: { key: NO_KEY, nodes: new Map() },
+    attestor: { key: NO_KEY, databaseUser: undefined, nodes: new Map() },
     keystorePassphrase: undefined,
     signers: { settler: undefined, attestor: undefined, vaults: undefined },
     aws: undefined,

@@ -222,6 +222,7 @@ export function createDoctorDeps(given: {
       payoutWindowS: 43_200n,
       attestor: {
         key: { setting: "attestor.key", retired: false, source: { kind: "elsewhere" } },
+        databaseUser: undefined,
         nodes: new Map(),
       },
       keystorePassphrase: undefined,

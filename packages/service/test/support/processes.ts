@@ -33,13 +33,14 @@ export async function deathOf(
   return death.signal ?? `code ${death.code}`;
 }
 
-/** Creates the set of processes with their shared configuration; starts none yet. */
-export function createProcesses(configPath: string) {
+/** Creates the set of processes with their shared configuration and environment; starts none yet. */
+export function createProcesses(configPath: string, env: NodeJS.ProcessEnv = {}) {
   const running = new Map<string, Running>();
 
   const launch = (args: readonly string[]) =>
     spawn(process.execPath, [MAIN, "--config", configPath, ...args], {
       stdio: ["ignore", "pipe", "pipe"],
+      env: { ...process.env, ...env },
     });
 
   async function endOf({ child, said }: Running): Promise<Ending> {

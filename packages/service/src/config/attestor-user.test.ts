@@ -1,0 +1,42 @@
+/** The setting `attestor.databaseUser`. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { problemsOf } from "../../test/support/config.ts";
+import { loadConfig } from "../roles/config.ts";
+
+const EXAMPLE = join(import.meta.dirname, "../../../../docs/examples/production.json");
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "sluice-attestor-"));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Loads the production example with changes of the attestor. */
+function load(changes: object) {
+  const file = JSON.parse(readFileSync(EXAMPLE, "utf8"));
+  const path = join(folder, "sluice.json");
+  writeFileSync(path, JSON.stringify({ ...file, attestor: { ...file.attestor, ...changes } }));
+  const env = { SLUICE_DATABASE_URL: "postgres://sluice@db.example/sluice" };
+  return loadConfig({ path, env, roles: ["auditor"] });
+}
+
+test("is the name of a database user, none by default", () => {
+  const databaseUser = "sluice_attestor";
+  expect(load({ databaseUser }).attestor.databaseUser).toBe(databaseUser);
+  expect(load({ databaseUser: undefined }).attestor.databaseUser).toBeUndefined();
+  expect(problemsOf(() => load({ databaseUser: "Attestor; drop" }))).toEqual([
+    "attestor.databaseUser: expected the name of a PostgreSQL user, in lower case",
+  ]);
+});
+
+test("excludes a daily budget of the attestor's nodes, which its user could not count", () => {
+  const node = { url: "https://ethereum.example", requestsPerDay: 5 };
+  const rpcUrls = { ethereum: node, base: "https://base.example" };
+  expect(problemsOf(() => load({ rpcUrls, databaseUser: "sluice_attestor" }))).toEqual([
+    "attestor.rpcUrls.2: expected no requestsPerDay beside attestor.databaseUser, which may write attestations only",
+  ]);
+  expect(problemsOf(() => load({ rpcUrls, databaseUser: undefined }))).toEqual([]);
+});

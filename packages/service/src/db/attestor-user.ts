@@ -1,0 +1,123 @@
+/**
+ * The database user of the attestor's machine. It answers requests for attestations and can change nothing else, so that
+ * a thief of that machine reaches neither the intents that lanes sign nor the amounts that deliveries pay.
+ */
+import { sql } from "kysely";
+import { OperatingError } from "../core/errors.ts";
+import type { Db } from "./schema.ts";
+
+/** Columns of `attestations` that hold an answer. A request itself is the settler's. */
+const ANSWER_COLUMNS = [
+  "rate",
+  "signature",
+  "refusal",
+  "signer",
+  "answered_at",
+  "next_check_at",
+] as const;
+
+/** Tables that the attestor reads: requests, halted chains, and whether the schema is current. */
+const READ_TABLES = ["attestations", "breaches", "kysely_migration", "kysely_migration_lock"];
+
+const NO_USER = "does not exist";
+
+/** Wrong rights that an error names. */
+const NAMED_MAX = 5;
+
+/** Class of the transaction-level lock under which grants are made: PostgreSQL refuses concurrent ones. */
+const LOCK_CLASS = 12;
+
+/** Returns whether this connection is the attestor's. */
+export async function isAttestorUser(db: Db, user: string): Promise<boolean> {
+  const { rows } = await sql<{ me: string }>`select current_user as me`.execute(db);
+  return rows[0]?.me === user;
+}
+
+/**
+ * Grants the attestor's user exactly its rights, if it does not have them yet.
+ * @throws OperatingError CONFIG_MISSING if the user does not exist, or has rights that this cannot take away.
+ */
+export async function grantAttestorUser(db: Db, user: string): Promise<void> {
+  const before = await listWrongRights(db, user);
+  if (before.length === 0) return;
+  if (before.includes(NO_USER)) {
+    throw new OperatingError(
+      "CONFIG_MISSING",
+      `attestor.databaseUser: expected a user of the database, found none named ${user}. Create it with \`create user\` and a password.`,
+    );
+  }
+  await db.transaction().execute(async (tx) => {
+    await sql`select pg_advisory_xact_lock(${LOCK_CLASS}, 0)`.execute(tx);
+    const { rows } = await sql<{ schema: string; database: string }>`
+      select current_schema() as schema, current_database() as database`.execute(tx);
+    const [place] = rows;
+    if (!place) throw new TypeError("expected the schema of the connection");
+    const [to, schema] = [sql.id(user), sql.id(place.schema)];
+    const answers = sql.join(ANSWER_COLUMNS.map((column) => sql.id(column)));
+    const read = sql.join(READ_TABLES.map((table) => sql.id(table)));
+    await sql`revoke all on all tables in schema ${schema} from ${to}`.execute(tx);
+    await sql`revoke all on schema ${schema} from ${to}`.execute(tx);
+    await sql`grant connect on database ${sql.id(place.database)} to ${to}`.execute(tx);
+    await sql`grant usage on schema ${schema} to ${to}`.execute(tx);
+    await sql`grant select on ${read} to ${to}`.execute(tx);
+    await sql`grant update (${answers}) on attestations to ${to}`.execute(tx);
+  });
+  const wrong = await listWrongRights(db, user);
+  if (wrong.length > 0) {
+    throw new OperatingError(
+      "CONFIG_MISSING",
+      `attestor.databaseUser: expected a user that may write attestations only, ${user} ${wrong.slice(0, NAMED_MAX).join(", ")}.`,
+    );
+  }
+}
+
+/**
+ * Returns how the user's rights differ from those of an attestor, each as a phrase such as `may INSERT into deposits`.
+ * Counts rights from any source: grants to everybody, memberships, ownership, attributes of the user.
+ */
+export async function listWrongRights(db: Db, user: string): Promise<string[]> {
+  const { rows: users } = await sql<{ is_strong: boolean; creates: boolean }>`
+    select rolsuper or rolcreaterole or rolreplication or rolbypassrls as is_strong,
+           has_schema_privilege(oid, current_schema(), 'CREATE') as creates
+    from pg_roles where rolname = ${user}`.execute(db);
+  const [found] = users;
+  if (!found) return [NO_USER];
+  const wrong: string[] = [];
+  if (found.is_strong) wrong.push("is a superuser, or may create roles or replicate");
+  // An object of its own could take the place of one that other users' statements name.
+  if (found.creates) wrong.push("may create objects in the schema");
+  const { rows } = await sql<{ phrase: string }>`
+    with tables as materialized (
+      select oid, relname, relowner from pg_class
+      where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p', 'v', 'm')
+    ), columns as materialized (
+      select oid, relname, attname,
+             relname = 'attestations' and attname in (${sql.join(ANSWER_COLUMNS)}) as is_answer
+      from tables join pg_attribute on attrelid = oid where attnum > 0 and not attisdropped
+    )
+    select 'may ' || wish || ' on ' || relname as phrase
+      from tables, unnest(array['DELETE', 'TRUNCATE', 'REFERENCES', 'TRIGGER']) as wish
+      where has_table_privilege(${user}, oid, wish)
+    union all
+    select 'may INSERT into ' || relname from tables
+      where has_any_column_privilege(${user}, oid, 'INSERT')
+    union all
+    select distinct 'may UPDATE ' || relname from columns
+      where not is_answer and has_column_privilege(${user}, oid, attname, 'UPDATE')
+    union all
+    select 'may not UPDATE ' || relname || '.' || attname from columns
+      where is_answer and not has_column_privilege(${user}, oid, attname, 'UPDATE')
+    union all
+    select 'may SELECT from ' || relname from tables
+      where relname not in (${sql.join(READ_TABLES)})
+      and (has_table_privilege(${user}, oid, 'SELECT')
+           or has_any_column_privilege(${user}, oid, 'SELECT'))
+    union all
+    select 'may not SELECT from ' || relname from tables
+      where relname in (${sql.join(READ_TABLES)}) and not has_table_privilege(${user}, oid, 'SELECT')
+    union all
+    select distinct 'may act as ' || relowner::regrole from tables
+      where pg_has_role(${user}, relowner, 'MEMBER')
+    order by 1`.execute(db);
+  return [...wrong, ...rows.map(({ phrase }) => phrase)];
+}

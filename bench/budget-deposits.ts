@@ -104,6 +104,8 @@ function writeConfig(path: string, role: Role, providers: ReadonlyMap<string, Pr
     const chain = config.chains[index];
     const url = providers.get(`${role} ${name}`)?.url;
     delete chain.rpcUrl;
+    // The sandbox compares balances more often than the default.
+    delete chain.balanceCheckIntervalMs;
     chain.rpcUrls = [url];
     config.attestor.rpcUrls[String(chain.chainId)] = url;
   }

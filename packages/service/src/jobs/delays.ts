@@ -32,6 +32,17 @@ export const PROOF_RETRY_MS = 500;
 /** Retry of a sweep that waits for a deposit's finality. Each retry reads the balance from every node of the chain. */
 export const FINALITY_RETRY_MS = 2_000;
 
+/** Maximum delay between polls of something that ends by finality; whatever ends it by a transaction of ours wakes it. */
+export const FOLLOW_RETRY_MAX_MS = 15_000;
+
+/**
+ * Returns the delay until the next poll of something that has waited for a time: a twentieth of it, so that polls cost few
+ * requests in a wait of minutes, and lengthen it by at most a twentieth.
+ */
+export function followDelay(waitedMs: number): number {
+  return Math.min(Math.max(0, waitedMs) / 20, FOLLOW_RETRY_MAX_MS);
+}
+
 /** Maximum delay between polls for a bridge attestation, which takes seconds to 15 minutes; requests are limited. */
 export const ATTESTATION_RETRY_MAX_MS = 30_000;
 

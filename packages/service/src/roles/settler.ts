@@ -164,6 +164,7 @@ function startLanes(context: SettlerParts, signers: readonly LaneSigner[]): Loop
       metrics: context.health.metrics,
       crashPoint,
       limits: limitsOf(context.config, signer),
+      follows: new Map(),
       // In the transaction that records the lane's change, so that the change cannot be missed after a crash.
       async onChanged(tx: Tx, { settlementId }: { readonly settlementId: string | null }) {
         if (settlementId === null) return;

@@ -8,7 +8,7 @@ import { assert, assertNever } from "../core/assert.ts";
 import { isSweeping } from "./lifecycle.ts";
 import { toOperatingError } from "../core/errors.ts";
 import { isTransientDatabaseError } from "../db/transient-errors.ts";
-import { LEASE_MS } from "../jobs/delays.ts";
+import { followDelay, LEASE_MS } from "../jobs/delays.ts";
 import { workOnDue } from "../jobs/due.ts";
 import type { SettlementDeps } from "./deps.ts";
 import { fail } from "./fail.ts";
@@ -53,7 +53,9 @@ export async function advance(deps: SettlementDeps, id: string): Promise<void> {
 async function stepSafely(deps: SettlementDeps, settlement: Settlement): Promise<StepResult> {
   try {
     // Reschedules before the step: the step may set another time, and that one must win.
-    await dueSettlements.reschedule(deps.db, settlement.id, deps.clock.now() + deps.pollMs);
+    const nowMs = deps.clock.now();
+    const delayMs = Math.max(deps.pollMs, followDelay(nowMs - settlement.updatedAtMs));
+    await dueSettlements.reschedule(deps.db, settlement.id, nowMs + delayMs);
     const address = await getAddressById(deps.db, settlement.addressId);
     switch (settlement.step) {
       case "deploy":

@@ -44,6 +44,8 @@ export interface Settlement {
   readonly triesUsed: number;
   readonly successorPromised: boolean;
   readonly retryAtMs: number | null;
+  /** Time of the last change. */
+  readonly updatedAtMs: number;
 }
 
 /** The error of a failing, deferred or dead settlement. */

@@ -170,6 +170,7 @@ function openLane() {
     onChanged: async (_tx, { intent, state }) => void changes.push(`${intent} ${state}`),
     wakeOwners: () => undefined,
     limits: DEFAULT_LANE_LIMITS,
+    follows: new Map(),
   };
   return {
     chain,

@@ -1,6 +1,7 @@
 export {
   BATCHING_LANE_LIMITS,
   DEFAULT_LANE_LIMITS,
+  type FollowTimes,
   type LaneDeps,
   type LaneLimits,
   type OnTransactionChanged,

@@ -25,6 +25,14 @@ export interface LaneDeps {
   /** Called after that database transaction is committed, so that owners poll at once. */
   readonly wakeOwners: () => void;
   readonly limits: LaneLimits;
+  /** When mined transactions are looked up, by id. Lost at a restart: then all are looked up at once. */
+  readonly follows: Map<string, FollowTimes>;
+}
+
+/** Times of a mined transaction that is not final. */
+export interface FollowTimes {
+  readonly sinceMs: number;
+  readonly dueMs: number;
 }
 
 /** Limits that a lane keeps. */

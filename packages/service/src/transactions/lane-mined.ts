@@ -1,6 +1,7 @@
 /** Records receipts of a lane's transactions, and follows mined transactions until they are final. */
 import type { Chain, Receipt } from "../chains/port/index.ts";
 import { assert } from "../core/assert.ts";
+import { followDelay } from "../jobs/delays.ts";
 import { listAttempts } from "./attempts.ts";
 import * as store from "./store.ts";
 import { type Attempt, kindOf, type LaneTransaction, type MinedFacts } from "./types.ts";
@@ -74,11 +75,28 @@ export async function findReceipt(
   return null;
 }
 
-/** Follows mined transactions until final. A transaction in an orphaned block is open again, with its members. */
+/**
+ * Follows mined transactions until final, the longer they wait the less often. A transaction in an orphaned block is open
+ * again, with its members.
+ */
 export async function followMined(
   deps: LaneDeps,
   mined: readonly LaneTransaction[],
 ): Promise<void> {
+  const { clock, follows } = deps;
+  const nowMs = clock.now();
+  const due = mined.filter(({ id }) => (follows.get(id)?.dueMs ?? nowMs) <= nowMs);
+  const sinceOf = ({ id }: LaneTransaction) => follows.get(id)?.sinceMs ?? nowMs;
+  if (due.length > 0) await followDue(deps, due);
+  for (const transaction of due) {
+    const sinceMs = sinceOf(transaction);
+    follows.set(transaction.id, { sinceMs, dueMs: nowMs + followDelay(nowMs - sinceMs) });
+  }
+  const left = new Set(mined.map(({ id }) => id));
+  for (const id of follows.keys()) if (!left.has(id)) follows.delete(id);
+}
+
+async function followDue(deps: LaneDeps, mined: readonly LaneTransaction[]): Promise<void> {
   const { db, chain, log, onChanged } = deps;
   const finalNumber = await chain.getFinalNumber();
   for (const transaction of mined) {

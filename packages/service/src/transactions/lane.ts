@@ -24,7 +24,7 @@ import { isHalted, nonceTaken, recordFindings } from "../ledger/index.ts";
 import { SignerRefusal, SignerWaits } from "../signers/refusal.ts";
 import { SIGNER_RETRY_MS } from "../jobs/delays.ts";
 import { listAttempts } from "./attempts.ts";
-import { assignNonces, countOpen, getNextNonce, hasWork, registerLane } from "./nonces.ts";
+import { assignNonces, countOpen, findWork, getNextNonce, registerLane } from "./nonces.ts";
 import * as store from "./store.ts";
 import { type Attempt, type IntentName, kindOf, type LaneTransaction } from "./types.ts";
 import {
@@ -70,9 +70,14 @@ export async function pollLane(deps: LaneDeps): Promise<boolean> {
   const { db, chain, signer } = deps;
   const lane = laneOf(signer);
   await ensureRegistered(deps);
-  if (!(await hasWork(db, lane))) return false;
+  const work = await findWork(db, lane);
+  if (work === "none") return false;
   const { sequencing } = chain;
   if (sequencing.kind === "blockhash") return pollByBlockhash(deps, sequencing);
+  if (work === "follow") {
+    await followMined(deps, await store.listByState(db, lane, "mined"));
+    return false;
+  }
   const count = await sequencing.getTransactionCount(signer.address);
   const maySend = await isSendingAllowed(deps, count);
   if (maySend) await assignQueued(deps);

@@ -145,18 +145,19 @@ export async function countOpen(
   return Number(count);
 }
 
-/** Reports whether a lane has transactions to send or to follow until final. */
-export async function hasWork(
+/** Reports whether a lane has transactions to send, or only mined ones to follow until final. */
+export async function findWork(
   db: Db,
   lane: { chainId: number; address: Address },
-): Promise<boolean> {
-  const row = await db
+): Promise<"send" | "follow" | "none"> {
+  const states = await db
     .selectFrom("transactions")
-    .select("id")
+    .select("state")
+    .distinct()
     .where("chain_id", "=", lane.chainId)
     .where("lane", "=", lane.address)
     .where("state", "in", ["queued", "assigned", "mined"])
-    .limit(1)
-    .executeTakeFirst();
-  return row !== undefined;
+    .execute();
+  if (states.length === 0) return "none";
+  return states.every(({ state }) => state === "mined") ? "follow" : "send";
 }

@@ -44,6 +44,7 @@ export function openLaneOn(db: Db) {
     },
     wakeOwners: () => void wakes.push(changes.length),
     limits: DEFAULT_LANE_LIMITS,
+    follows: new Map(),
   };
   const submit = (intent: IntentName, data: Hex = "0x01") =>
     db.transaction().execute((tx) =>

@@ -46,6 +46,7 @@ import {
   payoutOf,
   plan,
   poll,
+  pollFinality,
   writeError,
 } from "./delivery-deps.ts";
 
@@ -238,7 +239,7 @@ async function advanceDelivered(
   const destination = chainOf(deps, delivery.destChain);
   const source = chainOf(deps, delivery.srcChain);
   if ((await findDelivery(deps, delivery)) === null) return reopen(deps, delivery);
-  if (!(await destination.isDelivered(delivery.id, "final"))) return poll(deps, delivery);
+  if (!(await destination.isDelivered(delivery.id, "final"))) return pollFinality(deps, delivery);
   const lock = await getLock(deps, delivery, "latest");
   if (lock?.state === "claimed") {
     // Claimed by an earlier transaction or another relayer: only its finality is missing.

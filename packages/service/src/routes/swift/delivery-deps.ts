@@ -8,6 +8,7 @@ import { assert } from "../../core/assert.ts";
 import type { Address } from "../../core/hex.ts";
 import type { DepositAddress } from "../../addresses/index.ts";
 import type { Tx } from "../../db/schema.ts";
+import { FOLLOW_RETRY_MAX_MS } from "../../jobs/delays.ts";
 import {
   type IntentName,
   listMinedHashes,
@@ -114,6 +115,11 @@ export function payoutOf(delivery: Delivery, address: DepositAddress, deadline: 
 /** Schedules the next poll of a delivery. */
 export async function poll(deps: DeliveryDeps, delivery: Delivery): Promise<void> {
   await store.dueDeliveries.reschedule(deps.db, delivery.id, deps.clock.now() + deps.pollMs);
+}
+
+/** Schedules the next poll of a delivery that waits for the finality of a transaction; the lane wakes it at once. */
+export async function pollFinality(deps: DeliveryDeps, { id }: Delivery): Promise<void> {
+  await store.dueDeliveries.reschedule(deps.db, id, deps.clock.now() + FOLLOW_RETRY_MAX_MS);
 }
 
 /** Returns a configured chain. Throws CONFIG_MISSING. */

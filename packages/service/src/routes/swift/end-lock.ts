@@ -26,6 +26,7 @@ import {
   plan,
   type PlanArgs,
   poll,
+  pollFinality,
 } from "./delivery-deps.ts";
 
 /** Returns the escrow lock of a delivery. */
@@ -114,8 +115,9 @@ export async function advanceClaiming(deps: DeliveryDeps, delivery: Delivery): P
     await deps.db.transaction().execute(async (tx) => {
       await move(tx, delivery, "delivered", {});
     });
+    return poll(deps, delivery);
   }
-  return poll(deps, delivery);
+  return pollFinality(deps, delivery);
 }
 
 /** Returns a lock whose payout is too late to its deposit address, where it settles again. */
@@ -183,8 +185,9 @@ export async function advanceReturning(deps: DeliveryDeps, delivery: Delivery): 
   if (failureOf(sent)) {
     deps.log.warn({ deliveryId: delivery.id }, "return reverted, planning another");
     await deps.db.transaction().execute((tx) => move(tx, delivery, "locked", {}));
+    return poll(deps, delivery);
   }
-  return poll(deps, delivery);
+  return pollFinality(deps, delivery);
 }
 
 /** Records that the lock ended unpaid at a final block, and releases its reservation. */

@@ -67,6 +67,9 @@ async function follow({
     tokens,
     startBlock: BigInt(startBlock),
   });
+  async function catchUp(): Promise<void> {
+    while ((await follower.height()) < BigInt(chain.head())) await follower.scan();
+  }
   return {
     chain,
     follower,
@@ -77,8 +80,17 @@ async function follow({
       full: providers[0]?.stats().requests ?? 0,
       witness: Math.max(...providers.slice(full).map((provider) => provider.stats().requests)),
     }),
-    async catchUp() {
-      while ((await follower.height()) < BigInt(chain.head())) await follower.scan();
+    catchUp,
+    /** Adds blocks one by one, and scans each before the next. */
+    async advance(blocks: number) {
+      for (let block = 1; block <= blocks; block++) {
+        chain.setHead(HEAD + block);
+        await catchUp();
+      }
+    },
+    /** Scans the final blocks that are far enough below the newest final one to be read by range. */
+    async scanByRange() {
+      while ((await follower.height()) < BigInt(HEAD - 200)) await follower.scan();
     },
   };
 }
@@ -95,7 +107,7 @@ describe.each([
   ])(
     "a new block costs at most 2.2 requests with %s, and an idle poll one",
     async (_all, tokens) => {
-      const { chain, follower, count, catchUp } = await follow({
+      const { follower, count, catchUp, advance } = await follow({
         tokens,
         startBlock: HEAD - 5,
         finalDepth: 1_000,
@@ -104,10 +116,7 @@ describe.each([
       await catchUp();
       const before = count();
       const blocks = 60;
-      for (let block = 1; block <= blocks; block++) {
-        chain.setHead(HEAD + block);
-        await catchUp();
-      }
+      await advance(blocks);
       expect((count() - before) / blocks).toBeLessThanOrEqual(2.2);
       const idle = count();
       for (let poll = 0; poll < 9; poll++) expect(await follower.scan()).toBe(false);
@@ -116,15 +125,14 @@ describe.each([
   );
 
   test("a final block costs at most 0.05 requests without the native coin", async () => {
-    const { follower, count, catchUp } = await follow({
+    const { follower, count, catchUp, scanByRange } = await follow({
       tokens: [TOKEN],
       startBlock: HEAD - 6_000,
       finalDepth: 10,
       nodes,
       deposits: [HEAD - 5_999, HEAD - 3_000],
     });
-    // The newest final blocks are read like new ones.
-    while ((await follower.height()) < BigInt(HEAD - 200)) await follower.scan();
+    await scanByRange();
     expect(count() / follower.heights()).toBeLessThanOrEqual(0.05);
     await catchUp();
     expect(await follower.deposits()).toEqual([
@@ -157,7 +165,7 @@ describe("through one full node and two witnesses", () => {
   ])(
     "a new block costs the full node at most 2.2 requests with %s and a witness 1.2, an idle poll none of a witness",
     async (_all, tokens) => {
-      const { chain, follower, countByRole, catchUp } = await follow({
+      const { follower, countByRole, catchUp, advance } = await follow({
         tokens,
         startBlock: HEAD - 5,
         finalDepth: 1_000,
@@ -166,10 +174,7 @@ describe("through one full node and two witnesses", () => {
       await catchUp();
       const before = countByRole();
       const blocks = 60;
-      for (let block = 1; block <= blocks; block++) {
-        chain.setHead(HEAD + block);
-        await catchUp();
-      }
+      await advance(blocks);
       const after = countByRole();
       expect((after.full - before.full) / blocks).toBeLessThanOrEqual(2.2);
       expect((after.witness - before.witness) / blocks).toBeLessThanOrEqual(1.2);
@@ -180,14 +185,14 @@ describe("through one full node and two witnesses", () => {
 
   test("final blocks cost at most 0.05 requests of the full node and 0.02 of a witness", async () => {
     const deposits = [HEAD - 5_999, HEAD - 3_000];
-    const { follower, countByRole, catchUp } = await follow({
+    const { follower, countByRole, catchUp, scanByRange } = await follow({
       tokens: [TOKEN],
       startBlock: HEAD - 6_000,
       finalDepth: 10,
       deposits,
       ...WITNESSED,
     });
-    while ((await follower.height()) < BigInt(HEAD - 200)) await follower.scan();
+    await scanByRange();
     const { full, witness } = countByRole();
     expect(full / follower.heights()).toBeLessThanOrEqual(0.05);
     expect(witness / follower.heights()).toBeLessThanOrEqual(0.02);

@@ -617,7 +617,7 @@ describe("failures", () => {
     );
   });
 
-  test("a settlement goes on without a deployment hash when somebody else deployed the wallet first", async () => {
+  test("a settlement goes on without a deployment hash when a third party deployed the wallet first", async () => {
     const { desk } = await openPending(false);
     expect((await desk.swaps())[0]?.status).toBe("pending_deploy");
     desk.state.hasCode = true;

@@ -107,5 +107,6 @@ function none(
 
 function outcomeOfFailure(reason: string): Outcome {
   if (reason === "timeout") return "timeout";
+  if (reason === "malformed answer") return "malformed";
   return reason === "answer too large" ? "too_large" : "unreachable";
 }

@@ -66,6 +66,15 @@ describe("a request", () => {
     expect(node.received[0]?.headers["accept-encoding"]).toContain("gzip");
   });
 
+  test.each([
+    ["ends too early", "gzip", gzipSync("{}").subarray(0, -4)],
+    ["is not compressed", "gzip", Buffer.from("{}")],
+    ["has an encoding that was not asked for", "br", Buffer.from("{}")],
+  ])("rejects a compressed answer that %s", async (_, encoding, body) => {
+    const { rpc } = await open(() => ({ headers: { "content-encoding": encoding }, body }));
+    await expect(rpc.call("m", [])).rejects.toMatchObject(unavailable("malformed answer"));
+  });
+
   test("rejects a small answer that unpacks to more than 64 MiB", async () => {
     const { rpc } = await open(() => ({
       headers: { "content-encoding": "gzip" },

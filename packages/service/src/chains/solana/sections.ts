@@ -53,27 +53,21 @@ export function createSectionReader(
     block: BlockAnswer,
     tokens: SectionRequest["tokens"],
   ): Promise<Findings> {
-    return {
-      block,
-      transfers: listTokenTransfers(block, tokens),
-      payments: tokens.some(isNative) ? listSolGains(block) : [],
-      outflows: await listOutflows(block),
-    };
+    const payments = tokens.some(isNative) ? listSolGains(block) : [];
+    const gains = [...listTokenGains(block, tokens), ...payments];
+    return { block, gains, outflows: await listOutflows(block) };
   }
 
   function complete(findings: Findings, chosen: ReadonlySet<Address>): ScannedBlock {
-    const { block, transfers, payments, outflows } = findings;
+    const { block, gains, outflows } = findings;
     return {
       number: block.slot,
       hash: block.hash,
       parentHash: block.parentHash,
       time: block.time ?? 0n,
-      transfers: [
-        ...transfers.filter(({ to }) => chosen.has(to)),
-        ...payments
-          .filter(({ to }) => chosen.has(to))
-          .map((payment) => toSolTransfer(payment, unavailable)),
-      ],
+      transfers: gains
+        .filter(({ to }) => chosen.has(to))
+        .map((gain) => toTransfer(gain, unavailable)),
       outflows: outflows.filter(({ wallet }) => chosen.has(wallet)),
     };
   }
@@ -95,16 +89,12 @@ export function createSectionReader(
 /** The movements of a block, before it is known which accounts matter. */
 interface Findings {
   readonly block: BlockAnswer;
-  readonly transfers: readonly Transfer[];
-  readonly payments: readonly SolGain[];
+  readonly gains: readonly Gain[];
   readonly outflows: readonly Outflow[];
 }
 
-function accountsOf({ transfers, payments, outflows }: Findings): Address[] {
-  return [
-    ...[...transfers, ...payments].map(({ to }) => to),
-    ...outflows.map(({ wallet }) => wallet),
-  ];
+function accountsOf({ gains, outflows }: Findings): Address[] {
+  return [...gains.map(({ to }) => to), ...outflows.map(({ wallet }) => wallet)];
 }
 
 /** Lists the value that a transaction took out of vaults or returned to them. */
@@ -125,52 +115,37 @@ function outflowsOf(transaction: TransactionAnswer, actors: Actors, logIndex: nu
   return [...left, ...returned];
 }
 
-function listTokenTransfers(block: BlockAnswer, tokens: readonly Address[]): Transfer[] {
-  const wanted = new Map(tokens.map((token) => [String(toBase58(token)), token]));
-  return block.transactions.flatMap((transaction) => {
-    const seen = new Map<string, number>();
-    return transaction.tokens.flatMap(({ owner, mint, change }) => {
-      const token = wanted.get(mint);
-      if (token === undefined || change <= 0n) return [];
-      const ordinal = seen.get(mint) ?? 0;
-      seen.set(mint, ordinal + 1);
-      return [
-        {
-          token,
-          from: fromBase58(payerOf(transaction, mint)),
-          to: fromBase58(owner),
-          amount: change,
-          txHash: fromSignature(transaction.signature),
-          logIndex: transaction.index,
-          ordinal,
-        },
-      ];
-    });
-  });
-}
-
-/** Returns the account that lost most of a mint, otherwise the fee payer. */
-function payerOf({ tokens, feePayer }: BlockTransaction, mint: string): string {
-  const losses = tokens.filter((one) => one.mint === mint && one.change < 0n);
-  const [first] = losses.toSorted((one, other) => compareNumbers(one.change, other.change));
-  return first?.owner ?? feePayer;
-}
-
-/** A gain of SOL. Few are of chosen accounts, so the rest is decoded later. */
-interface SolGain {
+/** A gain of an account. Few are of chosen accounts, so the rest of it is decoded later. */
+interface Gain {
   readonly to: Address;
+  readonly token: Address;
   readonly transaction: BlockTransaction;
-  /** Lamports; null when they exceed the safe integers. */
+  /** Base units; null when lamports exceed the safe integers. */
   readonly change: bigint | null;
   readonly ordinal: number;
 }
 
-function listSolGains(block: BlockAnswer): SolGain[] {
+function listTokenGains(block: BlockAnswer, tokens: readonly Address[]): Gain[] {
+  const wanted = new Map(tokens.map((token) => [String(toBase58(token)), token]));
+  return block.transactions.flatMap((transaction) => {
+    const seen = new Map<string, number>();
+    return transaction.tokens.flatMap(({ owner, mint, change }): Gain[] => {
+      const token = wanted.get(mint);
+      if (token === undefined || change <= 0n) return [];
+      const ordinal = seen.get(mint) ?? 0;
+      seen.set(mint, ordinal + 1);
+      return [{ to: fromBase58(owner), token, transaction, change, ordinal }];
+    });
+  });
+}
+
+function listSolGains(block: BlockAnswer): Gain[] {
   return block.transactions.flatMap((transaction) =>
     transaction.sol
       .filter(({ change }) => change === null || change > 0n)
       .map(({ account, change }, ordinal) => ({
         to: fromBase58(account),
+        token: NATIVE_SOL,
         transaction,
         change,
         ordinal,
@@ -178,24 +153,32 @@ function listSolGains(block: BlockAnswer): SolGain[] {
   );
 }
 
-function toSolTransfer(
-  { to, transaction, change, ordinal }: SolGain,
+function toTransfer(
+  { to, token, transaction, change, ordinal }: Gain,
   unavailable: (reason: string) => OperatingError,
 ): Transfer {
   if (change === null) throw unavailable("balance is not exact");
-  const losses = transaction.sol.filter((one) => one.change !== null && one.change < 0n);
-  const [payer] = losses.toSorted((one, other) =>
-    compareNumbers(one.change ?? 0n, other.change ?? 0n),
-  );
   return {
-    token: NATIVE_SOL,
-    from: fromBase58(payer?.account ?? transaction.feePayer),
+    token,
+    from: fromBase58(payerOf(transaction, token)),
     to,
     amount: change,
     txHash: fromSignature(transaction.signature),
     logIndex: transaction.index,
     ordinal,
   };
+}
+
+/** Returns the account that lost most of a token, otherwise the fee payer. */
+function payerOf({ sol, tokens, feePayer }: BlockTransaction, token: Address): string {
+  const mint = String(toBase58(token));
+  const changes = isNative(token)
+    ? sol.map(({ account, change }) => ({ owner: account, change: change ?? 0n }))
+    : tokens.filter((one) => one.mint === mint);
+  const [first] = changes
+    .filter(({ change }) => change < 0n)
+    .toSorted((one, other) => compareNumbers(one.change, other.change));
+  return first?.owner ?? feePayer;
 }
 
 function compareNumbers(one: bigint, other: bigint): number {

@@ -31,12 +31,12 @@ export function createSlotPace(clock: Clock): SlotPace {
   let tip: bigint | null = null;
   /** The block after which none came when it was due: until one comes, a list is needed. */
   let stalledAt: bigint | null = null;
-  /** When the slot after the tip is expected to have a block. */
+  /** The time at which the slot after the tip is expected to have a block. */
   let nextMs = 0;
   /** The last list. */
   let start = { slot: 0n, ms: 0, isMeasured: false };
   let emptyReads = 0;
-  /** Of the last read: how many slots were due, and how many were read; whether none of them had a block. */
+  /** The last read: the numbers of slots that were due and that were read, and whether none had a block. */
   let last = { due: 0, asked: 0, isEmpty: false };
 
   return {

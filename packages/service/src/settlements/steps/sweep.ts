@@ -161,7 +161,7 @@ async function planSweep(
   return "wait";
 }
 
-/** Turns the refusal of a lock that waits for somebody else into NO_ROUTE: it uses up no try. */
+/** Turns the refusal of a lock that waits for another party into NO_ROUTE: it uses up no try. */
 async function deferIfBarred<T>(planned: Promise<T>): Promise<T> {
   try {
     return await planned;

@@ -14,6 +14,12 @@ export { DELIVERY_DOMAIN, type DeliveryFields, deliveryId } from "./delivery-id.
 export { isAddress, toChecksumAddress } from "./eip55.ts";
 export { AddressInputError, type Hex } from "./encoding.ts";
 export {
+  encodeAnnounceTakeBack,
+  encodeCancelTakeBack,
+  encodeTakeBack,
+  type TakeBackOf,
+} from "./take-back.ts";
+export {
   type ClaimedCommitment,
   type Verification,
   type VerifiedField,

@@ -127,6 +127,16 @@ const QUESTIONS: readonly Question[] = [
   { name: "isDelivered", method: "isDelivered", ask: (c) => c.isDelivered(ID, "latest") },
   { name: "isDelivered, final", method: "isDelivered", ask: (c) => c.isDelivered(ID, "final") },
   {
+    name: "getAnnouncement",
+    method: "getAnnouncement",
+    ask: (c) => c.wallets.getAnnouncement(WALLET, TOKEN),
+  },
+  {
+    name: "getAnnouncement of none",
+    method: "getAnnouncement",
+    ask: (c) => c.wallets.getAnnouncement(TOKEN, TOKEN),
+  },
+  {
     name: "wasListed",
     method: "wasListed",
     ask: (c) => c.wasListed({ role: "attestor", account: WALLET, time: 3n }, "final"),

@@ -241,6 +241,9 @@ export function combineNodes(pure: ChainAtBlocks, nodes: Nodes<ChainAtBlocks>): 
         agreeAt(at, (node, block) => node.wallets.hasCode(address, block)),
       buildDeploy: pure.wallets.buildDeploy,
       buildRefund: pure.wallets.buildRefund,
+      buildTakeBack: pure.wallets.buildTakeBack,
+      getAnnouncement: (wallet, token, at = "latest") =>
+        agreeAt(at, (node, block) => node.wallets.getAnnouncement(wallet, token, block)),
     },
     priceFeeds: {
       readPriceFeed: (feed, at = "latest") =>

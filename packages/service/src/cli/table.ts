@@ -17,7 +17,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
   integrator: "integrators",
   key: "API keys of integrators",
   addresses: "deposit addresses",
-  settlement: "one settlement: inspect it, retry it, refund it",
+  settlement: "one settlement: inspect it, retry it, refund it, take its lock back",
 };
 
 const REASON = required("text", "why; recorded together with the operator and the time");
@@ -217,6 +217,14 @@ export const COMMANDS: readonly CommandRow[] = [
     arguments: { id: SETTLEMENT_ID },
     options: { to: REFUND_TO, reason: REASON },
     load: () => import("./settlement/refund.ts"),
+  }),
+  command({
+    name: "settlement take-back",
+    summary:
+      "print the refund authority's next call to take an undelivered lock back: the announcement, then the take-back",
+    arguments: { id: SETTLEMENT_ID },
+    options: { cancel: flag("print the call that cancels the announcement") },
+    load: () => import("./settlement/take-back.ts"),
   }),
   command({
     name: "version",

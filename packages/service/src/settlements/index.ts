@@ -9,6 +9,7 @@ export {
   refundSettlement,
 } from "./operator/refund.ts";
 export { type RetryResult, retrySettlement } from "./operator/retry.ts";
+export { planTakeBack, type TakeBackPlan } from "./operator/take-back.ts";
 export {
   type RefundedAddress,
   refundAddress,

@@ -24,6 +24,7 @@ import type {
   Lock,
   ReturnProof,
   RouteFee,
+  TakeBackStep,
   PoolSwapBurnTerms,
   PoolSwapTerms,
 } from "../../src/chains/port/index.ts";
@@ -112,6 +113,7 @@ export type Action =
   | { readonly kind: "claim"; readonly claim: ClaimProof; readonly signature: Hex }
   | { readonly kind: "return"; readonly order: ReturnProof; readonly signature: Hex }
   | { readonly kind: "refund"; readonly commitment: Commitment; readonly token: Address }
+  | TakeBackStep
   | { readonly kind: "receive"; readonly message: Hex; readonly attestation: Hex }
   /** A trader moves the pool, or the market price moves. */
   | { readonly kind: "trade"; readonly market: Market }
@@ -164,6 +166,8 @@ export class State {
   readonly seqs: Map<string, bigint>;
   readonly locks: Map<Hex32, Lock>;
   readonly delivered: Map<Hex32, FoundDelivery>;
+  /** Times of standing announcements of take-backs, by token and wallet. */
+  readonly announcements: Map<string, bigint>;
   /** By nonce. */
   readonly minted: Map<Hex32, FoundMint>;
   market: Market;
@@ -175,6 +179,7 @@ export class State {
     this.seqs = new Map(from?.seqs);
     this.locks = new Map(from?.locks);
     this.delivered = new Map(from?.delivered);
+    this.announcements = new Map(from?.announcements);
     this.minted = new Map(from?.minted);
     this.market = from?.market ?? { fair: 0n, pool: 0n };
   }
@@ -213,6 +218,10 @@ export interface Environment {
 }
 
 const BPS = 10_000n;
+
+/** Seconds after a lock, and after its announcement, from which it can be taken back. */
+export const TAKE_BACK_AFTER_S = 72n * 3600n;
+export const TAKE_BACK_NOTICE_S = 24n * 3600n;
 
 /** Returns the attestor's signature as the contracts check it, over a name and every field. */
 export function attestation(
@@ -368,6 +377,34 @@ export function run(state: State, env: Environment, action: Action): FakeLog[] {
       state.code.add(wallet);
       move(token, wallet, from, amount);
       log({ kind: "refunded", wallet, token, to: from, amount });
+      return logs;
+    }
+    case "announce":
+    case "cancel": {
+      require(from === unpadAddress(action.commitment.refundAuthority), "NotRefundAuthority");
+      const account = `${action.token}:${predictWallet(action.commitment)}`;
+      const stands = state.announcements.has(account);
+      if (action.kind === "announce") {
+        require(!stands, "TakeBackPending");
+        state.announcements.set(account, time);
+      } else {
+        require(stands, "NotAnnounced");
+        state.announcements.delete(account);
+      }
+      return logs;
+    }
+    case "take_back": {
+      const lock = state.locks.get(action.deliveryId);
+      if (lock?.state !== "locked") throw new Reverted("NotLocked");
+      require(hashCommitment(action.commitment) === lock.commitment, "WrongCommitment");
+      require(from === unpadAddress(action.commitment.refundAuthority), "NotRefundAuthority");
+      const announcedAt = state.announcements.get(`${lock.token}:${lock.wallet}`);
+      if (announcedAt === undefined) throw new Reverted("NotAnnounced");
+      const afterLock = lock.lockedAt + TAKE_BACK_AFTER_S;
+      const afterNotice = announcedAt + TAKE_BACK_NOTICE_S;
+      require(time >= afterLock && time >= afterNotice, "TooEarly");
+      move(lock.token, contracts.escrow, from, lock.amount);
+      state.locks.set(action.deliveryId, { ...lock, state: "taken_back" });
       return logs;
     }
     case "receive":
@@ -555,6 +592,7 @@ export function run(state: State, env: Environment, action: Action): FakeLog[] {
         (amount * kept * 10n ** BigInt(route.decimalsOut)) /
         (BPS * 10n ** BigInt(route.decimalsIn));
       require(minOut > 0n, "NothingPromised");
+      require(!state.announcements.has(`${token}:${wallet}`), "TakeBackPending");
       const seq = state.seqs.get(`${wallet}:${token}`) ?? 0n;
       state.seqs.set(`${wallet}:${token}`, seq + 1n);
       const { chainId, escrow } = contracts;

@@ -139,6 +139,9 @@ export function createFakeNode(chain: FakeChain): FakeNode {
       hasCode: async (address, at) => stateAt(at).code.has(address),
       buildDeploy: (commitment) => toCall({ kind: "deploy", commitment }),
       buildRefund: (commitment, token) => toCall({ kind: "refund", commitment, token }),
+      buildTakeBack: (step) => toCall(step, escrow),
+      getAnnouncement: async (wallet, token, at = "latest") =>
+        stateAt(at).announcements.get(`${token}:${wallet}`) ?? null,
     },
     priceFeeds: {
       async readPriceFeed(feed, at = "latest") {

@@ -190,12 +190,12 @@ export async function judge(
       }
     }
     for (const [deliveryId, lock] of chain.head.state.locks) {
-      if (lock.state === "returned")
-        ended.set(deliveryId, [...(ended.get(deliveryId) ?? []), "returned"]);
+      if (lock.state === "returned" || lock.state === "taken_back")
+        ended.set(deliveryId, [...(ended.get(deliveryId) ?? []), lock.state]);
     }
   }
 
-  // Every lock was paid once and claimed, or returned and never paid.
+  // Every lock was paid once and claimed, or returned or taken back and never paid.
   for (const [deliveryId, lock] of locks) {
     const ends = ended.get(deliveryId) ?? [];
     const payments = paid.get(deliveryId) ?? [];

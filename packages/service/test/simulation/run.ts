@@ -40,6 +40,7 @@ import { Kernel, type Life } from "./kernel.ts";
 import { createLives, type Disturbance, type Process, type Role, ROLES } from "./lives.ts";
 import { judge } from "./oracle.ts";
 import { startOperator } from "./operator.ts";
+import { startTakeBacks } from "./take-backs.ts";
 import { createDice } from "./random.ts";
 import { startReaders } from "./readers.ts";
 import type { SimulationDatabase } from "./server.ts";
@@ -465,6 +466,17 @@ async function play(
   if (hasSolana && (options.refunds ?? isOrdered))
     startOperator({ kernel, dice: orders, api, database, untilMs: safetyMs, guard, mark });
 
+  const takeBacks = createDice(seed, 17);
+  const announced = startTakeBacks({
+    kernel,
+    dice: takeBacks,
+    chains,
+    addresses: options.faults ? [] : addresses,
+    untilMs: safetyMs * 0.9,
+    submit: (chainId, action) => submit(chainId, REFUND_AUTHORITY, action),
+    mark,
+  });
+
   // Traders: the pools move away from the fair price and back, and the fair price moves too.
   const trades = createDice(seed, 10);
   const fairs = new Set([COIN_USD]);
@@ -540,6 +552,8 @@ async function play(
   for (const chain of chains.values()) {
     chain.forget((one) => isUser(one) && one.nonce > chain.freeNonceOf(one.from));
   }
+  // Announced wallets lock again, so that their settlements end.
+  announced.cancel();
   // Pools and market are reset, so that settlements that wait for a fair price continue.
   if (market) for (const chainId of CHAIN_IDS) trade(chainId, COIN_USD, COIN_USD);
   // The first gas payments may have been among those.

@@ -141,6 +141,8 @@ const familyOf = ({
       hasCode: members.hasCode ?? (() => unexpected("hasCode")),
       buildDeploy: members.buildDeploy ?? (() => unexpected("buildDeploy")),
       buildRefund: members.buildRefund ?? (() => unexpected("buildRefund")),
+      buildTakeBack: members.buildTakeBack ?? (() => unexpected("buildTakeBack")),
+      getAnnouncement: members.getAnnouncement ?? (() => unexpected("getAnnouncement")),
     },
     priceFeeds: {
       readPriceFeed: members.readPriceFeed ?? (() => unexpected("readPriceFeed")),

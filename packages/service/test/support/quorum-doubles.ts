@@ -188,6 +188,8 @@ export function createHonestNode(view: View = { head: HEAD, final: FINAL }): Cha
     buildClaim: () => CALL,
     buildReturn: () => CALL,
     buildRefund: () => CALL,
+    buildTakeBack: () => CALL,
+    getAnnouncement: async (wallet, _token, point) => (wallet === WALLET ? at(point) : null),
     combine: () => null,
     tookEffect: () => true,
     encodeLockData: () => "0x",
@@ -227,6 +229,7 @@ export const NODE_METHODS = [
   "findDelivery",
   "isDelivered",
   "wasListed",
+  "getAnnouncement",
   "getDailyCapLeft",
 ] as const;
 

@@ -8,6 +8,7 @@ import { tagOf } from "./calls.ts";
 import { deliveryIdOf, deliveryIdOfPayout, hashCommitment, predictWallet } from "./commitment.ts";
 import { findDelivery, getDailyCapLeft, isDelivered } from "./deliveries.ts";
 import { getLock, wasListed } from "./locks.ts";
+import { encodeTakeBack, getAnnouncement } from "./take-back.ts";
 import { getTaggedBlock, hasCode } from "./reader.ts";
 import { findRefund } from "./refunds.ts";
 import { encodeLockData, encodeTransferData } from "./route-data.ts";
@@ -21,7 +22,10 @@ export interface EvmContracts {
 }
 
 /** Returns the wallet operations: the factory deploys wallets and refunds them. */
-export function createWallets(rpc: Rpc, factory: EvmAddress): ContractWallets {
+export function createWallets(
+  rpc: Rpc,
+  { factory, escrow }: Pick<EvmContracts, "factory" | "escrow">,
+): ContractWallets {
   return {
     kind: "contract",
     hasCode: (address, at) => hasCode(rpc, toEvmAddress(address), at),
@@ -39,6 +43,9 @@ export function createWallets(rpc: Rpc, factory: EvmAddress): ContractWallets {
           args: [commitment, token],
         }),
       ),
+    buildTakeBack: (step) => callTo(escrow, encodeTakeBack(step)),
+    getAnnouncement: (wallet, token, at = "latest") =>
+      getAnnouncement(rpc, escrow, { wallet, token }, at),
   };
 }
 

@@ -42,7 +42,7 @@ export function createEvmChain(options: EvmChainOptions): WitnessedNode {
     ...createContracts(rpc, addresses, deployBlock),
     sequencing: createNonceSequencing(rpc),
     balances: createBalances(rpc),
-    wallets: createWallets(rpc, addresses.factory),
+    wallets: createWallets(rpc, addresses),
     priceFeeds: {
       readPriceFeed: (feed, at = "latest") => readPriceFeed(rpc, toEvmAddress(feed), at),
     },

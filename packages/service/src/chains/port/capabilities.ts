@@ -38,7 +38,24 @@ export interface ContractWallets {
   buildDeploy(commitment: Commitment): Call;
   /** Builds the call that pays a wallet's whole balance to its refund authority; only the authority can make it. */
   buildRefund(commitment: Commitment, token: Address): Call;
+  /** Builds a step of a take-back; only the refund authority can make it. */
+  buildTakeBack(step: TakeBackStep): Call;
+  /** Returns the time, in Unix seconds, of the standing announcement of a take-back; null if there is none. */
+  getAnnouncement(wallet: Address, token: Address, at?: ReadPoint): Promise<bigint | null>;
 }
+
+/** A step of a refund authority that takes locks of a wallet and token back from the escrow. */
+export type TakeBackStep =
+  | {
+      readonly kind: "announce" | "cancel";
+      readonly commitment: Commitment;
+      readonly token: Address;
+    }
+  | {
+      readonly kind: "take_back";
+      readonly commitment: Commitment;
+      readonly deliveryId: Hex32;
+    };
 
 /** Wallets are keys that only the signer can derive. Nothing is deployed. */
 export interface VaultWallets {

@@ -7,7 +7,6 @@
 import { assertDerived, type DepositAddress, getAddressById } from "../../addresses/index.ts";
 import type { Call, Chain, ContractWallets, VaultWallets } from "../../chains/port/index.ts";
 import { assert } from "../../core/assert.ts";
-import { OperatingError } from "../../core/errors.ts";
 import type { Address } from "../../core/hex.ts";
 import type { Db, Tx } from "../../db/schema.ts";
 import { getByIntent, type IntentName, isOver, submitIntent } from "../../transactions/index.ts";
@@ -17,6 +16,7 @@ import { getActive, getError, lockHolding, lockSettlement } from "../store/read.
 import { transition } from "../store/transition.ts";
 import type { Settlement } from "../types.ts";
 import { listActions, recordAction } from "./actions.ts";
+import { findObstacle } from "./obstacle.ts";
 import { planRefund } from "./plan-refund.ts";
 import { findOpenRefund } from "./refunds.ts";
 import {
@@ -190,18 +190,6 @@ async function endForRefund(
     change: { step: "done", retryAtMs: null, nextCheckAtMs: deps.clock.now() },
   });
   assert(moved, "a locked settlement cannot change");
-}
-
-/** Returns why the call would fail now; null when it would succeed. Throws RPC_UNAVAILABLE without an answer. */
-async function findObstacle(chain: Chain, from: Address, call: Call): Promise<string | null> {
-  try {
-    const simulation = await chain.simulate(from, call);
-    return simulation.ok ? null : `it reverts with ${simulation.reason}`;
-  } catch (error) {
-    const lacksGas = error instanceof OperatingError && error.code === "INSUFFICIENT_BALANCE";
-    if (lacksGas) return "the refund authority has no coin for gas on this chain";
-    throw error;
-  }
 }
 
 function assertRefundable(settlement: Settlement): void {

@@ -13,6 +13,7 @@ import {
   createOddNode,
   createQuickClock,
   FINAL,
+  hashAt,
   HEAD,
   ID,
   lieAbout,
@@ -65,7 +66,7 @@ const swapIn = (poolFee: number) => ({
 
 const QUESTIONS: readonly Question[] = [
   { name: "getHead", method: "getHead", ask: (c) => c.getHead() },
-  { name: "getFinalNumber", method: "getFinalNumber", ask: (c) => c.getFinalNumber() },
+  { name: "getFinalBlock", method: "getFinalBlock", ask: (c) => c.getFinalBlock() },
   { name: "getTime of the final block", method: "getTime", ask: (c) => c.getTime("final") },
   { name: "getTime of the newest block", method: "getTime", ask: (c) => c.getTime("latest") },
   { name: "getBlock", method: "getBlock", ask: (c) => c.getBlock(50n) },
@@ -147,11 +148,13 @@ const QUESTIONS: readonly Question[] = [
 const tooFew = { code: "RPC_UNAVAILABLE", details: { reason: "too few nodes" } };
 const disagreement = { code: "RPC_UNAVAILABLE", details: { reason: "nodes disagree" } };
 
+const NEVER_NULL: ReadonlySet<string> = new Set(["getHead", "getFinalBlock", "suggestFees"]);
+
 /** Returns well-formed lies; a node's adapter rejects malformed answers. */
 async function liesOf({ name, ask }: Question): Promise<readonly unknown[]> {
   const lies = lieAbout(await ask(createHonestNode()));
   if (name.startsWith("readSection")) return lies.filter(isSection);
-  return name === "getHead" || name === "suggestFees" ? lies.filter((lie) => lie !== null) : lies;
+  return NEVER_NULL.has(name) ? lies.filter((lie) => lie !== null) : lies;
 }
 
 /** Returns whether a lie has the form of a section, as every answer that an adapter parsed has. */
@@ -317,7 +320,7 @@ const isQuorum = (required: number, nodes: number) => required <= nodes && 2 * r
 /** Questions whose answer is the value that enough nodes reach. */
 const RANKED: ReadonlySet<string> = new Set([
   "getHead",
-  "getFinalNumber",
+  "getFinalBlock",
   "suggestFees",
   "readSection of new blocks",
 ]);
@@ -338,7 +341,8 @@ async function isNotAhead({ name, ask }: Question, answer: unknown): Promise<boo
   return (
     given.length === most.length &&
     given.every((number, index) => number <= (most[index] ?? -1n)) &&
-    (name !== "getHead" || isDeepStrictEqual(answer, blockAt(first)))
+    (name !== "getHead" || isDeepStrictEqual(answer, blockAt(first))) &&
+    (name !== "getFinalBlock" || Object(answer).hash === hashAt(first))
   );
 }
 
@@ -361,7 +365,7 @@ describe("nodes at different blocks", () => {
     const liar = createLiar((answer, method) => {
       if (!lies) return answer;
       if (method === "getHead") return blockAt(old.head);
-      if (method === "getFinalNumber") return old.final;
+      if (method === "getFinalBlock") return blockAt(old.final);
       if (method === "getBalance") return old.head * 1_000n;
       return method === "isDelivered" ? false : answer;
     });
@@ -413,7 +417,7 @@ describe("nodes at different blocks", () => {
     const fork = (view: View) =>
       createLiar(
         (answer, method) =>
-          method === "getBlock" && Object(answer).number > 0n
+          (method === "getBlock" || method === "getFinalBlock") && Object(answer).number > 0n
             ? { ...Object(answer), hash: ID }
             : answer,
         view,
@@ -535,9 +539,10 @@ describe("nodes at different blocks", () => {
       const honest = createHonestNode(view);
       return {
         ...createLiar((answer) => answer, view),
-        getBlock: async (number) => {
-          if (number === FINAL - 5n) await new Promise<void>((resolve) => answers.push(resolve));
-          return honest.getBlock(number);
+        getFinalBlock: async () => {
+          const block = await honest.getFinalBlock();
+          if (block.number < FINAL) await new Promise<void>((resolve) => answers.push(resolve));
+          return block;
         },
       };
     };

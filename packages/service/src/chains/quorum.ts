@@ -79,7 +79,7 @@ export function combineNodes(pure: ChainAtBlocks, nodes: Nodes<ChainAtBlocks>): 
   const { agree, collect, required } = nodes;
   /** The newest block and the newest final block returned so far. */
   let newest: BlockId | undefined;
-  let final: BlockRef | undefined;
+  let final: BlockId | undefined;
   let headUnderWay: Promise<BlockRef> | undefined;
 
   function remember(block: BlockId): void {
@@ -96,17 +96,23 @@ export function combineNodes(pure: ChainAtBlocks, nodes: Nodes<ChainAtBlocks>): 
     return head;
   }
 
-  async function readFinal(): Promise<BlockRef> {
-    const numbers = await collect((node) => node.getFinalNumber());
-    const number = nodes.reachedBy(numbers.values);
+  async function readFinal(): Promise<BlockId> {
+    const named = await collect((node) => node.getFinalBlock());
+    const number = nodes.reachedBy(named.values.map((block) => block.number));
     if (final && number <= final.number) return final;
-    // Only nodes that call the height final may name its block, so a node on a fork cannot decide finality.
-    const block = await agree(async (node) =>
-      (await node.getFinalNumber()) < number ? null : node.getBlock(number),
-    );
-    if (block === null) throw numbers.disagreement();
-    if (!final || block.number > final.number) final = block;
+    const same = nodes.agreedOf(named.values);
+    const hash = same?.number === number ? same.hash : (await readFinalAt(number))?.hash;
+    if (!hash) throw named.disagreement();
+    if (!final || number > final.number) final = { number, hash };
     return final;
+  }
+
+  /** Returns the block of a height; null if too few nodes have it. */
+  async function readFinalAt(number: bigint): Promise<BlockId | null> {
+    // Only nodes that call the height final may name its block, so a node on a fork cannot decide finality.
+    return agree(async (node) =>
+      (await node.getFinalBlock()).number < number ? null : node.getBlock(number),
+    );
   }
 
   /** Returns the block at which all nodes read. */

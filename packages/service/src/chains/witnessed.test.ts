@@ -7,6 +7,7 @@ import {
   createLiar,
   createQuickClock,
   FINAL,
+  hashAt,
   HEAD,
   MINED,
   SECTION,
@@ -240,7 +241,9 @@ describe("a full node that lies", () => {
 
   test("names no final height that the witnesses have not reached [T46]", async () => {
     const liar = withReceipts(
-      createLiar((answer, method) => (method === "getFinalNumber" ? HEAD : answer)),
+      createLiar((answer, method) =>
+        method === "getFinalBlock" ? { number: HEAD, hash: hashAt(HEAD) } : answer,
+      ),
     );
     expect(await open(liar, [honest(), honest()]).getFinalNumber()).toBe(FINAL);
   });

@@ -16,7 +16,7 @@ export const UNMINED = toTxHash(`0x${"7b".repeat(32)}`);
 export const POOL_FEE = 500;
 export const CALL = { to: WALLET, data: "0x", value: 0n } as const;
 
-const hashAt = (number: bigint): Hex32 =>
+export const hashAt = (number: bigint): Hex32 =>
   toHex32(`0x${BigInt.asUintN(64, number).toString(16).padStart(64, "b")}`);
 
 /** Returns the chain's only block at a height. */
@@ -63,6 +63,7 @@ export function createHonestNode(view: View = { head: HEAD, final: FINAL }): Cha
     checkIdentity: async () => undefined,
     getHead: async () => blockAt(view.head),
     getFinalNumber: async () => view.final,
+    getFinalBlock: async () => ({ number: view.final, hash: hashAt(view.final) }),
     getTime: async (point) => 1_700_000_000n + at(point),
     getBlock: async (number) => (number > view.head ? null : blockAt(number)),
     listTransfers: async (block) => {
@@ -208,6 +209,7 @@ export type NodeMethod = (typeof NODE_METHODS)[number];
 export const NODE_METHODS = [
   "getHead",
   "getFinalNumber",
+  "getFinalBlock",
   "getTime",
   "getBlock",
   "readSection",

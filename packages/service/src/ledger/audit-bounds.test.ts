@@ -424,6 +424,12 @@ describe("a terminal settlement", () => {
     );
   });
 
+  test("is no finding where its sweep finally reverted and took nothing [V6]", async () => {
+    const { audit, settle, newAddress } = await open();
+    await settle(await newAddress(), { swept: { amount: 0n, block: TIP, log: 900 } });
+    expect((await audit("all")).findings).toEqual([]);
+  });
+
   test("is not audited before its sweep is final and below the audited block [V6]", async () => {
     const { audit, settle, newAddress } = await open();
     const above = { amount: 5n, block: TIP + 1n, log: 900 };

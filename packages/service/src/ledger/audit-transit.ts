@@ -58,7 +58,10 @@ export async function auditSweeps(
   }));
 }
 
-/** V6, V8: an ended settlement recorded the amount of its sweep, and has no value in flight without a follower. */
+/**
+ * V6, V8: an ended settlement recorded the amount of its sweep, or zero where it finally reverted, and has no value in flight
+ * without a follower.
+ */
 export async function auditEnded(
   { db, chain, routes }: AuditDeps,
   block: BlockRef,
@@ -71,7 +74,7 @@ export async function auditEnded(
         and o.kind = 'swept' and o.block_number = s.swept_block and o.log_index = s.swept_log_index
      where s.chain_id = ${chainId} and s.status = 'completed' and s.sweep_final
        and s.updated_at >= ${formatStamp(sinceMs)} and s.swept_block <= ${block.number}
-       and o.amount is distinct from s.swept_amount
+       and coalesce(o.amount, 0) is distinct from s.swept_amount
      limit 100`.execute(db);
   const { rows: left } = await sql<{ id: string; status: string; amount: string }>`
     select s.id, s.status, l.amount::text from settlements s

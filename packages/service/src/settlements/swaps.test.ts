@@ -101,6 +101,18 @@ test("a completed settlement takes over the final amounts of its sweep, once, af
   expect(await readAccounts(desk)).toEqual(settled);
 });
 
+test("a sweep that finally reverts leaves nothing in the ledger, not even its fee", async () => {
+  const desk = await openSwapped();
+  desk.route.deliversBySweep = true;
+  desk.state.delivery = { kind: "delivered", txHash: hashOf("sweep:"), amount: 77n };
+  await desk.poll();
+  expect((await desk.swaps()).map(({ status }) => status)).toEqual(["completed"]);
+  expect(await readAccounts(desk)).not.toEqual([]);
+  await desk.mine("sweep:", false, "final");
+  await followCompleted(desk.deps);
+  expect(await readAccounts(desk)).toEqual([]);
+});
+
 test("the route records the new amount when a reorg changes a sweep that it delivers separately", async () => {
   const desk = await openSwapped();
   desk.state.delivery = { kind: "delivered", txHash: hashOf("mint"), amount: 77n };

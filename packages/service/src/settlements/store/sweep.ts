@@ -1,4 +1,5 @@
 /** Stores the result of a settlement's mined sweep, its block, and its finality. */
+import { sql } from "kysely";
 import { assert } from "../../core/assert.ts";
 import type { TxHash } from "../../core/hex.ts";
 import { formatStamp } from "../../core/stamp.ts";
@@ -86,7 +87,10 @@ export async function forgetSweep(tx: Tx, settlement: Settlement): Promise<boole
   return result.numUpdatedRows === 1n;
 }
 
-/** Records the final position and result of a completed settlement's sweep; null when the sweep finally reverted. */
+/**
+ * Records the final position and result of a completed settlement's sweep; null when the sweep finally reverted: then it took
+ * and delivered nothing, and the ledger posts back what it had posted.
+ */
 export async function recordFinalSweep(
   tx: Tx,
   settlement: Settlement,
@@ -102,6 +106,12 @@ export async function recordFinalSweep(
     .updateTable("settlements")
     .set({
       sweep_final: true,
+      ...(final === null && {
+        swept_amount: 0n,
+        delivered_amount: 0n,
+        // Zero, or still null for a sweep without a pool swap.
+        swap_fee: sql<string | null>`swap_fee * 0`,
+      }),
       ...(final && {
         swap_tx_hash: final.txHash,
         swept_block: final.block,

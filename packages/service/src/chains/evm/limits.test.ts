@@ -123,6 +123,7 @@ const SAID: readonly Said[] = [
   [-32000, "old data not available due to pruning", "pruned_state"],
   [-32000, "No state available for block 0xabc", "pruned_state"],
   [-32000, "World state unavailable", "pruned_state"],
+  [-32602, "BlockOutOfRangeError: block height is 982 but requested was 564", "pruned_state"],
   [
     -32701,
     "Archive requests require a personal token. Get one at https://www.allnodes.com/publicnode",

@@ -57,6 +57,14 @@ const PRUNED: readonly KnownLimit[] = [
     text: /archive requests? require/i,
     source: "https://publicnode.com",
   },
+  {
+    // Also its text for heights above the head, but state is only read at tags and hashes.
+    kind: "pruned_state",
+    provider: "Anvil",
+    code: -32602,
+    text: /block height is \d+ but requested was \d+/i,
+    source: "https://github.com/foundry-rs/foundry/blob/master/crates/anvil/src/eth/error.rs",
+  },
 ];
 
 const UNSUPPORTED: readonly KnownLimit[] = [

@@ -10,7 +10,7 @@
  * which is idempotent.
  *
  * Behind the head, the next section is read while the last one is recorded. At the head, one poll asks for as many blocks as
- * the polls before it found.
+ * the chain's pace promises.
  */
 import { listByWallets } from "../addresses/index.ts";
 import type { BlockRef, FinalBlock, ScannedBlock, Section } from "../chains/port/index.ts";
@@ -21,6 +21,7 @@ import { acceptValue } from "../settlements/index.ts";
 import { groupByHolding, verifyArrivals } from "./arrivals.ts";
 import type { ScannerDeps } from "./deps.ts";
 import { followTraces } from "./native.ts";
+import { createSectionSize, type SectionSize, type SizeLimits } from "./section-size.ts";
 import {
   assertTip,
   CursorMoved,
@@ -38,11 +39,7 @@ const WINDOW_BLOCKS = 512;
 const SECTIONS_MAX = 16;
 
 /** The limits of the scanner's reads. The defaults hold on every chain; the simulation uses smaller ones. */
-export interface Pace {
-  /** Fewest blocks to ask for; more than one on a chain that finds out by itself how many are new. */
-  readonly blocksMin: number;
-  /** Most blocks of a section, if the section has all of them. */
-  readonly blocksMax: number;
+export interface Pace extends SizeLimits {
   /** Most heights of a section of final blocks without the native coin. */
   readonly finalBlocksMax: number;
   /**
@@ -95,10 +92,7 @@ interface Finality {
 
 /** The scanner's memory between polls. It can be lost at any time. */
 interface Memory {
-  /** Blocks to ask for at the head. */
-  size: number;
-  /** Polls in a row that found as many. */
-  full: number;
+  readonly size: SectionSize;
   /** The least age of the newest block of a section lately: the clocks of the chain and of this machine differ. */
   leastAgeMs: number;
   finality: Finality | null;
@@ -113,8 +107,7 @@ interface Memory {
  */
 export function createScan(deps: ScannerDeps, pace: Pace = PACE): () => Promise<boolean> {
   const memory: Memory = {
-    size: 1,
-    full: 0,
+    size: createSectionSize(pace),
     leastAgeMs: Infinity,
     finality: null,
     idlePolls: 0,
@@ -127,7 +120,10 @@ export function createScan(deps: ScannerDeps, pace: Pace = PACE): () => Promise<
       }
     } catch (error) {
       memory.ahead = null;
-      if (!(error instanceof CursorMoved)) throw error;
+      if (!(error instanceof CursorMoved)) {
+        memory.size.failed();
+        throw error;
+      }
       deps.log.warn({ err: error }, "cursor moved, scanning from the new position");
     }
     return true;
@@ -145,7 +141,8 @@ async function scanNext(deps: ScannerDeps, pace: Pace, memory: Memory): Promise<
   const { section, isFull, isFinal, finality } = reading;
   if (!section) {
     memory.idlePolls += 1;
-    memory.full = 0;
+    const newest = tip?.number ?? deps.startBlock - 1n;
+    memory.size.found({ found: 0, isFull, isBehind: false, newest });
     if (!tip || memory.idlePolls < pace.idlePolls) return false;
     memory.idlePolls = 0;
     return removeOrphans(deps, tip);
@@ -160,7 +157,8 @@ async function scanNext(deps: ScannerDeps, pace: Pace, memory: Memory): Promise<
   const final = isFinal ? last.number : await compareFinal(deps, finality, { tip, section });
   if (final === "differs") return tip ? removeOrphans(deps, tip) : false;
   const isBehind = isFinal || isLate(memory, pace, { isFull, ageMs: ageOf(deps, last) });
-  adapt(memory, pace, { isBehind, isFull, found: section.blocks.length });
+  const found = section.blocks.length;
+  memory.size.found({ found, isFull, isBehind, newest: last.number });
   if (isBehind && isFull) {
     const next = readAfter(deps, pace, memory, last.number);
     // Handled where it is awaited, or not needed any more.
@@ -212,38 +210,22 @@ function isLate(
   return ageMs > behindMs || (isFull && ageMs > memory.leastAgeMs + LATE_MS);
 }
 
-/** Polls in a row that find as many blocks as they ask for, before one more is asked for: each absent one costs a request. */
-const FULL_BEFORE_GROWTH = 16;
-
-/** Chooses the number of blocks to ask for next. */
-function adapt(
-  memory: Memory,
-  pace: Pace,
-  { isBehind, isFull, found }: { isBehind: boolean; isFull: boolean; found: number },
-): void {
-  memory.full = isFull ? memory.full + 1 : 0;
-  if (!isFull) memory.size = Math.max(1, found);
-  else if (isBehind) memory.size *= 2;
-  else if (memory.full % FULL_BEFORE_GROWTH === 0) memory.size += Math.ceil(memory.size / 4);
-  memory.size = Math.min(memory.size, pace.blocksMax);
-}
-
 async function readAfter(
   deps: ScannerDeps,
   pace: Pace,
   memory: Memory,
   after: bigint,
 ): Promise<Reading> {
-  const { db, chain, tokens } = deps;
+  const { db, chain, tokens, clock } = deps;
   if (!memory.finality || memory.finality.blocks >= pace.finalityBlocks) {
     memory.finality = { block: await chain.getFinalBlock(), blocks: 0, isCompared: false };
   }
   const { finality } = memory;
   const final = Number(finality.block.number - pace.finalMargin - after);
   const isFinal = final > pace.blocksMax;
-  const most = tokens.some(isNative) ? pace.blocksMax : pace.finalBlocksMax;
-  const size = Math.min(Math.max(memory.size, pace.blocksMin), pace.blocksMax);
-  const max = isFinal ? Math.min(final, most) : size;
+  const most = tokens.some(isNative) ? memory.size.most() : pace.finalBlocksMax;
+  const asked = memory.size.next(after, clock.now());
+  const max = isFinal ? Math.min(final, most) : asked;
   const section = await chain.readSection({
     after,
     max,
@@ -253,7 +235,8 @@ async function readAfter(
   });
   const count = section?.blocks.length ?? 0;
   finality.blocks += isFinal ? max : count;
-  return { section, isFull: isFinal || count === max, isFinal, finality };
+  const isFull = isFinal || count === max;
+  return { section, isFull, isFinal, finality };
 }
 
 /**

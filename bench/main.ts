@@ -2,6 +2,7 @@
 import { benchBudget } from "./budget.ts";
 import { benchDetection } from "./detection.ts";
 import { benchGas } from "./gas.ts";
+import { benchPace } from "./pace.ts";
 import { benchRpc } from "./rpc.ts";
 import { benchSolana } from "./solana.ts";
 
@@ -9,6 +10,7 @@ const BENCHES: Readonly<Record<string, (args: readonly string[]) => void | Promi
   budget: benchBudget,
   detection: benchDetection,
   gas: benchGas,
+  pace: benchPace,
   rpc: benchRpc,
   solana: benchSolana,
 };

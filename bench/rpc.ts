@@ -1,6 +1,6 @@
 /**
- * Measures the scanner through a provider with latency: blocks per second, requests and bytes per block, and how far it is
- * behind a chain of a given pace. Chain and provider run in processes of their own.
+ * Measures how fast the scanner catches up through a provider with latency: blocks per second, requests and bytes per block.
+ * Chain and provider run in processes of their own.
  */
 import { parseArgs } from "node:util";
 import { type RemoteProvider, spawnProvider, spawnSyntheticChain } from "@sluice/sandbox/provider";
@@ -13,14 +13,13 @@ import { startThrowawayServer } from "../packages/service/test/support/throwaway
 const TOKEN = toEvmAddress(`0x${"70".repeat(20)}`);
 const EVM_CHAIN_ID = 31_337;
 const HEAD = 1_000_000;
-/** Interval of polls on a chain that is followed. */
+/** Interval of the polls. */
 const POLL_MS = 500;
 
 interface Scenario {
   readonly name: string;
-  /** Blocks to read from the start to the head; a paced chain is followed for `seconds` instead. */
+  /** Blocks to read from the start to the head. */
   readonly blocks: number;
-  readonly blocksPerSecond?: number;
   /** Blocks below the head that are not final. */
   readonly finalDepth: number;
   readonly hasCoin: boolean;
@@ -52,14 +51,6 @@ const SCENARIOS: readonly Scenario[] = [
     listedShare: 0.02,
     nodes: 3,
   }),
-  scenario("4 blocks/s, coin and tokens", { blocksPerSecond: 4, finalDepth: 3_600 }),
-  scenario("4 blocks/s, tokens", { blocksPerSecond: 4, finalDepth: 3_600, hasCoin: false }),
-  scenario("2.2 blocks/s, coin and tokens", { blocksPerSecond: 2.2, finalDepth: 5 }),
-  scenario("4 blocks/s, coin and tokens, 2 of 3", {
-    blocksPerSecond: 4,
-    finalDepth: 3_600,
-    nodes: 3,
-  }),
 ];
 
 interface Measured {
@@ -71,9 +62,6 @@ interface Measured {
   /** Of the first node. */
   readonly byMethod: Readonly<Record<string, number>>;
   readonly refusals: Readonly<Record<string, number>>;
-  /** Of a followed chain: the greatest lag, in seconds, and the growth of memory in the second half, in MiB. */
-  readonly lagS?: number;
-  readonly grownMiB?: number;
 }
 
 export async function benchRpc(args: readonly string[]): Promise<void> {
@@ -81,12 +69,11 @@ export async function benchRpc(args: readonly string[]): Promise<void> {
     args: [...args],
     options: {
       latency: { type: "string", default: "80" },
-      seconds: { type: "string", default: "60" },
       only: { type: "string", default: "" },
       methods: { type: "boolean", default: false },
     },
   });
-  const [latencyMs, seconds] = [Number(values.latency), Number(values.seconds)];
+  const latencyMs = Number(values.latency);
   const server = await startThrowawayServer("sluice-bench");
   const admin = await openDatabase(server.address, { max: 1 });
   const rows: Measured[] = [];
@@ -98,7 +85,7 @@ export async function benchRpc(args: readonly string[]): Promise<void> {
       const open = await openDatabase({ ...server.address, database }, { max: 8 });
       try {
         await migrateToLatest(open.db);
-        rows.push(await measure(open.db, scenario, { latencyMs, seconds }));
+        rows.push(await measure(open.db, scenario, latencyMs));
       } finally {
         await open.close();
       }
@@ -114,17 +101,12 @@ export async function benchRpc(args: readonly string[]): Promise<void> {
 
 type Db = Parameters<typeof issueWallet>[0];
 
-async function measure(
-  db: Db,
-  scenario: Scenario,
-  { latencyMs, seconds }: { latencyMs: number; seconds: number },
-): Promise<Measured> {
-  const { blocks, blocksPerSecond = 0, finalDepth, hasCoin, nodes, listedShare } = scenario;
+async function measure(db: Db, scenario: Scenario, latencyMs: number): Promise<Measured> {
+  const { blocks, finalDepth, hasCoin, nodes, listedShare } = scenario;
   const wallet = await issueWallet(db);
   const every = Math.max(50, Math.floor(blocks / 8));
   const chain = await spawnSyntheticChain({
     head: HEAD,
-    blocksPerSecond,
     finalDepth,
     tokens: [TOKEN],
     listedShare,
@@ -152,10 +134,7 @@ async function measure(
       startBlock: BigInt(HEAD - blocks + 1),
     });
     const startMs = performance.now();
-    const followed =
-      blocksPerSecond > 0
-        ? await followFor(follower, scenario, seconds)
-        : await catchUp(follower, BigInt(HEAD));
+    await catchUp(follower, BigInt(HEAD));
     const elapsed = (performance.now() - startMs) / 1_000;
     const stats = await Promise.all(providers.map((provider) => provider.stats()));
     const requests = Math.max(...stats.map((one) => one.requests));
@@ -168,7 +147,6 @@ async function measure(
       bytes,
       byMethod: stats[0]?.byMethod ?? {},
       refusals: stats[0]?.refusals ?? {},
-      ...followed,
     };
   } finally {
     for (const provider of providers) await provider.close();
@@ -178,59 +156,27 @@ async function measure(
 
 type Follower = Awaited<ReturnType<typeof createFollower>>;
 
-async function catchUp(follower: Follower, head: bigint): Promise<object> {
-  while ((await follower.height()) < head) await pollSafely(follower);
-  return {};
-}
-
-/** Polls as the loop of the role does: a poll that fails is repeated after the interval. */
-async function pollSafely(follower: Follower): Promise<boolean> {
-  try {
-    return await follower.scan();
-  } catch (error) {
-    console.error(`a poll failed: ${String(error)}`, error instanceof Error ? error.cause : "");
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-    return false;
-  }
-}
-
-/** Polls as the role does, and measures once a second how far it is behind. */
-async function followFor(
-  follower: Follower,
-  { blocksPerSecond = 1 }: Scenario,
-  seconds: number,
-): Promise<Pick<Measured, "lagS" | "grownMiB">> {
-  const startMs = performance.now();
-  let lagS = 0;
-  let halfMiB: number | undefined;
-  const elapsed = () => (performance.now() - startMs) / 1_000;
-  const usedMiB = () => {
-    globalThis.gc?.();
-    return process.memoryUsage().rss / 2 ** 20;
-  };
-  while (elapsed() < seconds) {
-    while (await pollSafely(follower)) {
-      // Reads on at once.
+async function catchUp(follower: Follower, head: bigint): Promise<void> {
+  while ((await follower.height()) < head) {
+    try {
+      await follower.scan();
+    } catch (error) {
+      // The loop of the role also polls again after its interval.
+      console.error(`a poll failed: ${String(error)}`, error instanceof Error ? error.cause : "");
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     }
-    const behind = HEAD + Math.floor(elapsed() * blocksPerSecond) - Number(await follower.height());
-    if (elapsed() > 5) lagS = Math.max(lagS, behind / blocksPerSecond);
-    if (elapsed() > seconds / 2) halfMiB ??= usedMiB();
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
-  return { lagS, grownMiB: usedMiB() - (halfMiB ?? usedMiB()) };
 }
 
 function print(rows: readonly Measured[], latencyMs: number): void {
   console.log(`blocks of 150 transactions and 300 token transfers, ${latencyMs} ms to each node\n`);
-  const heads = ["", "blocks", "blocks/s", "requests/block", "kB/block", "lag s", "MiB grown"];
+  const heads = ["", "blocks", "blocks/s", "requests/block", "kB/block"];
   const table = rows.map((row) => [
     row.name,
     String(row.blocks),
     (row.blocks / row.seconds).toFixed(1),
     (row.requests / row.blocks).toFixed(3),
     (row.bytes / row.blocks / 1_000).toFixed(1),
-    row.lagS?.toFixed(1) ?? "",
-    row.grownMiB?.toFixed(0) ?? "",
   ]);
   const widths = heads.map((head, at) =>
     Math.max(head.length, ...table.map((cells) => cells[at]?.length ?? 0)),

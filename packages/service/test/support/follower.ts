@@ -29,6 +29,8 @@ export interface FollowerOptions {
   readonly startBlock: bigint;
   readonly pace?: Pace;
   readonly log?: typeof silentLog;
+  /** Called after each database transaction that moved the cursor, with the newest height. */
+  readonly onScanned?: (newest: bigint) => void;
 }
 
 /** The scanner of one chain, which a test or measurement polls. */
@@ -47,8 +49,9 @@ export async function createFollower(options: FollowerOptions) {
     clock: systemClock,
     random: systemRandom,
     log,
-    onScanned(count) {
+    onScanned(count, newest) {
       heights += count;
+      options.onScanned?.(newest);
     },
   });
   const scan = createScan(deps, options.pace ?? PACE);

@@ -249,7 +249,7 @@ describe("the auditor", () => {
 
   test.each([
     ["kept by a route that delivers in the sweep", SAME_CHAIN, 612n],
-    ["left in a lock by its payout", INVENTORY_CHARGED, 1_900n],
+    ["left in a lock by its payout", INVENTORY_CHARGED, 1_920n],
   ])("finds the service's fee and gas posted separately when they are %s", async (_, seed, gas) => {
     await afterRun(seed, async (world) => {
       const { id, swept_amount } = await getSettled(world);

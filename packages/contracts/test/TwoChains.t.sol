@@ -294,8 +294,8 @@ contract CarelessGame is TwoChainsGame {
     }
 }
 
-/// @notice The law of the operator's money: what was paid is claimed or still locked, and never taken
-/// back.
+/// @notice The law of the operator's money (V11): what was paid is claimed or still locked, and never
+/// taken back.
 contract TwoChainsTest is Fixture {
     uint256 private constant ACTION_REMOVE = 0;
     uint256 private constant ACTION_UNLIST_RELAYER = 1;

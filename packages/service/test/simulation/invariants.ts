@@ -109,7 +109,7 @@ export async function checkAlways(
     for (const [deliveryId, { state, destChain }] of chain.head.state.locks) {
       const destination = chains.get(destChain);
       if (state === "taken_back" && destination?.head.state.delivered.has(deliveryId))
-        throw new Broken(`V6: ${deliveryId} was paid and taken back`);
+        throw new Broken(`V11: ${deliveryId} was paid and taken back`);
       if (state !== "claimed" || !destination) continue;
       if (!destination.finalBlock.state.delivered.has(deliveryId))
         throw new Broken(`V6: ${deliveryId} is claimed before its delivery is final`);

@@ -330,7 +330,7 @@ describe("a payout", () => {
     expect(signed).toEqual([]);
   });
 
-  test("is refused when the source did not list the attestor at the lock, so that its claim is not certain", async () => {
+  test("is refused when the source did not list the attestor at the lock, so that its claim is not certain [V11]", async () => {
     const { state, nowS, askOrder, signed } = openAttestor();
     for (const listedAt of [null, nowS + 1n]) {
       state.listedAt = listedAt;

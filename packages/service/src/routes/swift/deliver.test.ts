@@ -177,7 +177,7 @@ describe("the search for a lock and its delivery", () => {
 });
 
 describe("a payout", () => {
-  test("is not requested while no lane was a relayer at the lock, and its lock is returned in the end", async () => {
+  test("is not requested while no lane was a relayer at the lock, and its lock is returned in the end [V11]", async () => {
     const { desk, clock, state, poll, requests } = await openLocked();
     state.wasRelayer = false;
     await poll();

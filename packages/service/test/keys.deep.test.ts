@@ -8,9 +8,10 @@ import { request as httpRequest } from "node:http";
 import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
-import { depositFactoryAbi, escrowAbi } from "@sluice/contracts/abi";
+import { deliveryAbi, depositFactoryAbi, escrowAbi } from "@sluice/contracts/abi";
 import { encodeFunctionData, erc20Abi, type Hex, isAddress } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { padAddress, toEvmAddress, toHex32 } from "../src/core/hex.ts";
 import { Secret } from "../src/core/secret.ts";
 import { encryptEvmKey } from "../src/signers/evm/keystore.ts";
 import { deposit, expectDelivered, expectEmptyEscrow, USDC } from "./support/deposits.ts";
@@ -222,6 +223,65 @@ test("a compromised service gets no signature that moves money elsewhere", async
   expect(await ask("settler", "/returns", giveBack)).toMatchObject({ status: 403 });
   expect(await ask("attestor", "/transactions", transaction(escrow, claim))).toMatchObject({
     status: 403,
+  });
+});
+
+test("a compromised service and attestor together get no payout without a lock [T111]", async () => {
+  const { ethereum, base } = world.deployment.chains;
+  const word = (address: string) => padAddress(toEvmAddress(address.toLowerCase()));
+  const commitment = {
+    integrator: toHex32(`0x${"11".repeat(32)}`),
+    userId: toHex32(`0x${"22".repeat(32)}`),
+    destChain: 30,
+    destWallet: word(world.newRecipient()),
+    destToken: word(base.token),
+    refundAuthority: word(world.newRecipient()),
+    maxFeeBps: 50,
+    maxSlippageBps: 100,
+  };
+  const order = {
+    srcChain: 2,
+    seq: 0n,
+    amount: 5n * USDC,
+    deadline: BigInt(Math.floor(Date.now() / 1000)) + 600n,
+  };
+  // The attestor's machine is taken as well: its signer signs any payout of a configured pair.
+  const { status, body } = await ask("attestor", "/deliveries", {
+    destChain: 30,
+    commitment,
+    srcChain: 2,
+    escrow: ethereum.escrow.toLowerCase(),
+    srcToken: ethereum.token.toLowerCase(),
+    seq: "0",
+    amount: order.amount.toString(),
+    deadline: order.deadline.toString(),
+  });
+  expect(status).toBe(200);
+  const [escrow, srcToken] = [word(ethereum.escrow), word(ethereum.token)];
+  const data = encodeFunctionData({
+    abi: deliveryAbi,
+    functionName: "deliver",
+    args: [{ ...order, c: commitment, escrow, srcToken }, body.signature],
+  });
+  const deliver = await laneOf("deliver", 30);
+  const nonce = await world.chains.base.client.getTransactionCount({
+    // CAST: the form in which the signer answers.
+    address: deliver as Hex,
+  });
+  const request = {
+    chainId: 30,
+    lane: deliver,
+    to: base.delivery.toLowerCase(),
+    data: data.toLowerCase(),
+    value: "0",
+    nonce,
+    gas: "300000",
+    maxFeePerGas: "2000000000",
+    maxPriorityFeePerGas: "1",
+  };
+  expect(await ask("settler", "/transactions", request)).toMatchObject({
+    status: 503,
+    body: { error: "WAITS", message: expect.stringContaining("no final lock") },
   });
 });
 

@@ -5,6 +5,8 @@ import { startSignerServer, withVaultsOnly } from "../signers/server.ts";
 import { createLog } from "../telemetry/log.ts";
 import type { Call, Result } from "./command.ts";
 import type { AskPassphrase } from "../roles/key-opener.ts";
+import { createChains, createLockReader } from "../roles/chains.ts";
+import { createCommandTraffic } from "../roles/command-traffic.ts";
 import { openSigners } from "../roles/keys.ts";
 import { systemClock } from "../roles/system-ports.ts";
 
@@ -38,7 +40,11 @@ export async function startSigner(
     );
   }
   const log = createLog({ level: config.logLevel, role: `signer of the ${name}` });
-  const signers = await openSigners(config, name, { clock: systemClock, askPassphrase });
+  // The signer of lanes reads locks itself.
+  const trafficOf = createCommandTraffic();
+  const chains = createChains(config, { clock: systemClock, log, trafficOf });
+  const deps = { clock: systemClock, askPassphrase, readLock: createLockReader(() => chains) };
+  const signers = await openSigners(config, name, deps);
   const servers: { stop(): Promise<void> }[] = [];
   const stop = async () => {
     for (const server of servers) await server.stop();

@@ -1,5 +1,7 @@
 /** Starts roles in one process: all of them on a laptop and in the sandbox, or some of them per machine. */
 import { type Config, ROLE_NAMES, type RoleName, type SignerName } from "../config/index.ts";
+import type { Chains } from "../chains/port/index.ts";
+import { assert, Bug } from "../core/assert.ts";
 import { OperatingError } from "../core/errors.ts";
 import { claimRoles, EXCLUSIVE_ROLES } from "../db/instance.ts";
 import { createWakeups } from "../jobs/wakeups.ts";
@@ -9,7 +11,8 @@ import { createLog, type Log } from "../telemetry/log.ts";
 import { API_PARTS, type RunningServer, startApi, startQuoteServer } from "./api.ts";
 import { ATTESTOR_PARTS, startAttestor } from "./attestor.ts";
 import { AUDITOR_PARTS, startAuditor } from "./auditor.ts";
-import { createAttestorChains } from "./chains.ts";
+import type { ReadLock } from "../signers/payout-policy.ts";
+import { createAttestorChains, createLockReader } from "./chains.ts";
 import { type Parts, type RoleContext, type RunningRole, takeParts } from "./context.ts";
 import { openServiceDatabase } from "./database.ts";
 import { countRefusals, createHealth, serveHealth, type Health } from "./health.ts";
@@ -59,7 +62,14 @@ export async function startRoles(
   const starting: StartingProcess = { ...options, config, log, health, cleanups, askPassphrase };
   try {
     const { db, wakeups, telemetryUrl } = await openShared(starting);
-    const settler = roles.includes("settler") ? await openSigners(starting, "settler") : null;
+    const late: { chains?: () => Chains } = {};
+    const readLock = createLockReader(() => {
+      assert(late.chains, "nothing is signed before the roles start");
+      return late.chains();
+    });
+    const settler = roles.includes("settler")
+      ? await openSigners(starting, "settler", readLock)
+      : null;
     const vaults =
       settler?.vaults ??
       (roles.includes("quoter") ? await getVaultSigner(config, { clock: systemClock, log }) : null);
@@ -72,6 +82,7 @@ export async function startRoles(
       lanes: settler?.lanes,
       findVault: vaults ? (commitment) => vaults.deriveVault(commitment) : undefined,
     });
+    late.chains = () => context.chains;
     // The attestor reads through its own nodes.
     if (roles.some((role) => role !== "attestor")) await checkChains(context);
     const urls = await startEach(starting, context, settler?.lanes ?? []);
@@ -137,8 +148,10 @@ async function openShared({ config, roles, standby, log, health, cleanups }: Sta
 async function openSigners(
   { config, log, health, cleanups, askPassphrase }: StartingProcess,
   name: SignerName,
+  readLock: ReadLock,
 ) {
-  const signers = await getSigners(config, name, { clock: systemClock, askPassphrase, log });
+  const deps = { clock: systemClock, askPassphrase, log, readLock };
+  const signers = await getSigners(config, name, deps);
   cleanups.push(async () => signers.close());
   return countRefusals(health.metrics, signers);
 }
@@ -178,7 +191,8 @@ async function startEach(
 }
 
 async function openAttestorSigner(starting: StartingProcess): Promise<AttestorSigner> {
-  const { attestor } = await openSigners(starting, "attestor");
+  const readNoLock = () => Promise.reject(new Bug("only the signer of lanes reads locks"));
+  const { attestor } = await openSigners(starting, "attestor", readNoLock);
   if (attestor) return attestor;
   throw new OperatingError(
     "CONFIG_MISSING",

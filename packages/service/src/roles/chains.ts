@@ -23,6 +23,7 @@ import type { EvmAddress } from "../core/hex.ts";
 import type { Clock } from "../core/ports.ts";
 import type { Db } from "../db/schema.ts";
 import { getChain } from "../routes/index.ts";
+import type { ReadLock } from "../signers/payout-policy.ts";
 import type { LaneSigner } from "../signers/port.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Parts } from "./context.ts";
@@ -53,6 +54,12 @@ export function createChains(
         : [chainId, openFull(chain, nodes, { ...deps, quorum })];
     }),
   );
+}
+
+/** Returns a reader of final locks. The chains are asked for at each read: they may be created after the signers. */
+export function createLockReader(getChains: () => Chains): ReadLock {
+  return (srcChain, deliveryId, hints) =>
+    getChain(getChains(), srcChain).getLock(deliveryId, "final", hints);
 }
 
 /** Opens a chain over its full nodes; as many must agree as the quorum says, or all where they are fewer. */

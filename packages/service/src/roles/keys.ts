@@ -4,6 +4,7 @@ import {
   type ChainConfig,
   type Config,
   deliveryOf,
+  escrowOf,
   type EvmChain,
   LANE_PURPOSES,
   type LanePurpose,
@@ -16,13 +17,20 @@ import { OperatingError } from "../core/errors.ts";
 import { type Address, padAddress } from "../core/hex.ts";
 import type { Clock } from "../core/ports.ts";
 import { deliveryIdOf, hashCommitment, predictWallet } from "../chains/evm/commitment.ts";
+import { getChainConfig, getToken } from "../routes/index.ts";
 import { connectSigner } from "../signers/client.ts";
 import { createEvmAttestorPolicy } from "../signers/evm/attestor-policy.ts";
 import { type AttestedChain, createEvmAttestorSigner } from "../signers/evm/attestor-signer.ts";
-import { createLanePolicy } from "../signers/evm/lane-policy.ts";
+import { createLanePolicy, readPayout } from "../signers/evm/lane-policy.ts";
 import { createEvmLaneSigner } from "../signers/evm/lane-signer.ts";
 import { type Guard, openGuard } from "../signers/guard.ts";
 import type { LaneRules } from "../signers/lane-memory.ts";
+import {
+  type CheckPayout,
+  createPayoutPolicy,
+  listPayoutPairs,
+  type ReadLock,
+} from "../signers/payout-policy.ts";
 import type { AttestorSigner, LaneSigner, VaultSigner } from "../signers/port.ts";
 import { openCustody } from "../signers/solana/custody.ts";
 import type { LockPair } from "../signers/solana/policy.ts";
@@ -57,7 +65,7 @@ export function journalPath(config: Config, name: SignerName): string {
 export async function getSigners(
   config: Config,
   name: SignerName,
-  deps: { readonly clock: Clock; readonly askPassphrase: AskPassphrase; readonly log: Log },
+  deps: Parameters<typeof openSigners>[2] & { readonly log: Log },
 ): Promise<OpenedSigners> {
   const socket = config.signers[name];
   if (socket === undefined) return openSigners(config, name, deps);
@@ -106,7 +114,11 @@ async function reachSigner(
 export async function openSigners(
   config: Config,
   name: SignerName,
-  deps: { readonly clock: Clock; readonly askPassphrase: AskPassphrase },
+  deps: {
+    readonly clock: Clock;
+    readonly askPassphrase: AskPassphrase;
+    readonly readLock: ReadLock;
+  },
 ): Promise<OpenedSigners> {
   const open = createKeyOpener(config, deps.askPassphrase);
   const guard = openGuard({ journal: journalPath(config, name), clock: deps.clock });
@@ -114,7 +126,13 @@ export async function openSigners(
     const signers =
       name === "attestor"
         ? { lanes: [], attestor: await openAttestor(config, open, guard), vaults: null }
-        : { ...(await openSettler(config, open, guard)), attestor: null };
+        : {
+            ...(await openSettler(config, open, {
+              guard,
+              checkPayout: payoutPolicyOf(config, deps),
+            })),
+            attestor: null,
+          };
     return { ...signers, close: () => guard.close() };
   } catch (error) {
     guard.close();
@@ -122,8 +140,30 @@ export async function openSigners(
   }
 }
 
-async function openSettler(config: Config, open: KeyOpener, guard: Guard) {
-  const lanes = await openLanes(config, open, guard);
+/** What guards the lanes of a process. */
+interface LaneGuards {
+  readonly guard: Guard;
+  readonly checkPayout: CheckPayout;
+}
+
+/** Creates the check of payouts against the locks of the configured chains. */
+function payoutPolicyOf(
+  config: Config,
+  { clock, readLock }: { readonly clock: Clock; readonly readLock: ReadLock },
+): CheckPayout {
+  const { payoutWindowS } = config;
+  const pairs = listPayoutPairs({
+    routes: config.routes,
+    decimalsOf: (chainId, token) => getToken(config, chainId, token).decimals,
+    escrowOf: (chainId) => padAddress(escrowOf(getChainConfig(config, chainId))),
+    deliveryOf: (chainId) => padAddress(deliveryOf(getChainConfig(config, chainId))),
+  });
+  return createPayoutPolicy({ pairs, readLock, hashCommitment, payoutWindowS, clock });
+}
+
+async function openSettler(config: Config, open: KeyOpener, guards: LaneGuards) {
+  const { guard, checkPayout } = guards;
+  const lanes = await openLanes(config, open, guards);
   const [chain] = listSolanaChains(config);
   if (!chain) return { lanes, vaults: null };
   const custody = openCustody(
@@ -140,6 +180,7 @@ async function openSettler(config: Config, open: KeyOpener, guard: Guard) {
       })),
       pairs: listLockPairs(config, chain),
       dailyBudget: chain.dailyFeeBudget,
+      checkPayout,
       factory: findEvmFactory(config),
       hashing: { hashCommitment, predictWallet, deliveryIdOf },
     },
@@ -179,7 +220,11 @@ function listLockPairs(config: Config, { chainId, tokens }: ChainConfig): LockPa
   });
 }
 
-async function openLanes(config: Config, open: KeyOpener, guard: Guard): Promise<LaneSigner[]> {
+async function openLanes(
+  config: Config,
+  open: KeyOpener,
+  { guard, checkPayout }: LaneGuards,
+): Promise<LaneSigner[]> {
   const lanes: LaneSigner[] = [];
   for (const chain of listEvmChains(config)) {
     const seen = new Map<Address, string>();
@@ -195,7 +240,7 @@ async function openLanes(config: Config, open: KeyOpener, guard: Guard): Promise
           purpose,
           retired: key.retired,
         });
-        lanes.push(guard.guardLane(signer, rulesOf(config, chain, purpose)));
+        lanes.push(guard.guardLane(signer, rulesOf(config, chain, { purpose, checkPayout })));
       }
     }
   }
@@ -214,7 +259,11 @@ function refuseTwice(seen: Map<Address, string>, setting: string, address: Addre
   seen.set(address, setting);
 }
 
-function rulesOf(config: Config, chain: EvmChain, purpose: LanePurpose): LaneRules {
+function rulesOf(
+  config: Config,
+  chain: EvmChain,
+  { purpose, checkPayout }: { readonly purpose: LanePurpose; readonly checkPayout: CheckPayout },
+): LaneRules {
   const { chainId, contracts, cctp, dailyGasBudget } = chain;
   const routes = config.routes.filter((route) => route.chainId === chainId);
   return {
@@ -224,6 +273,10 @@ function rulesOf(config: Config, chain: EvmChain, purpose: LanePurpose): LaneRul
       cctp,
       routes: new Set(routes.map(({ contract }) => contract)),
     }),
+    async checkEvidence(call, hints) {
+      const payout = purpose === "deliver" ? readPayout(call, contracts) : null;
+      if (payout) await checkPayout(payout, hints);
+    },
     gasMax: GAS_MAX,
     gasPriceMax: DEFAULT_LANE_LIMITS.gasPriceMax,
     dailyGasBudget,

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createReadableSigner, createStillClock, LANE } from "../../test/support/doubles.ts";
 import type { Payout } from "../chains/port/index.ts";
-import { type Hex, padAddress, toEvmAddress, toHex32 } from "../core/hex.ts";
+import { type Hex, padAddress, toEvmAddress, toHex32, toTxHash } from "../core/hex.ts";
+import { SignerRefusal } from "./refusal.ts";
 import { type AttestorRules, type Guard, openGuard } from "./guard.ts";
 import type { LaneRules } from "./lane-memory.ts";
 import type { AttestorSigner, SigningRequest } from "./port.ts";
@@ -132,6 +133,35 @@ describe("a guarded lane", () => {
     expect(countEntries()).toBe(1);
     await lane.sign(intent({ nonce: 3, fee: 11n }));
     expect(countEntries()).toBe(2);
+  });
+
+  test("checks evidence once per nonce and call, and not for replacements [X8]", async () => {
+    const asked: string[] = [];
+    const { lane, inner } = open({
+      async checkEvidence({ data }, hints) {
+        asked.push(`${data} ${hints.length}`);
+        if (data === "0x0b") throw new SignerRefusal("no lock");
+      },
+    });
+    await lane.sign({ ...intent({ nonce: 1 }), hints: [toTxHash(ID)] });
+    await lane.sign(intent({ nonce: 1, fee: 20n }));
+    await lane.sign(intent({ nonce: 1, fee: 5n }));
+    await lane.sign(intent({ nonce: 2 }));
+    expect(asked).toEqual(["0x01 1", "0x01 0"]);
+    await expect(lane.sign(intent({ nonce: 3, data: "0x0b" }))).rejects.toThrow("no lock");
+    await expect(lane.sign(intent({ nonce: 3, data: "0x0b" }))).rejects.toThrow("no lock");
+    expect(inner.signed).toHaveLength(4);
+    expect(countEntries()).toBe(3);
+  });
+
+  test("signs one of two calls for a nonce whose evidence was read at once [X8]", async () => {
+    const { lane } = open({ checkEvidence: () => Promise.resolve() });
+    const both = ["0x0a", "0x0b"] as const;
+    const signed = await Promise.allSettled(
+      both.map((data) => lane.sign(intent({ nonce: 1, data }))),
+    );
+    expect(signed.map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
+    expect(countEntries()).toBe(1);
   });
 
   test("refuses a nonce far ahead, after which every real nonce would be too old [X8]", async () => {

@@ -20,6 +20,7 @@ import {
   DAY_MS,
   describe,
   isRecorded,
+  isSignedCall,
   type LaneMemory,
   type LaneRules,
   rememberTransaction,
@@ -155,7 +156,13 @@ export function openGuard(options: { readonly journal: string; readonly clock: C
         async sign(intent) {
           const method = rules.checkCall(intent.call);
           checkTransaction(memory, intent, rules, clock.now());
-          // A repeated request (a KMS was unavailable, say) is journaled already.
+          // A replacement repeats a call whose evidence was checked, and may come when it is gone.
+          if (rules.checkEvidence && !isSignedCall(memory, intent)) {
+            await rules.checkEvidence(intent.call, intent.hints ?? []);
+            checkTransaction(memory, intent, rules, clock.now());
+          }
+          // No await may stand between the check of the memory and the journal entry. A repeated request (a KMS was
+          // unavailable, say) is journaled already.
           if (!isRecorded(memory, intent))
             record({ kind: "transaction", chainId, lane: address, method, ...describe(intent) });
           return signer.sign(intent);

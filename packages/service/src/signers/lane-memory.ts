@@ -1,7 +1,7 @@
 /** The signer's memory of lanes that sign calls to contracts: nonces and committed gas. It is rebuilt from the journal at start. */
 import { createHash } from "node:crypto";
 import type { Call } from "../chains/port/index.ts";
-import type { Hex } from "../core/hex.ts";
+import type { Hex, TxHash } from "../core/hex.ts";
 import type { JournalEntry } from "./journal.ts";
 import type { SigningRequest } from "./port.ts";
 import { SignerRefusal } from "./refusal.ts";
@@ -10,6 +10,8 @@ import { SignerRefusal } from "./refusal.ts";
 export interface LaneRules {
   /** Returns the method that a call invokes. Throws `SignerRefusal` for a call that the lane may not sign. */
   readonly checkCall: (call: Call) => string;
+  /** Checks a call against the chains, once, before its first signature. Throws `SignerRefusal` or `SignerWaits`. */
+  readonly checkEvidence?: (call: Call, hints: readonly TxHash[]) => Promise<void>;
   readonly gasMax: bigint;
   /** Wei per gas. */
   readonly gasPriceMax: bigint;
@@ -42,6 +44,11 @@ export interface LaneMemory {
 export function isRecorded(memory: LaneMemory, intent: SigningRequest): boolean {
   const known = memory.nonces.get(intent.nonce);
   return known?.callHash === hashCall(intent.call) && costOf(intent) <= known.wei;
+}
+
+/** Returns whether a call was signed for the nonce before, at any cost. */
+export function isSignedCall(memory: LaneMemory, { nonce, call }: SigningRequest): boolean {
+  return memory.nonces.get(nonce)?.callHash === hashCall(call);
 }
 
 /** Throws `SignerRefusal` for a transaction that the rules or earlier signatures forbid. */

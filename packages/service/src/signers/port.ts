@@ -21,6 +21,8 @@ export interface SigningRequest {
   readonly nonce: number;
   readonly gas: bigint;
   readonly fees: Fees;
+  /** Transactions of the settlement: a payout's lock may be in one of them. Tried first, never trusted. */
+  readonly hints?: readonly TxHash[] | undefined;
   /** Set exactly on chains without nonces. */
   readonly lifetime?: Lifetime | undefined;
 }

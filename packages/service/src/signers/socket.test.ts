@@ -109,6 +109,7 @@ describe("a signer behind the socket", () => {
       ...INTENT,
       call: { ...INTENT.call, to: VAULT },
       lifetime: { blockhash: WORD, lastValidHeight: 2n ** 60n },
+      hints: [toTxHash(WORD)],
     };
     expect(await lanes[0]?.sign(intent)).toEqual({ raw: "0x06", hash });
     expect(asked).toEqual([[intent]]);

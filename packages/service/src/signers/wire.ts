@@ -2,13 +2,14 @@
 import { type Static, Type } from "typebox";
 import type { Commitment } from "../core/commitment.ts";
 import type { ClaimProof, Payout, PriceRequest, ReturnProof } from "../chains/port/index.ts";
-import { type Hex, toAddress, toHex32 } from "../core/hex.ts";
+import { type Hex, toAddress, toHex32, toTxHash } from "../core/hex.ts";
 import type { SigningRequest } from "./port.ts";
 
 const exact = { additionalProperties: false } as const;
 const Quantity = Type.String({ pattern: "^(0|[1-9]\\d{0,77})$" });
 const Account = Type.String({ pattern: "^0x([0-9a-f]{40}|[0-9a-f]{64})$" });
 const Word = Type.String({ pattern: "^0x[0-9a-f]{64}$" });
+const Hash = Type.String({ pattern: "^0x([0-9a-f]{64}|[0-9a-f]{128})$" });
 const Bytes = Type.String({ pattern: "^0x([0-9a-f]{2})*$", maxLength: 262_144 });
 const ChainId = Type.Integer({ minimum: 1, maximum: 65_535 });
 const Bps = Type.Integer({ minimum: 0, maximum: 10_000 });
@@ -39,6 +40,7 @@ export const TransactionBody = Type.Object(
     maxFeePerGas: Quantity,
     maxPriorityFeePerGas: Quantity,
     lifetime: Type.Optional(Type.Object({ blockhash: Word, lastValidHeight: Quantity }, exact)),
+    hints: Type.Optional(Type.Array(Hash, { maxItems: 100 })),
   },
   exact,
 );
@@ -104,7 +106,7 @@ export type Accounts = Static<typeof Accounts>;
 
 export const Signed = Type.Object({
   raw: Bytes,
-  hash: Type.String({ pattern: "^0x([0-9a-f]{64}|[0-9a-f]{128})$" }),
+  hash: Hash,
 });
 export const Vault = Type.Object({ wallet: Account, proof: Bytes });
 export const CapLeft = Type.Object({ left: Quantity });
@@ -122,7 +124,8 @@ export const Failure = Type.Object({
 export type Failure = Static<typeof Failure>;
 
 export function parseSigningRequest(request: Static<typeof TransactionBody>): SigningRequest {
-  const { to, data, value, nonce, gas, maxFeePerGas, maxPriorityFeePerGas, lifetime } = request;
+  const { to, data, value, nonce, gas, maxFeePerGas, maxPriorityFeePerGas } = request;
+  const { lifetime, hints } = request;
   return {
     // CAST: the schema allows only hex.
     call: { to: toAddress(to), data: data as Hex, value: BigInt(value) },
@@ -138,13 +141,14 @@ export function parseSigningRequest(request: Static<typeof TransactionBody>): Si
         lastValidHeight: BigInt(lifetime.lastValidHeight),
       },
     }),
+    ...(hints && { hints: hints.map(toTxHash) }),
   };
 }
 
 export function formatSigningRequest(
   chainId: number,
   lane: string,
-  { call, nonce, gas, fees, lifetime }: SigningRequest,
+  { call, nonce, gas, fees, lifetime, hints }: SigningRequest,
 ): Static<typeof TransactionBody> {
   return {
     chainId,
@@ -162,6 +166,7 @@ export function formatSigningRequest(
         lastValidHeight: lifetime.lastValidHeight.toString(),
       },
     }),
+    ...(hints && hints.length > 0 && { hints: [...hints] }),
   };
 }
 

@@ -3,6 +3,7 @@ import type { Fees, Lifetime } from "../chains/port/index.ts";
 import { assert } from "../core/assert.ts";
 import { OperatingError } from "../core/errors.ts";
 import { insertAttempt, recordSend } from "./attempts.ts";
+import { listMinedHashes } from "./store.ts";
 import { type Attempt, kindOf, type LaneTransaction } from "./types.ts";
 import { labelsOf, type LaneDeps, type LaneLimits } from "./lane-deps.ts";
 
@@ -54,7 +55,8 @@ export async function signAndSend(
   const { db, signer, clock, crashPoint } = deps;
   assert(transaction.nonce !== null, "only an assigned transaction is signed");
   const { call, nonce, gas } = transaction;
-  const signed = await signer.sign({ call, nonce, gas, fees, lifetime });
+  const hints = await listHints(deps, transaction);
+  const signed = await signer.sign({ call, nonce, gas, fees, lifetime, hints });
   const { hash, raw } = signed;
   const signedAtMs = clock.now();
   const attempt = { hash, number, raw, ...fees, lifetime: lifetime ?? null, signedAtMs };
@@ -62,6 +64,12 @@ export async function signAndSend(
   if (!first) return;
   crashPoint(`${kindOf(transaction.intent)}.signed`);
   await send(deps, transaction, { ...attempt, sentAtMs: null, accepted: false });
+}
+
+/** Returns the transactions in which the signer of a payout may find its lock. */
+async function listHints({ db }: LaneDeps, { intent, settlementId }: LaneTransaction) {
+  if (settlementId === null || kindOf(intent) !== "deliver") return [];
+  return listMinedHashes(db, settlementId);
 }
 
 /** Sends the committed bytes of an attempt and records the node's answer. */

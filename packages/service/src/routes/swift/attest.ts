@@ -3,7 +3,6 @@
  * are requests, never evidence.
  */
 import type { Chain, Chains, Lock } from "../../chains/port/index.ts";
-import { fairOfMinOut, rescale } from "../../core/amounts.ts";
 import { assertNever } from "../../core/assert.ts";
 import type { Commitment } from "../../core/commitment.ts";
 import { OperatingError } from "../../core/errors.ts";
@@ -11,6 +10,7 @@ import { type Address, padAddress, type Hex, type Hex32 } from "../../core/hex.t
 import type { Clock, CrashPoint } from "../../core/ports.ts";
 import type { Db } from "../../db/schema.ts";
 import { isHalted } from "../../ledger/index.ts";
+import { valueOf } from "../../signers/payout-policy.ts";
 import type { AttestorSigner } from "../../signers/port.ts";
 import { JUDGE_RETRY_MS, PROOF_RETRY_MS } from "../../jobs/delays.ts";
 import type { Log } from "../../telemetry/log.ts";
@@ -167,24 +167,14 @@ async function judgeOrder(
   if (lock.state !== "locked") return refuse(`already_${lock.state}`);
   if (!isLockOf(source, destination, lock, commitment)) return refuse("other_lock");
   if (order.amount < lock.minOut) return refuse("below_promised_minimum");
-  if (order.amount > valueOf(pair, lock, commitment)) return refuse("above_locked_value");
+  const terms = { ...pair, isPriced: pair.readRate !== null };
+  if (order.amount > valueOf(terms, lock, commitment)) return refuse("above_locked_value");
   if (order.deadline > lock.lockedAt + deps.payoutWindowS) return refuse("deadline_too_late");
   // Otherwise a removal could keep the operator from claiming the lock, and the depositor would take it back.
   const self = { role: "attestor", account: deps.signer.address, time: lock.lockedAt } as const;
   if (!(await source.wasListed(self, "final"))) return refuse("attestor_not_listed");
   if (await destination.isDelivered(deliveryId, "latest")) return refuse("already_delivered");
   return { kind: "sign", signature: await deps.signer.signDelivery(commitment.destChain, order) };
-}
-
-/** Returns a lock's value in destination base units: the amount for the same asset, otherwise the priced value. */
-function valueOf(
-  pair: AttestedPair,
-  lock: { readonly amount: bigint; readonly minOut: bigint },
-  commitment: Commitment,
-): bigint {
-  return pair.readRate
-    ? fairOfMinOut(lock.minOut, commitment)
-    : rescale(lock.amount, pair.decimalsIn, pair.decimalsOut);
 }
 
 /** Signs the attestor's own price, for the commitment's wallet and a route of its own configuration. */

@@ -7,8 +7,16 @@ import {
 import { encodeFunctionData } from "viem";
 import { describe, expect, test } from "vitest";
 import { LANE_PURPOSES } from "../../config/index.ts";
-import { type Hex, NATIVE_TOKEN, padAddress, toEvmAddress, toHex32 } from "../../core/hex.ts";
-import { createLanePolicy } from "./lane-policy.ts";
+import {
+  type Hex,
+  NATIVE_TOKEN,
+  padAddress,
+  toEvmAddress,
+  toHex32,
+  unpadAddress,
+} from "../../core/hex.ts";
+import { deliveryIdOfPayout } from "../../chains/evm/commitment.ts";
+import { createLanePolicy, readPayout } from "./lane-policy.ts";
 
 const address = (byte: string) => toEvmAddress(`0x${byte.repeat(20)}`);
 const WORD = toHex32(`0x${"01".repeat(32)}`);
@@ -103,6 +111,30 @@ const ALLOWED = {
     receiveMessage: relay(messageFor(cctp.messenger)),
   },
 } as const;
+
+describe("a payout", () => {
+  test("is read from its call, with the id that the contract computes", () => {
+    const payout = readPayout(ALLOWED.deliver.deliver, contracts);
+    expect(payout).toMatchObject({
+      commitment,
+      srcChain: order.srcChain,
+      escrow: order.escrow,
+      srcToken: order.srcToken,
+      amount: order.amount,
+      deadline: order.deadline,
+      deliveryId: deliveryIdOfPayout(contracts.factory, {
+        ...order,
+        commitment,
+        escrow: unpadAddress(toHex32(order.escrow)),
+        srcToken: unpadAddress(toHex32(order.srcToken), "svm"),
+      }),
+    });
+  });
+
+  test("is no other call of the lane", () => {
+    expect(readPayout(ALLOWED.deliver.receiveMessage, contracts)).toBeNull();
+  });
+});
 
 const policyOf = (purpose: (typeof LANE_PURPOSES)[number]) =>
   createLanePolicy(purpose, { chainId: 2, contracts, cctp, routes: new Set([ROUTE]) });

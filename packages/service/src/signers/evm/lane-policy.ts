@@ -3,7 +3,10 @@ import { deliveryAbi, depositFactoryAbi, escrowAbi } from "@sluice/contracts/abi
 import { type Abi, decodeFunctionData, encodeFunctionData, pad, parseAbi, slice } from "viem";
 import type { Call } from "../../chains/port/index.ts";
 import type { LanePurpose } from "../../config/index.ts";
-import type { EvmAddress } from "../../core/hex.ts";
+import { deliveryIdOf, predictWallet } from "../../chains/evm/commitment.ts";
+import type { Commitment } from "../../core/commitment.ts";
+import { type EvmAddress, padAddress, toHex32 } from "../../core/hex.ts";
+import type { OrderedPayout } from "../payout-policy.ts";
 import { SignerRefusal } from "../refusal.ts";
 
 /** The policy's facts about a lane's chain. */
@@ -108,6 +111,29 @@ export function createLanePolicy(
     }
     return method;
   };
+}
+
+/** Returns the payout that a call to `Delivery` orders; null for any other call that the policy allows. */
+export function readPayout(
+  { to, data }: Call,
+  { factory, delivery }: Pick<LaneSurroundings["contracts"], "factory" | "delivery">,
+): OrderedPayout | null {
+  if (to !== delivery) return null;
+  const { functionName, args } = decodeFunctionData({ abi: deliveryAbi, data });
+  if (functionName !== "deliver") return null;
+  const { c, srcChain, amount, deadline, ...order } = args[0];
+  const commitment: Commitment = {
+    ...c,
+    integrator: toHex32(c.integrator),
+    userId: toHex32(c.userId),
+    destWallet: toHex32(c.destWallet),
+    destToken: toHex32(c.destToken),
+    refundAuthority: toHex32(c.refundAuthority),
+  };
+  const [escrow, srcToken] = [toHex32(order.escrow), toHex32(order.srcToken)];
+  const wallet = padAddress(predictWallet(factory, commitment));
+  const deliveryId = deliveryIdOf({ srcChain, escrow, wallet, token: srcToken, seq: order.seq });
+  return { deliveryId, commitment, srcChain, escrow, srcToken, amount, deadline };
 }
 
 /** Returns the name of the method whose encoding equals the calldata. */

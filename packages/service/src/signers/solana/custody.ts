@@ -5,6 +5,7 @@ import type { Commitment } from "../../core/commitment.ts";
 import { type Address, type EvmAddress, type Hex32, padAddress } from "../../core/hex.ts";
 import type { Secret } from "../../core/secret.ts";
 import type { Guard } from "../guard.ts";
+import type { CheckPayout } from "../payout-policy.ts";
 import type { LaneSigner, VaultSigner } from "../port.ts";
 import { SignerRefusal } from "../refusal.ts";
 import { createSolanaLaneSigner } from "./lane-signer.ts";
@@ -39,6 +40,8 @@ export interface CustodyOptions {
   readonly dailyBudget?: bigint | undefined;
   /** Rent in lamports per byte, including 128 bytes of overhead per account. Too high a value is harmless. */
   readonly lamportsPerByte?: bigint;
+  /** Checks a delivery against its lock on the source chain. */
+  readonly checkPayout: CheckPayout;
   /** The EVM factory. Delivery ids use the address that it would give a commitment's wallet. */
   readonly factory: EvmAddress;
   /** Hashes and ids that are the same on every chain. */
@@ -72,7 +75,7 @@ export function openCustody(
   /** The seed's accounts, for comparison with the configured ones. */
   readonly accounts: Seed["accounts"];
 } {
-  const { chainId, treasury, factory, pairs, dailyBudget } = options;
+  const { chainId, treasury, factory, pairs, dailyBudget, checkPayout } = options;
   const { hashCommitment, predictWallet, deliveryIdOf } = options.hashing;
   const { lamportsPerByte = LAMPORTS_PER_BYTE } = options;
   const seed = createSeed(options.seed, options.setting);
@@ -125,7 +128,8 @@ export function openCustody(
       attestors: new Set(options.attestors),
       isListed: (token) => tokens.has(token),
     });
-    const signer = createSolanaLaneSigner({ seed, chainId, purpose, facts, checkOrder });
+    const parts = { seed, chainId, purpose, facts, checkOrder, checkPayout };
+    const signer = createSolanaLaneSigner(parts);
     return guard.guardOrders(signer, {
       gasMax: UNIT_LIMIT_MAX,
       gasPriceMax: UNIT_PRICE_MAX,

@@ -2,12 +2,13 @@
 import { createHash } from "node:crypto";
 import { buildInstructions } from "../../chains/solana/instructions.ts";
 import { parseOrders } from "../../chains/solana/order-codec.ts";
-import type { Order } from "../../chains/solana/orders.ts";
+import type { DeliverOrder, Order } from "../../chains/solana/orders.ts";
 import { compileMessage, encodeTransaction } from "../../chains/solana/transaction.ts";
 import { assert } from "../../core/assert.ts";
-import { type Address, type Hex, toHex32, toTxHash } from "../../core/hex.ts";
+import { type Address, type Hex, padAddress, toHex32, toTxHash } from "../../core/hex.ts";
 import type { OrderSigner } from "../guard.ts";
 import type { GuardedOrder } from "../order-memory.ts";
+import type { CheckPayout, OrderedPayout } from "../payout-policy.ts";
 import { SignerRefusal } from "../refusal.ts";
 import { checkMessage, type SignerFacts } from "./check-message.ts";
 import type { Seed, Whose } from "./seed.ts";
@@ -21,8 +22,9 @@ export function createSolanaLaneSigner(options: {
   readonly facts: Omit<SignerFacts, "feePayer" | "escrow" | "delivery" | "vaultOf">;
   /** Checks one order; throws `SignerRefusal` for an order that is not allowed. `nowS` is Unix seconds. */
   readonly checkOrder: (order: Order, nowS: bigint) => GuardedOrder;
+  readonly checkPayout: CheckPayout;
 }): OrderSigner {
-  const { seed, chainId, purpose, checkOrder } = options;
+  const { seed, chainId, purpose, checkOrder, checkPayout } = options;
   const { escrow, delivery } = seed.accounts;
   const facts: SignerFacts = {
     ...options.facts,
@@ -47,6 +49,16 @@ export function createSolanaLaneSigner(options: {
     return keys;
   }
 
+  const payoutOf = ({ order }: DeliverOrder): OrderedPayout => ({
+    deliveryId: facts.deliveryIdOfPayout(order),
+    commitment: order.commitment,
+    srcChain: order.srcChain,
+    escrow: padAddress(order.escrow),
+    srcToken: padAddress(order.srcToken),
+    amount: order.amount,
+    deadline: order.deadline,
+  });
+
   return {
     chainId,
     purpose,
@@ -60,6 +72,9 @@ export function createSolanaLaneSigner(options: {
       const orders = readOrders(call.data);
       const nowS = BigInt(Math.floor(nowMs / 1000));
       const guarded = orders.map((order) => checkOrder(order, nowS));
+      for (const order of orders) {
+        if (order.kind === "deliver") await checkPayout(payoutOf(order), intent.hints ?? []);
+      }
       const instructions = await buildInstructions(orders, facts);
       const message = compileMessage({
         instructions,

@@ -1,0 +1,133 @@
+/**
+ * The policy of payouts: a lane pays for a lock that the signer has read itself. Settler and attestor may both be in other
+ * hands: they cannot make this key pay without a lock, or more than the lock is worth.
+ */
+import type { Lock } from "../chains/port/index.ts";
+import { fairOfMinOut, rescale } from "../core/amounts.ts";
+import type { Commitment } from "../core/commitment.ts";
+import { type Hex32, padAddress, type TxHash } from "../core/hex.ts";
+import type { Clock } from "../core/ports.ts";
+import type { RouteConfig } from "../config/index.ts";
+import { SignerRefusal, SignerWaits } from "./refusal.ts";
+
+/** Reads a lock at a final block of its chain, with the signer's readers. Throws RPC_UNAVAILABLE. */
+export type ReadLock = (
+  srcChain: number,
+  deliveryId: Hex32,
+  /** Transactions that may have opened the lock: read first, never trusted. */
+  hints: readonly TxHash[],
+) => Promise<Lock | null>;
+
+/** A payout as the destination takes it. Addresses are padded to 32 bytes. */
+export interface OrderedPayout {
+  readonly deliveryId: Hex32;
+  readonly commitment: Commitment;
+  readonly srcChain: number;
+  readonly escrow: Hex32;
+  readonly srcToken: Hex32;
+  readonly amount: bigint;
+  /** Unix seconds. */
+  readonly deadline: bigint;
+}
+
+/** Throws `SignerRefusal` for a payout that may not be signed, `SignerWaits` for one that may be signed later. */
+export type CheckPayout = (payout: OrderedPayout, hints: readonly TxHash[]) => Promise<void>;
+
+/** A pair that is paid from inventory. */
+export interface PayoutPair {
+  readonly srcChain: number;
+  readonly escrow: Hex32;
+  readonly srcToken: Hex32;
+  readonly decimalsIn: number;
+  readonly destChain: number;
+  readonly destToken: Hex32;
+  readonly decimalsOut: number;
+  readonly delivery: Hex32;
+  /** The tokens are different assets; the lock's minimum states its value. */
+  readonly isPriced: boolean;
+}
+
+/** Tolerated difference between the destination's clock and ours. */
+const CLOCK_SLACK_S = 3_600n;
+
+/** Creates the check of a payout against its lock. */
+export function createPayoutPolicy(options: {
+  readonly pairs: readonly PayoutPair[];
+  readonly readLock: ReadLock;
+  readonly hashCommitment: (commitment: Commitment) => Hex32;
+  readonly payoutWindowS: bigint;
+  readonly clock: Clock;
+}): CheckPayout {
+  const { pairs, readLock, hashCommitment, payoutWindowS, clock } = options;
+  return async (payout, hints) => {
+    const { deliveryId, commitment, srcChain, deadline } = payout;
+    const nowS = BigInt(Math.floor(clock.now() / 1000));
+    // The contract refuses it. Without a signature its nonce would block the lane.
+    if (deadline < nowS - CLOCK_SLACK_S) return;
+    const pair = pairs.find(
+      (known) =>
+        known.srcChain === srcChain &&
+        known.escrow === payout.escrow &&
+        known.srcToken === payout.srcToken &&
+        known.destChain === commitment.destChain &&
+        known.destToken === commitment.destToken,
+    );
+    if (!pair) throw new SignerRefusal("payout of a pair that is not configured");
+    const lock = await readLock(srcChain, deliveryId, hints);
+    if (!lock) throw new SignerWaits(`no final lock ${deliveryId} on chain ${srcChain}`);
+    if (
+      lock.commitment !== hashCommitment(commitment) ||
+      lock.destChain !== pair.destChain ||
+      lock.delivery !== pair.delivery
+    ) {
+      throw new SignerRefusal("payout of a lock for another destination");
+    }
+    // A claimed lock is the operator's, and the destination pays it once.
+    if (lock.state === "returned" || lock.state === "taken_back") {
+      if (deadline < nowS) throw new SignerWaits(`payout of a ${lock.state} lock just expired`);
+      throw new SignerRefusal(`payout of a lock that is ${lock.state}`);
+    }
+    // Later the refund authority could take the lock back as well.
+    if (deadline > lock.lockedAt + payoutWindowS) {
+      throw new SignerRefusal(`payout deadline ${deadline} is after the payout window`);
+    }
+    const most = valueOf(pair, lock, commitment);
+    if (payout.amount < lock.minOut || payout.amount > most) {
+      throw new SignerRefusal(`payout ${payout.amount}, expected ${lock.minOut} to ${most}`);
+    }
+  };
+}
+
+/** Returns the value of a lock in base units of the destination token: the most that may be paid for it. */
+export function valueOf(
+  pair: Pick<PayoutPair, "decimalsIn" | "decimalsOut" | "isPriced">,
+  lock: Pick<Lock, "amount" | "minOut">,
+  commitment: Commitment,
+): bigint {
+  return pair.isPriced
+    ? fairOfMinOut(lock.minOut, commitment)
+    : rescale(lock.amount, pair.decimalsIn, pair.decimalsOut);
+}
+
+/** Lists the configured pairs that are paid from inventory. */
+export function listPayoutPairs(options: {
+  readonly routes: readonly RouteConfig[];
+  readonly decimalsOf: (chainId: number, token: RouteConfig["token"]) => number;
+  readonly escrowOf: (chainId: number) => Hex32;
+  readonly deliveryOf: (chainId: number) => Hex32;
+}): readonly PayoutPair[] {
+  const { routes, decimalsOf, escrowOf, deliveryOf } = options;
+  return routes
+    .filter(({ fromInventory }) => fromInventory)
+    .map(({ chainId, token, destChain, destToken, pricedIn }) => ({
+      srcChain: chainId,
+      escrow: escrowOf(chainId),
+      srcToken: padAddress(token),
+      decimalsIn: decimalsOf(chainId, token),
+      destChain,
+      destToken: padAddress(destToken),
+      decimalsOut: decimalsOf(destChain, destToken),
+      delivery: deliveryOf(destChain),
+      isPriced: pricedIn !== null,
+    }));
+}

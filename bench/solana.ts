@@ -18,6 +18,8 @@ import { startThrowawayServer } from "../packages/service/test/support/throwaway
 
 const START = 1_000n;
 const SLOTS_PER_DAY = 216_000;
+/** Slots after which pace and memory are shown, to see whether they last. */
+const PART_SLOTS = 1_000n;
 
 export async function benchSolana(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
@@ -82,10 +84,21 @@ async function catchUp({ db }: OpenDatabase, urls: readonly string[], head: bigi
   const startMs = performance.now();
   const start = process.cpuUsage();
   let rssMiB = 0;
+  let part = { number: START, ms: startMs, rssMiB: 0 };
   for (;;) {
     await scan();
-    rssMiB = Math.max(rssMiB, process.memoryUsage().rss / 2 ** 20);
+    const nowMiB = process.memoryUsage().rss / 2 ** 20;
+    rssMiB = Math.max(rssMiB, nowMiB);
+    part.rssMiB = Math.max(part.rssMiB, nowMiB);
     const number = (await tip()) ?? START;
+    if (number >= part.number + PART_SLOTS) {
+      const ms = performance.now();
+      const perSecond = (Number(number - part.number) * 1_000) / (ms - part.ms);
+      console.log(
+        `slot ${number - START}: ${perSecond.toFixed(1)}/s, at most ${part.rssMiB.toFixed(0)} MiB`,
+      );
+      part = { number, ms, rssMiB: 0 };
+    }
     // The newest 31 slots are not final.
     if (number >= head - 40n) {
       const { user, system } = process.cpuUsage(start);

@@ -36,7 +36,7 @@ const RANGE_BLOCKS = 20;
 /** Blocks below and above the deposits that are missed while the service is down. */
 const MISSED_BLOCKS = [20, 180] as const;
 /** Blocks from the final one to the head, less one. */
-const UNFINAL_BLOCKS = 15n;
+const UNFINAL_BLOCKS = 23n;
 
 const TOKENS = 9n * USDC;
 const COIN = parseEther("0.01");
@@ -47,8 +47,8 @@ const providers: Provider[] = [];
 async function openWorldOfProviders(): Promise<void> {
   world = await openWorld({
     blockMs: 500,
-    // The final block is sixteen behind the head.
-    slotsInAnEpoch: 8,
+    // The final block is twenty-four behind the head.
+    slotsInAnEpoch: 12,
     pollIntervalMs: 500,
     nodesOf: async (_, rpcUrl) => [await openProvider(rpcUrl)],
   });

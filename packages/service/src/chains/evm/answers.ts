@@ -208,6 +208,29 @@ export const parsePackedBalances = parser(Bytes, (text) => splitUints(text, 12))
 
 export const parseLogs = parser(Type.Array(Log), (logs) => logs.map(toLog));
 
+/** The part of a log by which it is wanted or not, and its place. */
+export type LogMark = Pick<LogAnswer, "address" | "topics" | "txIndex">;
+
+/** Parses the receipts of a block as its hashes and logs, since nodes of BSC leave out fields of system transactions. */
+export const parseBlockReceipts = parser(
+  Type.Array(
+    Type.Object({
+      blockHash: Word,
+      transactionIndex: Quantity,
+      logs: Type.Array(Type.Object({ address: Address, topics: Type.Array(Word) })),
+    }),
+  ),
+  (receipts) =>
+    receipts.map(({ blockHash, transactionIndex, logs }) => ({
+      blockHash: toHex32(blockHash),
+      logs: logs.map(({ address, topics }): LogMark => ({
+        address: toEvmAddress(address),
+        topics: topics.map(toHex32),
+        txIndex: Number(transactionIndex),
+      })),
+    })),
+);
+
 export const parseReceipt = parser(
   Type.Union([Type.Null(), Receipt]),
   (receipt): ReceiptAnswer | null =>

@@ -7,7 +7,7 @@ import {
   toEvmAddress,
 } from "../../core/hex.ts";
 import type { Transfer } from "../port/index.ts";
-import type { LogAnswer } from "./answers.ts";
+import type { LogAnswer, LogMark } from "./answers.ts";
 import { type BloomBits, bloomBitsOf, mayContain } from "./bloom.ts";
 import type { EvmContracts } from "./contracts.ts";
 import { OUTFLOW_TOPICS, type OutflowLog, toOutflowLog } from "./outflows.ts";
@@ -35,7 +35,7 @@ export interface LogFilter {
     readonly topics: readonly [readonly Hex[]];
   };
   /** Repeats the filter, because the node is not trusted to apply it. */
-  isWanted(log: LogAnswer): boolean;
+  isWanted(log: LogMark): boolean;
   /** Reports whether a block with this bloom filter may have a wanted log. */
   mayHold(bloom: Hex | null): boolean;
   /** Reads the logs of one block, in order. */

@@ -103,6 +103,34 @@ describe("native transfers", () => {
     expect(await listNativeTransfers(chain, BLOCK, chooseOurs)).toMatchObject([{ logIndex: 2 }]);
   });
 
+  test("come after the receipts of earlier transactions where the node refuses a search for all logs", async () => {
+    const before = { ...payment, hash: `0x${"c2".repeat(32)}`, to: OTHER };
+    const whole = {
+      number: "0x5",
+      hash: HASH,
+      parentHash: BLOCK.parentHash,
+      timestamp: "0x1",
+      transactions: [before, payment],
+      logsBloom: `0x1${"0".repeat(511)}`,
+    };
+    const logsOf = (txIndex: number, logs: readonly unknown[]) => ({
+      blockHash: HASH,
+      transactionIndex: `0x${txIndex}`,
+      logs,
+    });
+    node.answer(({ method, params: [filter] }) => {
+      if (method === "eth_getBlockByNumber") return { result: whole };
+      if (method === "eth_getBlockReceipts") {
+        return { result: [logsOf(0, [logOf(0, 0), logOf(0, 1)]), logsOf(2, [logOf(2, 2)])] };
+      }
+      if (method !== "eth_getLogs") return { result: receipt };
+      const isOfContracts = typeof filter === "object" && filter !== null && "topics" in filter;
+      const error = { code: -32701, message: "Please specify an address in your request" };
+      return isOfContracts ? { result: [] } : { error };
+    });
+    expect(await listNativeTransfers(chain, BLOCK, chooseOurs)).toMatchObject([{ logIndex: 2 }]);
+  });
+
   test("are omitted when the transaction failed [T03]", async () => {
     answerBlock({ receipt: { status: "0x0" } });
     expect(await listNativeTransfers(chain, BLOCK, chooseOurs)).toEqual([]);

@@ -17,7 +17,7 @@ import {
 import { blockParameterOf } from "./calls.ts";
 import { classifyLimit } from "./limits.ts";
 import type { Rpc } from "./rpc.ts";
-import { getLogs } from "./transfers.ts";
+import { listAllLogs } from "./transfers.ts";
 
 /** Receipts per request batch. */
 const RECEIPTS_AT_ONCE = 20;
@@ -42,7 +42,7 @@ export async function listPaid(
 ): Promise<Transfer[]> {
   if (payments.length === 0) return [];
   // Positions among the block's logs order each payment before or after a sweep.
-  const logs = block.hasLogs ? await getLogs(rpc, block, {}) : [];
+  const logs = block.hasLogs ? await listAllLogs(rpc, block) : [];
   if (block.hasLogs && logs.length === 0) throw rpc.unavailable("logs missing");
   const succeeded = await listSucceeded(rpc, block, payments);
   return succeeded.flatMap(({ to, from, value, hash, index }) =>

@@ -35,7 +35,7 @@ import {
 import { createLogRange, listLogsInRange, type LogRange } from "./log-range.ts";
 import { readOutflows } from "./outflows.ts";
 import { batchInParts, readAnswer, type Rpc } from "./rpc.ts";
-import { checkLogs, getLogs } from "./transfers.ts";
+import { checkLogs, listAllLogs } from "./transfers.ts";
 
 /** Transactions and logs per section: bounds its memory to tens of megabytes. */
 const ITEMS_MAX = 60_000;
@@ -138,7 +138,7 @@ async function readLogs(
       // A server that lacks the block may answer with no logs instead of an error. The bloom filter only raises the
       // suspicion: it may say so of a block without such logs, and some chains leave logs out of it.
       if (logs.length > 0 || !filter.mayHold(block.logsBloom)) return logs;
-      const all = await getLogs(rpc, block, {});
+      const all = await listAllLogs(rpc, block);
       const isMissing = all.length === 0 && block.hasLogs;
       if (isMissing || all.some(filter.isWanted)) throw rpc.unavailable("logs missing");
       return logs;

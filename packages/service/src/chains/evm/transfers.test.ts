@@ -153,4 +153,35 @@ describe("an empty list of logs", () => {
   ])("is rejected when %s [T47]", async (_what, block, allLogs) => {
     await expect(answerWith(block, allLogs)).rejects.toMatchObject({ code: "RPC_UNAVAILABLE" });
   });
+
+  describe("of a node that refuses a search without an address", () => {
+    function answerWithReceipts(logs: readonly unknown[], blockHash: string = BLOCK.hash) {
+      node.answer(({ method, params: [filter] }) => {
+        if (method === "eth_getBlockByNumber") {
+          return { result: { ...HEADER, logsBloom: FULL_BLOOM } };
+        }
+        if (method === "eth_getBlockReceipts")
+          return { result: [{ blockHash, transactionIndex: "0x0", logs }] };
+        const isFiltered = typeof filter === "object" && filter !== null && "topics" in filter;
+        // As PublicNode says it.
+        const message = "Please specify an address in your request";
+        return isFiltered ? { result: [] } : { error: { code: -32701, message } };
+      });
+      return listTransfers(chain, BLOCK, [TOKEN]);
+    }
+
+    test("is accepted when the block's receipts have other logs", async () => {
+      expect(await answerWithReceipts([logOf({ address: FROM })])).toEqual([]);
+    });
+
+    test.each([
+      ["have logs of our tokens", [logOf()], BLOCK.hash],
+      ["have no logs", [], BLOCK.hash],
+      ["are of another block", [logOf({ address: FROM })], BLOCK.parentHash],
+    ])("is rejected when the block's receipts %s [T47]", async (_what, logs, blockHash) => {
+      await expect(answerWithReceipts(logs, blockHash)).rejects.toMatchObject({
+        code: "RPC_UNAVAILABLE",
+      });
+    });
+  });
 });

@@ -1,22 +1,27 @@
 /** Reads the logs of one block, and token transfers in them. */
 import { toEventSelector } from "viem";
-import { type EvmAddress, type Hex, type Hex32, unpadAddress } from "../../core/hex.ts";
+import { type Hex32, unpadAddress } from "../../core/hex.ts";
 import type { BlockId, Transfer } from "../port/index.ts";
-import { type LogAnswer, parseLogs } from "./answers.ts";
+import { type LogAnswer, type LogMark, parseBlockReceipts, parseLogs } from "./answers.ts";
+import { classifyLimit } from "./limits.ts";
 import type { Rpc } from "./rpc.ts";
 
 /** `Transfer` of ERC-20. */
 export const TRANSFER = toEventSelector("Transfer(address,address,uint256)");
 
-interface LogFilter {
-  readonly address?: readonly EvmAddress[];
-  readonly topics?: readonly (readonly Hex[])[];
-}
-
-/** Returns the logs of exactly this block, in order. */
-export async function getLogs(rpc: Rpc, block: BlockId, filter: LogFilter): Promise<LogAnswer[]> {
-  const params = [{ blockHash: block.hash, ...filter }];
-  return checkLogs(rpc, block, await rpc.ask("eth_getLogs", params, parseLogs));
+/**
+ * Lists all logs of a block; from its receipts, where the node refuses a search without an address. Throws RPC_UNAVAILABLE if
+ * they are of another block.
+ */
+export async function listAllLogs(rpc: Rpc, block: BlockId): Promise<readonly LogMark[]> {
+  const answer = await rpc.call("eth_getLogs", [{ blockHash: block.hash }]);
+  if (answer.ok) return checkLogs(rpc, block, rpc.read("eth_getLogs", answer.result, parseLogs));
+  if (classifyLimit(answer) !== null) throw rpc.refusal("eth_getLogs", answer);
+  const receipts = await rpc.ask("eth_getBlockReceipts", [block.hash], parseBlockReceipts);
+  if (receipts.some(({ blockHash }) => blockHash !== block.hash)) {
+    throw rpc.unavailable("receipts of another block");
+  }
+  return receipts.flatMap(({ logs }) => logs);
 }
 
 /** Returns logs in order. Throws RPC_UNAVAILABLE unless all are of this block, and none is there twice. */

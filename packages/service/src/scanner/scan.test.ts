@@ -229,13 +229,25 @@ async function openScanner() {
     await expect(scanOnce({ ...deps, crashPoint: dies })).rejects.toThrow("the process ends");
   };
   /** Polls in sections of a few blocks until no block is left, as one process does. */
+  const openScan = (change: Partial<ScannerDeps> = {}, pace: Partial<typeof SMALL> = {}) =>
+    createScan({ ...deps, ...change }, { ...SMALL, ...pace });
   const pollInSections = async (change: Partial<ScannerDeps> = {}) => {
-    const scan = createScan({ ...deps, ...change }, SMALL);
+    const scan = openScan(change);
     while (await scan()) {
       // Polls until no block is left.
     }
   };
-  return { ...forking, poll, pollInSections, pollAndCrash, deposits, cursor, events, wallet };
+  return {
+    ...forking,
+    poll,
+    openScan,
+    pollInSections,
+    pollAndCrash,
+    deposits,
+    cursor,
+    events,
+    wallet,
+  };
 }
 
 describe("scanner", () => {
@@ -333,6 +345,22 @@ describe("scanner", () => {
     await poll();
     expect((await cursor())?.hash).toBe(hashOf("new 6"));
     expect((await deposits()).filter(([, , onChain]) => onChain)).toHaveLength(6);
+  });
+
+  test("asks again for the final block when a node named another one [T46]", async () => {
+    const { add, setFinal, openScan, cursor } = await openScanner();
+    for (let i = 1; i <= 5; i++) add(`old ${i}`);
+    const scan = openScan({}, { finalityBlocks: 1_000 });
+    setFinal(4n, "a lie");
+    while (await scan()) {
+      // Polls until it waits.
+    }
+    expect((await cursor())?.number).toBeLessThan(4n);
+    setFinal(4n);
+    while (await scan()) {
+      // Polls until no block is left.
+    }
+    expect((await cursor())?.number).toBe(5n);
   });
 
   test("recovers when a block is replaced and its height becomes final during its scan [T45]", async () => {

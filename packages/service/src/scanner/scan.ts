@@ -155,7 +155,11 @@ async function scanNext(deps: ScannerDeps, pace: Pace, memory: Memory): Promise<
   // With skipped slots nothing later proves that no block lies below the first one, so the first must be final.
   if (!tip && first.number > deps.startBlock && first.number > finality.block.number) return false;
   const final = isFinal ? last.number : await compareFinal(deps, finality, { tip, section });
-  if (final === "differs") return tip ? removeOrphans(deps, tip) : false;
+  if (final === "differs") {
+    // The answer that named the final block may be the wrong one.
+    memory.finality = null;
+    return tip ? removeOrphans(deps, tip) : false;
+  }
   const isBehind = isFinal || isLate(memory, pace, { isFull, ageMs: ageOf(deps, last) });
   const found = section.blocks.length;
   memory.size.found({ found, isFull, isBehind, newest: last.number });

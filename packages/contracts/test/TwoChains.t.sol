@@ -294,7 +294,7 @@ contract CarelessGame is TwoChainsGame {
     }
 }
 
-/// @notice The law of the operator's money (V11): what was paid is claimed or still locked, and never
+/// @notice The law of the operator's money (V11): a paid lock is claimed or still locked, and never
 /// taken back.
 contract TwoChainsTest is Fixture {
     uint256 private constant ACTION_REMOVE = 0;
@@ -336,7 +336,7 @@ contract TwoChainsTest is Fixture {
         _game.pass(2 days - 1, 0);
         _game.takeBack(0);
         _game.takeBack(1);
-        assertEq(_game.takenBack(), 1, "what was not paid is taken back");
+        assertEq(_game.takenBack(), 1, "an unpaid lock is taken back");
         invariant_WhatWasPaidIsClaimedOrStillLocked();
     }
 

@@ -1,6 +1,6 @@
 /**
- * Decodes answers with blocks, which have megabytes. What is kept of a block is a fraction of its text, so that a worker can
- * decode it and pass that on.
+ * Decodes answers with blocks, which have megabytes. A decoded block is a fraction of its text, so that a worker can
+ * decode it and pass it on.
  */
 import { createHash } from "node:crypto";
 import { type BlockAnswer, parseBlock } from "./block-answer.ts";

@@ -52,8 +52,9 @@ export function rescale(amount: bigint, from: number, to: number): bigint {
 }
 
 /**
- * Returns the minimum that a same-asset settlement must deliver, in destination base units, rounded down:
- * `amount x (10000 - maxFeeBps) x 10^to / (10000 x 10^from)`. Equal to the computation of the contracts.
+ * Returns the minimum that a same-asset settlement must deliver, in destination base units, rounded up, so that no fee exceeds
+ * the cap: `amount x (10000 - maxFeeBps) x 10^to / (10000 x 10^from)`; but never more than the amount itself, rounded down to
+ * the units of the destination. Equal to the computation of the contracts.
  */
 export function minOutOf(args: {
   readonly amount: bigint;
@@ -62,10 +63,11 @@ export function minOutOf(args: {
   readonly decimalsOut: number;
 }): bigint {
   const { amount, maxFeeBps, decimalsIn, decimalsOut } = args;
-  return (
-    (amount * (BPS - BigInt(maxFeeBps)) * 10n ** BigInt(decimalsOut)) /
-    (BPS * 10n ** BigInt(decimalsIn))
-  );
+  const scaled = amount * 10n ** BigInt(decimalsOut);
+  const unit = 10n ** BigInt(decimalsIn);
+  const kept = divideUp(scaled * (BPS - BigInt(maxFeeBps)), BPS * unit);
+  const worth = scaled / unit;
+  return kept < worth ? kept : worth;
 }
 
 /** Returns a fee of `feeBps` basis points of an amount, in the same base units, rounded down. */
@@ -93,10 +95,10 @@ export interface Caps {
   readonly maxSlippageBps: number;
 }
 
-/** Returns the minimum that a priced settlement must deliver of a fair amount, rounded down. Equal to the contracts. */
+/** Returns the minimum that a priced settlement must deliver of a fair amount, rounded up. Equal to the contracts. */
 export function minOutOfFair(fair: bigint, { maxFeeBps, maxSlippageBps }: Caps): bigint {
   const given = BigInt(maxFeeBps) + BigInt(maxSlippageBps);
-  return given >= BPS ? 0n : (fair * (BPS - given)) / BPS;
+  return given >= BPS ? 0n : divideUp(fair * (BPS - given), BPS);
 }
 
 /**
@@ -105,5 +107,9 @@ export function minOutOfFair(fair: bigint, { maxFeeBps, maxSlippageBps }: Caps):
  */
 export function fairOfMinOut(minOut: bigint, { maxFeeBps, maxSlippageBps }: Caps): bigint {
   const kept = BPS - BigInt(maxFeeBps) - BigInt(maxSlippageBps);
-  return kept <= 0n ? 0n : ((minOut + 1n) * BPS - 1n) / kept;
+  return kept <= 0n ? 0n : (minOut * BPS) / kept;
+}
+
+function divideUp(dividend: bigint, divisor: bigint): bigint {
+  return (dividend + divisor - 1n) / divisor;
 }

@@ -32,6 +32,14 @@ export const KNOWN_CHAINS: readonly KnownChain[] = [
   evm(52, "sonic", 146, "https://sonicscan.org/tx/"),
 ];
 
+/** Bridge chain ids of the chains of the OP stack, whose transactions pay for layer 1 besides their gas. */
+const OP_STACK: ReadonlySet<number> = new Set([24, 30, 44]);
+
+/** Reports whether a chain is one of the OP stack. */
+export function isOpStack(chainId: number): boolean {
+  return OP_STACK.has(chainId);
+}
+
 /** Returns the chain with a bridge chain id, or undefined. */
 export function findChainById(chainId: number): KnownChain | undefined {
   return KNOWN_CHAINS.find((chain) => chain.chainId === chainId);

@@ -13,6 +13,12 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
+/** Counts the requests to nodes that some work sends, through whatever reader it sends them. */
+export interface NodeMeter {
+  /** Runs work; `onRequests` is called with the number of requests before they are sent. */
+  run<Result>(work: () => Promise<Result>, onRequests: (count: number) => void): Promise<Result>;
+}
+
 /** Randomness from a cryptographic source. */
 export interface Random {
   /** Returns a UUID of version 4. */
@@ -27,8 +33,10 @@ export type CrashPoint = (name: string) => void;
 
 /** A request to an external server. */
 export interface HttpRequest {
-  /** `GET` by default. The request has no body. */
+  /** `GET` by default. */
   readonly method?: "GET" | "POST";
+  /** None by default. Its type is among the headers. */
+  readonly body?: string;
   readonly url: string;
   /** Revealed only while the request is sent. */
   readonly headers: ReadonlyMap<string, Secret>;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.37;
 
-/// @title A price that an attestor signed for one wallet and one route
-/// @notice The signature covers no exact amount and no sequence number, so that one unit sent by
-/// anybody in between does not void it. `maxAmount` and 120 seconds bound its use.
-interface IAttestedPrice {
+import { IEip712 } from "./IEip712.sol";
+
+/// @title A price that the attestors signed for one wallet and one route
+/// @notice The signatures cover no exact amount and no sequence number, so that one unit sent by
+/// anybody in between does not void them. `maxAmount` and 120 seconds bound their use.
+interface IAttestedPrice is IEip712 {
     /// @param rate The fair price: whole destination tokens per whole source token, times 1e18.
     /// @param maxAmount Maximum amount that it may be used for, in base units of the source token.
     /// @param deadline Last second at which it may be used.
@@ -20,14 +22,8 @@ interface IAttestedPrice {
     error DeadlineTooFar(uint256 deadline, uint256 latest);
     error AboveMaxAmount(uint256 amount, uint256 maxAmount);
 
-    /// @notice The signature is malformed or not by a listed attestor.
-    error NotAttestor(address signer);
-
-    /// @notice The EIP-712 domain of a price: `Price(address factory,address wallet,address
-    /// token,uint256 rate,uint256 maxAmount,uint256 deadline)`. Its name is "Sluice PricedRoute" for
-    /// every route, its verifying contract the route.
-    function domainSeparator() external view returns (bytes32);
-
-    /// @notice The factory whose attestors may sign.
+    /// @notice The factory whose attestors sign: `Price(address factory,address wallet,address
+    /// token,uint256 rate,uint256 maxAmount,uint256 deadline)`, in a domain named "Sluice PricedRoute"
+    /// for every route, with the route as its verifying contract.
     function factory() external view returns (address);
 }

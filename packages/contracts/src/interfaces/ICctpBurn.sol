@@ -3,10 +3,11 @@ pragma solidity 0.8.37;
 
 /// @title A route that burns USDC here for Circle's CCTP v2 to mint on one other chain
 /// @notice The mint recipient is the committed wallet and anybody may submit the message there, so
-/// neither the relayer nor the minter chooses the recipient. `maxFee`, the most that the bridge may
+/// neither the relayer nor the minter chooses the recipient. The message's hook data is the deposit
+/// wallet, 32 bytes. `maxFee`, the most that the bridge may
 /// keep, counts towards the committed fee cap whether the bridge keeps it or not.
 interface ICctpBurn {
-    /// @notice Emitted by the wallet. `amount` was burned; `recipient` gets it on domain
+    /// @notice `amount` of the wallet's deposit was burned; `recipient` gets it on domain
     /// `destDomain`, less at most `maxFee`. `fee` of `token` was paid to the fee recipient before; it is
     /// zero if the fee was taken in another token, before a pool swap.
     event Burned(

@@ -2,34 +2,40 @@
 pragma solidity 0.8.37;
 
 import { Commitment } from "../types/Commitment.sol";
+import { IDailyCaps } from "./IDailyCaps.sol";
+import { IEip712 } from "./IEip712.sol";
 import { IGoverned } from "./IGoverned.sol";
 
 /// @title Pays locked deposits out of inventory on the destination chain
 /// @notice Pays each lock at most once, only to the committed wallet in the committed token, and
-/// only when a settler and an attestor agree.
-interface IDelivery is IGoverned {
+/// only when a settler and the attestors agree.
+interface IDelivery is IGoverned, IDailyCaps, IEip712 {
+    /// @notice A payout, and the lock that it is for.
     /// @param c The commitment of the deposit address.
     /// @param srcChain Bridge chain id of the chain that holds the lock.
     /// @param escrow The escrow there, padded on the left.
     /// @param srcToken The locked token, padded on the left.
-    /// @param seq The lock's number among those of the same wallet and token.
+    /// @param lockedAmount Locked amount, in base units of `srcToken`.
+    /// @param minOut Minimum payout that the lock promised.
+    /// @param seq The lock's number among those for this contract.
+    /// @param lockedAt Unix seconds of the lock.
     /// @param amount Payout in base units of the committed token.
-    /// @param deadline Last second at which it may be paid.
     struct Order {
         Commitment c;
         uint16 srcChain;
         bytes32 escrow;
         bytes32 srcToken;
+        uint256 lockedAmount;
+        uint256 minOut;
         uint64 seq;
+        uint64 lockedAt;
         uint256 amount;
-        uint256 deadline;
     }
 
-    /// @param token The token paid out; zero is the native coin.
-    /// @param perDay Maximum payout in any 24 hours, in base units.
-    struct DailyCap {
-        address token;
-        uint112 perDay;
+    /// @param signatures As in `deliver`.
+    struct SignedOrder {
+        Order order;
+        bytes signatures;
     }
 
     event Delivered(
@@ -39,21 +45,30 @@ interface IDelivery is IGoverned {
         address token,
         uint256 amount
     );
+
+    /// @notice A member of `deliverMany` failed; the others stand.
+    event DeliveryFailed(uint256 indexed index, bytes32 indexed deliveryId, bytes reason);
     event Withdrawn(address indexed token, uint256 amount);
-    event CapSet(address indexed token, uint256 perDay);
-    event CapRaiseScheduled(address indexed token, uint256 perDay, uint256 eta);
-    event CapRaiseCancelled(address indexed token);
 
     error NotSettler(address caller);
 
     /// @notice The commitment names another destination chain.
     error WrongDestChain(uint16 destChain, uint16 expected);
-    error Expired(uint256 deadline, uint256 timestamp);
     error ZeroAmount();
-    error AlreadyDelivered(bytes32 deliveryId);
 
-    /// @notice Above the unused part of the token's daily cap.
-    error AboveDailyCap(address token, uint256 amount, uint256 left);
+    /// @notice Less than the lock promised.
+    error BelowMinimum(uint256 amount, uint256 minOut);
+
+    /// @notice The payout window after the lock is over: the lock is given back instead.
+    error PayoutWindowOver(uint256 until, uint256 timestamp);
+    error InvalidPayoutWindow(uint256 payoutWindow, uint256 max);
+
+    /// @notice Only this contract calls it.
+    error NotSelf(address caller);
+
+    /// @notice Too little gas is left for the next member of a batch.
+    error NeedGas(uint256 left, uint256 needed);
+    error AlreadyDelivered(bytes32 deliveryId);
 
     /// @notice The recipient received less than the payout.
     error ReceivedLess(uint256 received, uint256 amount);
@@ -61,63 +76,47 @@ interface IDelivery is IGoverned {
     /// @notice The recipient refused native coin, or needed more than 100,000 gas for it.
     error RecipientRefused(address to);
 
-    /// @notice A cap is lowered by `lowerCap` and raised by `scheduleCapRaise`.
-    error NotLower(uint256 perDay, uint256 cap);
-    error NotHigher(uint256 perDay, uint256 cap);
-    error CapRaisePending(address token);
-    error NoCapRaisePending(address token);
-
-    /// @notice The signature is malformed or not by a listed attestor.
-    error NotAttestor(address signer);
-
     /// @notice Role of `schedule`, `execute`, `cancel` and `remove`.
     function SETTLER() external view returns (bytes32);
 
     function isSettler(address who) external view returns (bool);
     function factory() external view returns (address);
     function bridgeId() external view returns (uint16);
-    function treasury() external view returns (address);
 
-    /// @notice The EIP-712 domain of `deliver`.
-    function domainSeparator() external view returns (bytes32);
-    function isDelivered(bytes32 deliveryId) external view returns (bool);
+    /// @notice Seconds after its lock in which an order may be paid. Never changes; far below the 72
+    /// hours after which the refund authority may take the lock back.
+    function PAYOUT_WINDOW() external view returns (uint256);
+
+    /// @notice Returns whether a lock was paid. Chain, escrow and number are those of the lock that
+    /// the id is the hash of.
+    function isDelivered(bytes32 deliveryId, uint16 srcChain, bytes32 escrow, uint64 seq)
+        external
+        view
+        returns (bool);
 
     /// @notice Returns the delivery id of `order`.
     function deliveryIdOf(Order calldata order) external view returns (bytes32);
 
-    /// @notice Returns the maximum payout of a token in any 24 hours. Zero until it is set: a token
-    /// without a cap is not paid out.
-    function capOf(address token) external view returns (uint256);
-
-    /// @notice Returns the unused part of the daily cap of a token.
-    function capLeft(address token) external view returns (uint256);
-
-    /// @notice Returns the pending raise of a cap; both zero without one.
-    function capRaiseOf(address token) external view returns (uint256 perDay, uint256 eta);
-
     /// @notice Lists the first settlers and the first caps. Owner only, once.
     function seal(address[] calldata settlers, DailyCap[] calldata caps) external;
 
-    /// @notice Announces a higher cap. Owner only.
-    function scheduleCapRaise(address token, uint112 perDay) external;
-
-    /// @notice Executes it after the delay. Owner only.
-    function executeCapRaise(address token) external;
-
-    /// @notice Withdraws a pending raise. Owner or guardian.
-    function cancelCapRaise(address token) external;
-
-    /// @notice Lowers a cap at once, zero included, and withdraws a pending raise. Owner or
-    /// guardian.
-    function lowerCap(address token, uint112 perDay) external;
-
-    /// @notice Pays one order. Settlers only, not while paused. Native coin is sent with 100,000 gas.
-    /// @param signature By an attestor of the factory over
-    /// `Deliver(bytes32 deliveryId,bytes32 commitment,uint256 amount,uint256 deadline)`.
-    function deliver(Order calldata order, bytes calldata signature)
+    /// @notice Pays one order. Settlers only, not while paused, within the payout window. Native coin
+    /// is sent with 100,000 gas.
+    /// @param signatures As in the factory's `checkAttested`, over
+    /// `Deliver(bytes32 deliveryId,uint256 amount)`.
+    function deliver(Order calldata order, bytes calldata signatures)
         external
         returns (bytes32 deliveryId);
 
-    /// @notice Withdraws inventory to the treasury. Owner only.
+    /// @notice Pays several orders, each with at most `gasPerOrder`. One that fails is reported by
+    /// `DeliveryFailed` and undoes no other. Returns the number of paid ones.
+    function deliverMany(SignedOrder[] calldata orders, uint256 gasPerOrder)
+        external
+        returns (uint256 done);
+
+    /// @notice One member of `deliverMany`, by this contract only.
+    function deliverOne(SignedOrder calldata signed) external;
+
+    /// @notice Withdraws inventory to the factory's treasury. Owner only.
     function withdraw(address token, uint256 amount) external;
 }

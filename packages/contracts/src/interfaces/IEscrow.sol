@@ -2,13 +2,14 @@
 pragma solidity 0.8.37;
 
 import { Commitment } from "../types/Commitment.sol";
+import { IEip712 } from "./IEip712.sol";
 
 /// @title Holds a deposit while it is paid out of inventory on another chain
-/// @notice A lock records the minimum delivery and the contract that pays it. It ends in exactly one
-/// of three ways: claimed to the treasury after an attestor has seen the final delivery; returned to
-/// the deposit address after an attestor has seen that it can no longer be delivered; taken back by
+/// @notice A lock names the minimum delivery and the contract that pays it. It ends in exactly one
+/// of three ways: claimed to the treasury after the attestors have seen the final delivery; returned to
+/// the deposit address after they have seen that it can no longer be delivered; taken back by
 /// the refund authority after 72 hours and 24 hours' notice, independent of anybody else.
-interface IEscrow {
+interface IEscrow is IEip712 {
     /// @notice `None` is an unknown delivery id; the last three are final.
     enum LockState {
         None,
@@ -18,27 +19,35 @@ interface IEscrow {
         TakenBack
     }
 
-    /// @param wallet The deposit address it came from.
-    /// @param seq This lock's number among those of the same wallet and token, from 0.
-    /// @param destChain Bridge chain id of the destination.
-    /// @param state See `LockState`.
+    /// @notice A lock. Its delivery id is the hash of it with this chain and escrow; the escrow stores
+    /// only the state, so the caller that ends a lock passes it.
+    /// @param commitment Hash of the wallet's commitment.
+    /// @param delivery The contract that pays out on the destination chain, padded on the left.
     /// @param token Locked token; zero is the native coin.
-    /// @param lockedAt Block timestamp of the lock.
     /// @param amount Amount that arrived here, in base units of `token`.
     /// @param minOut Minimum delivery in base units of the committed token.
-    /// @param commitment Hash of the wallet's commitment.
-    /// @param delivery The contract that pays out on the destination chain.
+    /// @param seq This lock's number among those for the same `delivery`, from 0.
+    /// @param lockedAt Block timestamp of the lock.
     struct Lock {
-        address wallet;
-        uint64 seq;
-        uint16 destChain;
-        LockState state;
-        address token;
-        uint64 lockedAt;
-        uint128 amount;
-        uint128 minOut;
         bytes32 commitment;
         bytes32 delivery;
+        address token;
+        uint256 amount;
+        uint256 minOut;
+        uint64 seq;
+        uint64 lockedAt;
+    }
+
+    /// @notice An attested claim.
+    /// @param held The lock.
+    /// @param paidAmount The amount delivered for it.
+    /// @param deadline Last second at which it may be used, at most 24 hours ahead.
+    /// @param signatures As in `claim`.
+    struct Claim {
+        Lock held;
+        uint256 paidAmount;
+        uint256 deadline;
+        bytes signatures;
     }
 
     event Locked(
@@ -49,15 +58,25 @@ interface IEscrow {
         uint256 amount,
         uint256 minOut,
         uint64 seq,
-        uint16 destChain,
+        uint64 lockedAt,
         bytes32 delivery
     );
 
     /// @notice `amount` was paid to the treasury after `paidAmount` was delivered.
     event Claimed(bytes32 indexed deliveryId, uint256 paidAmount, uint256 amount);
 
+    /// @notice The treasury refused the `amount` of a claim: it waits for `collect`.
+    event Uncollected(address indexed token, uint256 amount);
+
+    /// @notice `amount` of earlier claims was paid to the treasury.
+    event Collected(address indexed token, uint256 amount);
+    /// @notice A member of `claimMany` failed; the others stand.
+    event ClaimFailed(uint256 indexed index, bytes32 indexed deliveryId, bytes reason);
+
     /// @notice `amount` was returned to the deposit address, undelivered.
-    event Returned(bytes32 indexed deliveryId, address indexed wallet, uint256 amount);
+    event Returned(
+        bytes32 indexed deliveryId, address indexed wallet, address token, uint256 amount
+    );
 
     /// @notice The refund authority gave notice that it will take back the locks of a wallet and token.
     event TakeBackAnnounced(address indexed wallet, address indexed token, uint256 announcedAt);
@@ -68,6 +87,12 @@ interface IEscrow {
 
     error ZeroAddress();
     error NotRelayer(address caller);
+
+    /// @notice Only this contract calls it.
+    error NotSelf(address caller);
+
+    /// @notice Too little gas is left for the next member of a batch.
+    error NeedGas(uint256 left, uint256 needed);
 
     /// @notice Only the wallet of the commitment may lock under it.
     error NotWallet(address caller, address wallet);
@@ -87,6 +112,9 @@ interface IEscrow {
     /// @notice The transfer brought nothing, or less than the promised minimum assumes.
     error ReceivedLess(uint256 received, uint256 amount);
     error Expired(uint256 deadline, uint256 timestamp);
+
+    /// @notice The deadline is more than 24 hours ahead.
+    error DeadlineTooFar(uint256 deadline, uint256 latest);
     error NotLocked(bytes32 deliveryId, LockState state);
 
     /// @notice The lock was made under another commitment.
@@ -96,14 +124,14 @@ interface IEscrow {
     /// @notice 72 hours since the lock or 24 hours since the announcement have not passed yet.
     error TooEarly(uint256 earliest, uint256 timestamp);
     error PaidTooLittle(uint256 paidAmount, uint256 minOut);
-
-    /// @notice The signature is malformed or not by an attestor that may give it.
-    error NotAttestor(address signer);
+    error NothingToCollect(address token);
 
     function factory() external view returns (address);
     function bridgeId() external view returns (uint16);
     function evmChainId() external view returns (uint256);
-    function treasury() external view returns (address);
+
+    /// @notice Returns the amount of claims that the treasury refused.
+    function uncollected(address token) external view returns (uint256);
 
     /// @notice Returns the seconds after a lock from which its refund authority may take it back.
     function TAKE_BACK_AFTER() external view returns (uint256);
@@ -111,10 +139,13 @@ interface IEscrow {
     /// @notice Returns the seconds after its announcement from which a take-back is possible.
     function TAKE_BACK_NOTICE() external view returns (uint256);
 
-    /// @notice The EIP-712 domain of `claim` and `returnToWallet`.
-    function domainSeparator() external view returns (bytes32);
-    function lockOf(bytes32 deliveryId) external view returns (Lock memory);
-    function nextSeq(address wallet, address token) external view returns (uint64);
+    function stateOf(bytes32 deliveryId) external view returns (LockState);
+
+    /// @notice Returns the delivery id of a lock of this escrow.
+    function deliveryIdOf(Lock calldata held) external view returns (bytes32);
+
+    /// @notice Returns the number of the next lock for a `delivery`.
+    function nextSeq(bytes32 delivery) external view returns (uint64);
 
     /// @notice Returns the time of the standing announcement; zero if there is none.
     function takeBackAnnouncedAt(address wallet, address token) external view returns (uint256);
@@ -131,23 +162,36 @@ interface IEscrow {
     ) external payable returns (bytes32 deliveryId);
 
     /// @notice Pays a lock to the treasury after its delivery is final. Works while paused, since the
-    /// delivery was already paid from inventory. Relayer and attestor are listed now, or were when the
-    /// lock was made: no removal may keep the operator from its claim.
-    /// @param signature By an attestor over
+    /// delivery was already paid from inventory. Relayer and attestors are listed now, or were when the
+    /// lock was made: no removal may keep the operator from its claim. Nor may a treasury that refuses
+    /// the token: the amount then waits for `collect`.
+    /// @param signatures As in the factory's `checkAttestedAt` at the time of the lock, over
     /// `Claim(bytes32 deliveryId,uint256 paidAmount,uint256 deadline)`.
     function claim(
-        bytes32 deliveryId,
+        Lock calldata held,
         uint256 paidAmount,
         uint256 deadline,
-        bytes calldata signature
+        bytes calldata signatures
     ) external;
+
+    /// @notice Claims several locks, each with at most `gasPerClaim`. One that fails is reported by
+    /// `ClaimFailed` and undoes no other. Returns the number of claimed ones.
+    function claimMany(Claim[] calldata claims, uint256 gasPerClaim) external returns (uint256 done);
+
+    /// @notice One member of `claimMany`, by this contract only.
+    function claimFor(address relayer, Claim calldata c) external;
+
+    /// @notice Pays the treasury of now what an earlier one refused. Anybody may call.
+    function collect(address token) external returns (uint256 amount);
 
     /// @notice Returns a lock to its deposit address, to be settled again. Present relayers and
     /// attestors only; works while paused.
-    /// @param signature By an attestor over `Return(bytes32 deliveryId,uint256 deadline)`, given
-    /// only when a final block of the destination lies past every deadline signed for the id and
-    /// shows it undelivered.
-    function returnToWallet(bytes32 deliveryId, uint256 deadline, bytes calldata signature) external;
+    /// @param signatures As in the factory's `checkAttested`, over
+    /// `Return(bytes32 deliveryId,uint256 deadline)`, given only when a final block of the destination
+    /// lies past the payout window of its `Delivery` and shows the id undelivered: then nobody can pay
+    /// it any more, also with earlier signatures.
+    function returnToWallet(Lock calldata held, uint256 deadline, bytes calldata signatures)
+        external;
 
     /// @notice Announces that the locks of a wallet and token will be taken back. Stands until it is
     /// cancelled; meanwhile nothing is locked, so no new lock can put the take-back off. By the refund
@@ -160,5 +204,5 @@ interface IEscrow {
     /// @notice Pays an announced lock to the refund authority of its commitment, not before 72 hours
     /// after the lock and 24 hours after the announcement. By the authority itself; needs nobody
     /// else, and works while paused.
-    function takeBack(bytes32 deliveryId, Commitment calldata c) external;
+    function takeBack(Lock calldata held, Commitment calldata c) external;
 }

@@ -4,9 +4,10 @@ pragma solidity 0.8.37;
 /// @title Owner, guardian and a delay between them
 /// @notice Changes that widen a power wait out the delay; changes that narrow one are immediate:
 ///
-/// - The owner schedules an addition and, when the delay has passed, executes it.
+/// - The owner schedules an addition and, when the delay has passed, executes it within 14 days.
 /// - The guardian cancels pending additions, removes members, and pauses. Only the owner lifts
-///   a pause. The guardian can be replaced, never removed.
+///   a pause. A role with one holder, such as the guardian, is replaced after the delay, never
+///   removed. Owner and guardian are different accounts.
 /// - The first members come by `seal`, once, before the contract does anything.
 ///
 /// Trust: a stolen guardian key can stop the service and veto its own replacement, but moves no
@@ -28,6 +29,10 @@ interface IGoverned {
     error NotGuardian(address caller);
     error NotOwnerOrGuardian(address caller);
     error ZeroAddress();
+    error OwnerIsGuardian(address account);
+
+    /// @notice The delay is shorter than the minimum of every chain that is not a test chain.
+    error DelayTooShort(uint256 delay, uint256 minimum);
     error AlreadySealed();
     error IsPaused();
     error NotPaused();
@@ -42,6 +47,9 @@ interface IGoverned {
     /// @notice The delay has not passed yet.
     error TooEarly(uint256 eta, uint256 timestamp);
 
+    /// @notice The change expired: everybody who watches has to see it announced again.
+    error TooLate(uint256 latest, uint256 timestamp);
+
     /// @notice The role that may cancel, remove and pause.
     function GUARDIAN() external view returns (bytes32);
 
@@ -49,8 +57,13 @@ interface IGoverned {
     function pendingOwner() external view returns (address);
     function guardian() external view returns (address);
 
-    /// @notice Seconds between scheduling an addition and executing it. Never changes.
+    /// @notice Seconds between scheduling an addition and executing it. Never changes, and is at least
+    /// seven days, except on test chains.
     function delay() external view returns (uint256);
+
+    /// @notice Seconds after which a change that may be executed, and was not, expires. It can then only
+    /// be cancelled and scheduled again.
+    function EXECUTE_WITHIN() external view returns (uint256);
     function isSealed() external view returns (bool);
     function paused() external view returns (bool);
 
@@ -64,7 +77,7 @@ interface IGoverned {
     /// @notice Second step, by the new owner: a mistyped address can never become the owner.
     function acceptOwnership() external;
 
-    /// @notice Announces an addition (or, for the guardian, a replacement). Owner only.
+    /// @notice Announces an addition (or, for a role with one holder, a replacement). Owner only.
     function schedule(bytes32 role, address who) external;
 
     /// @notice Executes it after the delay. Owner only.
@@ -73,8 +86,8 @@ interface IGoverned {
     /// @notice Withdraws a pending addition. Owner or guardian.
     function cancel(bytes32 role, address who) external;
 
-    /// @notice Removes a member at once. Owner or guardian; the guardian itself cannot be
-    /// removed. The times of its membership stay on record.
+    /// @notice Removes a member at once. Owner or guardian; the holder of a role with one holder
+    /// cannot be removed. The times of its membership stay on record.
     function remove(bytes32 role, address who) external;
 
     /// @notice Stops settlement, never refunds. Guardian only.

@@ -2,12 +2,14 @@
 pragma solidity 0.8.37;
 
 import { Commitment } from "../types/Commitment.sol";
+import { Plan } from "../types/Plan.sol";
 
-/// @title Delivers a deposit to its destination
-/// @notice A route's code runs inside the deposit wallet by delegatecall: `address(this)` is the
-/// wallet. It must move all of `amount` towards `c` and nothing elsewhere, except a fee within
-/// `c.maxFeeBps`; take every limit from `c` or from its own code; and use no storage, which would be
-/// the wallet's. A listed route has total power over future deposits, hence the delay.
+/// @title Decides where a deposit goes
+/// @notice A route's code never runs in a deposit wallet. It returns a plan, and the wallet itself
+/// pays or locks its balance of the one token that is settled. The plan must move all of `amount`
+/// towards `c` and nothing elsewhere, except a fee within `c.maxFeeBps`, and take every limit from `c`
+/// or from the route's own code. A listed route decides where the deposits go that are settled
+/// through it, hence the delay; it can reach nothing else, neither other tokens nor later deposits.
 interface IRoute {
     /// @notice The chain is not the one that this route was deployed for (a fork, or a wrong
     /// deployment).
@@ -28,10 +30,18 @@ interface IRoute {
     /// @notice A value in the route's own configuration is invalid.
     error InvalidConfig();
 
+    /// @notice Decides what the wallet does with its balance. Called by the factory before anything
+    /// moves; changes nothing.
     /// @param c The commitment; the factory has proved that it is this wallet's.
+    /// @param wallet The deposit wallet.
     /// @param token The token to move; zero is the native coin.
-    /// @param amount The wallet's whole balance of it, never zero.
+    /// @param amount Base units that the wallet sends, at most its balance and never zero.
     /// @param data The relayer's choice inside the route's bounds.
-    function deliver(Commitment calldata c, address token, uint256 amount, bytes calldata data)
-        external;
+    function plan(
+        Commitment calldata c,
+        address wallet,
+        address token,
+        uint256 amount,
+        bytes calldata data
+    ) external view returns (Plan memory);
 }

@@ -8,7 +8,7 @@ import { IEscrowRoute } from "./IEscrowRoute.sol";
 /// amount and the committed fee cap.
 interface ISameAssetRoute is IEscrowRoute {
     /// @notice Returns the minimum delivery for `amount`, in base units of the destination token,
-    /// rounded down: amount x (10000 - maxFeeBps) x 10^destDecimals / (10000 x
-    /// 10^sourceDecimals).
+    /// rounded up: amount x (10000 - maxFeeBps) x 10^destDecimals / (10000 x 10^sourceDecimals); but
+    /// never more than the amount itself, rounded down to the units of the destination.
     function minOut(uint256 amount, uint16 maxFeeBps) external view returns (uint256);
 }

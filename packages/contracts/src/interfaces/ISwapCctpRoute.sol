@@ -5,12 +5,13 @@ import { ICctpBurn } from "./ICctpBurn.sol";
 import { IChargedRoute } from "./IChargedRoute.sol";
 import { IUniswapSwap } from "./IUniswapSwap.sol";
 
-/// @title Swaps a token into USDC in the wallet, then burns it for CCTP v2
-/// @notice `data` is `abi.encode(Price price, bytes signature, RouteFee fee, uint256 minOut, uint256
+/// @title Swaps a token into USDC, then burns it for CCTP v2
+/// @notice `data` is `abi.encode(Price price, bytes signatures, RouteFee fee, uint256 minOut, uint256
 /// deadline, uint256 maxFee, uint32 minFinalityThreshold)`, as defined in `ISwapRoute` and `ICctpRoute`;
 /// the price is that of a whole `tokenIn` in USDC. The fee is taken in `tokenIn`; the unused part of
 /// the committed cap, at the price of the pool swap, bounds `maxFee`. Burns exactly the output of the
-/// pool swap: USDC that was in the wallet before stays there.
+/// pool swap: USDC that was in the wallet before stays there, and so does USDC that somebody sent to the
+/// route.
 interface ISwapCctpRoute is IUniswapSwap, IChargedRoute, ICctpBurn {
     /// @param evmChainId `block.chainid` of the source.
     /// @param factory The deposit factory whose attestors may sign.
@@ -26,6 +27,7 @@ interface ISwapCctpRoute is IUniswapSwap, IChargedRoute, ICctpBurn {
     /// @param destToken The USDC there, which Circle mints for `usdc`.
     /// @param destDomain Circle's domain of the destination.
     /// @param feeRecipient Receives the fee; fixed in the code.
+    /// @param limits Price band and first daily cap.
     struct Config {
         uint256 evmChainId;
         address factory;
@@ -41,6 +43,7 @@ interface ISwapCctpRoute is IUniswapSwap, IChargedRoute, ICctpBurn {
         bytes32 destToken;
         uint32 destDomain;
         address feeRecipient;
+        Limits limits;
     }
 
     /// @notice The configuration that this route was deployed with.

@@ -5,7 +5,7 @@ import { IChargedRoute } from "./IChargedRoute.sol";
 import { IUniswapSwap } from "./IUniswapSwap.sol";
 
 /// @title Swaps to the committed wallet, into another token on the same chain
-/// @notice `data` is `abi.encode(Price price, bytes signature, RouteFee fee, uint256 minOut, uint256
+/// @notice `data` is `abi.encode(Price price, bytes signatures, RouteFee fee, uint256 minOut, uint256
 /// deadline)`: the attested price of a whole `tokenIn` in `tokenOut`, the relayer's fee (in
 /// `tokenIn`, taken before the swap), the minimum of its quote, and the last second at which to swap,
 /// at most ten minutes ahead.
@@ -21,6 +21,7 @@ interface ISwapRoute is IUniswapSwap, IChargedRoute {
     /// @param decimalsOut Its decimals.
     /// @param poolFee The pool's fee, in hundredths of a basis point.
     /// @param feeRecipient Receives the fee; fixed in the code.
+    /// @param limits Price band and first daily cap.
     struct Config {
         uint256 evmChainId;
         uint16 bridgeId;
@@ -33,6 +34,7 @@ interface ISwapRoute is IUniswapSwap, IChargedRoute {
         uint8 decimalsOut;
         uint24 poolFee;
         address feeRecipient;
+        Limits limits;
     }
 
     /// @notice The configuration that this route was deployed with.

@@ -13,6 +13,9 @@ pragma solidity 0.8.37;
 /// the left.
 /// @param maxFeeBps Maximum of all fees together, in basis points.
 /// @param maxSlippageBps Maximum additional loss of a priced conversion, in basis points.
+/// @param routes Root of the set of routes that may settle the address (`RouteSetLib`); zero leaves
+/// the routes to the owner's list alone.
+/// @param flags Bit 0 allows a settlement without the operator; every other bit is zero.
 struct Commitment {
     bytes32 integrator;
     bytes32 userId;
@@ -22,6 +25,8 @@ struct Commitment {
     bytes32 refundAuthority;
     uint16 maxFeeBps;
     uint16 maxSlippageBps;
+    bytes32 routes;
+    uint16 flags;
 }
 
 /// @title The hash of a commitment
@@ -32,6 +37,9 @@ library CommitmentLib {
 
     /// @dev 1 is the 51-byte proxy of `WalletProxy`. Another wallet form takes another number.
     uint16 internal constant WALLET_KIND = 1;
+
+    /// @dev Bit of `flags` that allows a settlement without the operator.
+    uint16 internal constant UNATTENDED = 1;
 
     function hash(Commitment calldata c) internal pure returns (bytes32) {
         return keccak256(
@@ -46,7 +54,9 @@ library CommitmentLib {
                 c.destToken,
                 c.refundAuthority,
                 c.maxFeeBps,
-                c.maxSlippageBps
+                c.maxSlippageBps,
+                c.routes,
+                c.flags
             )
         );
     }

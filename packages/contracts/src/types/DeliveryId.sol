@@ -1,23 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.37;
 
+/// @notice All facts that determine the payout of a lock. The wallet follows from the commitment.
+/// @param srcChain Bridge chain id of the chain that holds the lock.
+/// @param escrow The escrow there, padded on the left.
+/// @param delivery The contract that pays the lock on the destination chain, padded on the left.
+/// @param commitment Hash of the wallet's commitment.
+/// @param token The locked token, padded on the left; zero is the native coin.
+/// @param amount Locked amount, in base units of `token`.
+/// @param minOut Minimum delivery, in base units of the committed token.
+/// @param seq The escrow's counter for `delivery`, from 0.
+/// @param lockedAt Unix seconds of the lock.
+struct LockFacts {
+    uint16 srcChain;
+    bytes32 escrow;
+    bytes32 delivery;
+    bytes32 commitment;
+    bytes32 token;
+    uint256 amount;
+    uint256 minOut;
+    uint64 seq;
+    uint64 lockedAt;
+}
+
 /// @title The id of one delivery from inventory
-/// @notice Source and destination compute it independently, so each lock can be paid only once.
-/// The amount is not part of it: a corrected amount must not become a second delivery.
+/// @notice The hash of the lock that it pays. Source and destination compute it independently, so
+/// each lock can be paid only once, and a lock that comes back otherwise after a reorganisation is
+/// another delivery.
 /// Never change it: escrow and delivery contracts on different chains must agree.
 library DeliveryIdLib {
     bytes32 internal constant DOMAIN = keccak256("sluice.delivery.v1");
 
-    /// @param srcChain Bridge chain id of the chain that holds the lock.
-    /// @param escrow The escrow, padded on the left.
-    /// @param wallet The deposit address, padded on the left.
-    /// @param token The locked token, padded on the left.
-    /// @param seq The escrow's counter for this wallet and token, from 0.
-    function compute(uint16 srcChain, bytes32 escrow, bytes32 wallet, bytes32 token, uint64 seq)
-        internal
-        pure
-        returns (bytes32)
-    {
-        return keccak256(abi.encode(DOMAIN, srcChain, escrow, wallet, token, seq));
+    function compute(LockFacts memory facts) internal pure returns (bytes32) {
+        return keccak256(abi.encode(DOMAIN, facts));
     }
 }

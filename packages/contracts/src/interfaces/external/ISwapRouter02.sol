@@ -28,4 +28,7 @@ interface ISwapRouter02 {
     function unwrapWETH9(uint256 amountMinimum, address recipient) external payable;
 
     function WETH9() external view returns (address);
+
+    /// @notice The factory of its pools.
+    function factory() external view returns (address);
 }

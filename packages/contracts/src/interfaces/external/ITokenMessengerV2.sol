@@ -37,6 +37,19 @@ interface ITokenMessengerV2 {
         uint32 minFinalityThreshold
     ) external;
 
+    /// @notice The same with data that is attested and passed on in the message, and not executed.
+    /// @param hookData Not empty.
+    function depositForBurnWithHook(
+        uint256 amount,
+        uint32 destinationDomain,
+        bytes32 mintRecipient,
+        address burnToken,
+        bytes32 destinationCaller,
+        uint256 maxFee,
+        uint32 minFinalityThreshold,
+        bytes calldata hookData
+    ) external;
+
     /// @notice The least `maxFee` that `depositForBurn` accepts for `amount`.
     function getMinFeeAmount(uint256 amount) external view returns (uint256);
 

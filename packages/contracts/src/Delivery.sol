@@ -3,50 +3,65 @@ pragma solidity 0.8.37;
 
 import { IERC20 } from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import { SafeERC20 } from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
-import { SafeCast } from "@openzeppelin/contracts/utils/math/SafeCast.sol";
+import { DailyCaps } from "./DailyCaps.sol";
+import { Eip712 } from "./Eip712.sol";
 import { Governed } from "./Governed.sol";
 import { IDelivery } from "./interfaces/IDelivery.sol";
 import { IDepositFactory } from "./interfaces/IDepositFactory.sol";
 import { Address32 } from "./types/Address32.sol";
 import { BoundedCall } from "./types/BoundedCall.sol";
 import { Commitment, CommitmentLib } from "./types/Commitment.sol";
-import { DeliveryIdLib } from "./types/DeliveryId.sol";
-import { Eip712 } from "./types/Eip712.sol";
-import { RollingCap } from "./types/RollingCap.sol";
+import { DeliveryIdLib, LockFacts } from "./types/DeliveryId.sol";
 
 /// @title The delivery
-/// @notice Holds the inventory. Trust: a settler or an attestor alone moves nothing; both together
+/// @notice Holds the inventory. Trust: a settler or the attestors alone move nothing; both together
 /// can pay committed wallets that locked nothing, up to the daily cap of each token. It cannot see
-/// the source chain: the attestor's signature states that the lock exists, is final and promised no
-/// more than `amount`. The wallet is computed with this chain's factory, which has the same address
-/// as the source's.
-contract Delivery is IDelivery, Governed {
+/// the source chain: the attestors' signatures state that the lock exists and is final. The id is
+/// computed from the whole lock, so no other lock is paid for it, nor less than it promised.
+contract Delivery is IDelivery, Governed, DailyCaps, Eip712 {
     using SafeERC20 for IERC20;
-    using RollingCap for RollingCap.Window;
 
     /// @inheritdoc IDelivery
     bytes32 public constant SETTLER = keccak256("sluice.role.settler");
 
-    bytes32 private constant NAME_HASH = keccak256("Sluice Delivery");
-    bytes32 private constant DELIVER_TYPEHASH = keccak256(
-        "Deliver(bytes32 deliveryId,bytes32 commitment,uint256 amount,uint256 deadline)"
-    );
+    bytes32 private constant DELIVER_TYPEHASH =
+        keccak256("Deliver(bytes32 deliveryId,uint256 amount)");
+
+    /// @dev Returns of locks wait for it, and take-backs begin 72 hours after the lock.
+    uint256 private constant PAYOUT_WINDOW_MAX = 24 hours;
+
+    /// @dev Tags in a slot.
+    uint256 private constant LANES = 4;
+    uint256 private constant TAG_BITS = 64;
+
+    /// @dev Bytes of a failed order's revert data in its event.
+    uint256 private constant REASON_MAX = 256;
+
+    /// @dev Gas around an order of a batch: the call, the event of a failure, the end of the batch.
+    uint256 private constant ORDER_OVERHEAD = 15_000;
 
     /// @dev Enough for a smart account to receive native coin, too little to make payouts expensive.
     uint256 private constant PAYOUT_GAS = 100_000;
 
-    struct CapRaise {
-        uint112 perDay;
-        uint64 eta;
-    }
+    /// @inheritdoc IDelivery
+    uint256 public immutable PAYOUT_WINDOW;
 
     IDepositFactory private immutable FACTORY;
     uint16 private immutable BRIDGE_ID;
-    address private immutable TREASURY;
 
-    mapping(bytes32 deliveryId => bool) private _delivered;
-    mapping(address token => RollingCap.Window) private _caps;
-    mapping(address token => CapRaise) private _capRaises;
+    /// @dev Paid locks: four tags of ids to a slot, by chain, escrow and number of the lock. Locks
+    /// are counted without gaps, so a payout costs a quarter of a new slot. The tag tells the lock that
+    /// was paid from another that has its number after a reorganisation.
+    mapping(uint16 srcChain => mapping(bytes32 escrow => mapping(uint256 slot => uint256))) private
+        _tags;
+
+    /// @dev Paid locks whose number was taken by another.
+    mapping(bytes32 deliveryId => bool) private _displaced;
+
+    modifier onlySettler() {
+        if (!_isMember(SETTLER, msg.sender)) revert NotSettler(msg.sender);
+        _;
+    }
 
     constructor(
         address owner_,
@@ -54,14 +69,15 @@ contract Delivery is IDelivery, Governed {
         uint256 delay_,
         address factory_,
         uint16 bridgeId_,
-        address treasury_
+        uint256 payoutWindow_
     ) Governed(owner_, guardian_, delay_) {
-        if (factory_ == address(0) || treasury_ == address(0)) {
-            revert ZeroAddress();
+        if (factory_ == address(0)) revert ZeroAddress();
+        if (payoutWindow_ == 0 || payoutWindow_ > PAYOUT_WINDOW_MAX) {
+            revert InvalidPayoutWindow(payoutWindow_, PAYOUT_WINDOW_MAX);
         }
+        PAYOUT_WINDOW = payoutWindow_;
         FACTORY = IDepositFactory(factory_);
         BRIDGE_ID = bridgeId_;
-        TREASURY = treasury_;
     }
 
     /// @dev Inventory in native coin.
@@ -79,83 +95,46 @@ contract Delivery is IDelivery, Governed {
     }
 
     /// @inheritdoc IDelivery
-    function scheduleCapRaise(address token, uint112 perDay) external onlyOwner {
-        uint256 cap = _caps[token].cap;
-        if (perDay <= cap) revert NotHigher(perDay, cap);
-        if (_capRaises[token].eta != 0) revert CapRaisePending(token);
-        uint256 readyAt = block.timestamp + delay();
-        _capRaises[token] = CapRaise(perDay, SafeCast.toUint64(readyAt));
-        emit CapRaiseScheduled(token, perDay, readyAt);
-    }
-
-    /// @inheritdoc IDelivery
-    function executeCapRaise(address token) external onlyOwner {
-        CapRaise memory raise = _capRaises[token];
-        if (raise.eta == 0) revert NoCapRaisePending(token);
-        if (block.timestamp < raise.eta) revert TooEarly(raise.eta, block.timestamp);
-        delete _capRaises[token];
-        _setCap(token, raise.perDay);
-    }
-
-    /// @inheritdoc IDelivery
-    function cancelCapRaise(address token) external onlyOwnerOrGuardian {
-        if (_capRaises[token].eta == 0) revert NoCapRaisePending(token);
-        delete _capRaises[token];
-        emit CapRaiseCancelled(token);
-    }
-
-    /// @inheritdoc IDelivery
-    function lowerCap(address token, uint112 perDay) external onlyOwnerOrGuardian {
-        uint256 cap = _caps[token].cap;
-        if (perDay >= cap) revert NotLower(perDay, cap);
-        delete _capRaises[token];
-        _setCap(token, perDay);
-    }
-
-    /// @inheritdoc IDelivery
-    function deliver(Order calldata order, bytes calldata signature)
+    function deliver(Order calldata order, bytes calldata signatures)
         external
         whenNotPaused
+        onlySettler
         returns (bytes32 deliveryId)
     {
-        if (!_isMember(SETTLER, msg.sender)) revert NotSettler(msg.sender);
-        if (order.c.destChain != BRIDGE_ID) revert WrongDestChain(order.c.destChain, BRIDGE_ID);
-        if (order.deadline < block.timestamp) revert Expired(order.deadline, block.timestamp);
-        if (order.amount == 0) revert ZeroAmount();
-        deliveryId = deliveryIdOf(order);
-        if (_delivered[deliveryId]) revert AlreadyDelivered(deliveryId);
-        bytes32 commitment = CommitmentLib.hash(order.c);
-        _checkAttestor(deliveryId, commitment, order, signature);
+        return _deliver(order, signatures);
+    }
 
-        _delivered[deliveryId] = true;
-        address to = Address32.toNonZeroAddress(order.c.destWallet);
-        address token = Address32.toAddress(order.c.destToken);
-        if (!_caps[token].spend(order.amount)) {
-            revert AboveDailyCap(token, order.amount, _caps[token].left());
+    /// @inheritdoc IDelivery
+    function deliverMany(SignedOrder[] calldata orders, uint256 gasPerOrder)
+        external
+        whenNotPaused
+        onlySettler
+        returns (uint256 done)
+    {
+        // A call receives at most 63/64 of the remaining gas; that must suffice for every order.
+        uint256 needed = gasPerOrder + gasPerOrder / 63 + ORDER_OVERHEAD;
+        for (uint256 i; i < orders.length; ++i) {
+            bytes memory payload = abi.encodeCall(this.deliverOne, (orders[i]));
+            if (gasleft() < needed) revert NeedGas(gasleft(), needed);
+            (bool ok, bytes memory reason) =
+                BoundedCall.tryCall(address(this), gasPerOrder, payload, REASON_MAX);
+            if (ok) ++done;
+            else emit DeliveryFailed(i, deliveryIdOf(orders[i].order), reason);
         }
-        emit Delivered(deliveryId, commitment, to, token, order.amount);
-        _pay(token, to, order.amount);
+    }
+
+    /// @inheritdoc IDelivery
+    function deliverOne(SignedOrder calldata signed) external {
+        if (msg.sender != address(this)) revert NotSelf(msg.sender);
+        _deliver(signed.order, signed.signatures);
     }
 
     /// @inheritdoc IDelivery
     function withdraw(address token, uint256 amount) external onlyOwner {
+        address to = FACTORY.treasury();
+        if (to == address(0)) revert ZeroAddress();
         emit Withdrawn(token, amount);
-        _send(token, TREASURY, amount);
-    }
-
-    /// @inheritdoc IDelivery
-    function capOf(address token) external view returns (uint256) {
-        return _caps[token].cap;
-    }
-
-    /// @inheritdoc IDelivery
-    function capLeft(address token) external view returns (uint256) {
-        return _caps[token].left();
-    }
-
-    /// @inheritdoc IDelivery
-    function capRaiseOf(address token) external view returns (uint256, uint256) {
-        return (_capRaises[token].perDay, _capRaises[token].eta);
+        _send(token, to, amount);
     }
 
     /// @inheritdoc IDelivery
@@ -174,40 +153,70 @@ contract Delivery is IDelivery, Governed {
     }
 
     /// @inheritdoc IDelivery
-    function treasury() external view returns (address) {
-        return TREASURY;
-    }
-
-    /// @inheritdoc IDelivery
-    function domainSeparator() external view returns (bytes32) {
-        return Eip712.domainSeparator(NAME_HASH, address(this));
-    }
-
-    /// @inheritdoc IDelivery
-    function isDelivered(bytes32 deliveryId) external view returns (bool) {
-        return _delivered[deliveryId];
+    function isDelivered(bytes32 deliveryId, uint16 srcChain, bytes32 escrow, uint64 seq)
+        external
+        view
+        returns (bool)
+    {
+        uint256 paid = uint64(_tags[srcChain][escrow][seq / LANES] >> _shiftOf(seq));
+        return paid == _tagOf(deliveryId) || _displaced[deliveryId];
     }
 
     /// @inheritdoc IDelivery
     function deliveryIdOf(Order calldata order) public view returns (bytes32) {
-        return DeliveryIdLib.compute(
-            order.srcChain,
-            order.escrow,
-            Address32.toBytes32(FACTORY.predict(order.c)),
-            order.srcToken,
-            order.seq
-        );
+        return _idOf(order, CommitmentLib.hash(order.c));
     }
 
-    function _checkMember(bytes32, address) internal view override { }
+    function _checkScheduled(bytes32, address) internal override { }
+
+    function _checkMember(bytes32, address) internal override { }
 
     function _isListRole(bytes32 role) internal pure override returns (bool) {
         return role == SETTLER;
     }
 
-    function _setCap(address token, uint112 perDay) private {
-        _caps[token].cap = perDay;
-        emit CapSet(token, perDay);
+    function _capPowers() internal view override returns (CapPowers memory) {
+        return CapPowers({ owner: owner(), guardian: guardian(), delay: delay() });
+    }
+
+    function _domainName() internal pure override returns (string memory) {
+        return "Sluice Delivery";
+    }
+
+    function _deliver(Order calldata order, bytes calldata signatures)
+        private
+        returns (bytes32 deliveryId)
+    {
+        if (order.c.destChain != BRIDGE_ID) {
+            revert WrongDestChain(order.c.destChain, BRIDGE_ID);
+        }
+        uint256 until = order.lockedAt + PAYOUT_WINDOW;
+        if (block.timestamp > until) revert PayoutWindowOver(until, block.timestamp);
+        if (order.amount == 0) revert ZeroAmount();
+        if (order.amount < order.minOut) revert BelowMinimum(order.amount, order.minOut);
+        bytes32 commitment = CommitmentLib.hash(order.c);
+        deliveryId = _idOf(order, commitment);
+        _checkAttestors(deliveryId, order.amount, signatures);
+        _markDelivered(deliveryId, order);
+
+        address to = Address32.toNonZeroAddress(order.c.destWallet);
+        address token = Address32.toAddress(order.c.destToken);
+        _spendCap(token, order.amount);
+        emit Delivered(deliveryId, commitment, to, token, order.amount);
+        _pay(token, to, order.amount);
+    }
+
+    /// @dev Reverts for a lock that was paid.
+    function _markDelivered(bytes32 deliveryId, Order calldata order) private {
+        mapping(uint256 => uint256) storage slots = _tags[order.srcChain][order.escrow];
+        uint256 slot = order.seq / LANES;
+        uint256 shift = _shiftOf(order.seq);
+        uint256 tags = slots[slot];
+        uint256 paid = uint64(tags >> shift);
+        uint256 tag = _tagOf(deliveryId);
+        if (paid == tag || _displaced[deliveryId]) revert AlreadyDelivered(deliveryId);
+        if (paid == 0) slots[slot] = tags | (tag << shift);
+        else _displaced[deliveryId] = true;
     }
 
     /// @dev Requires the whole amount to arrive: a token that starts to take a fee is not delivered.
@@ -224,16 +233,36 @@ contract Delivery is IDelivery, Governed {
         if (!BoundedCall.trySend(to, amount, PAYOUT_GAS)) revert RecipientRefused(to);
     }
 
-    function _checkAttestor(
-        bytes32 deliveryId,
-        bytes32 commitment,
-        Order calldata order,
-        bytes calldata signature
-    ) private view {
-        bytes32 structHash = keccak256(
-            abi.encode(DELIVER_TYPEHASH, deliveryId, commitment, order.amount, order.deadline)
+    function _checkAttestors(bytes32 deliveryId, uint256 amount, bytes calldata signatures)
+        private
+        view
+    {
+        bytes32 structHash = keccak256(abi.encode(DELIVER_TYPEHASH, deliveryId, amount));
+        FACTORY.checkAttested(_digestOf(structHash), signatures);
+    }
+
+    function _idOf(Order calldata order, bytes32 commitment) private view returns (bytes32) {
+        return DeliveryIdLib.compute(
+            LockFacts({
+                srcChain: order.srcChain,
+                escrow: order.escrow,
+                delivery: Address32.toBytes32(address(this)),
+                commitment: commitment,
+                token: order.srcToken,
+                amount: order.lockedAmount,
+                minOut: order.minOut,
+                seq: order.seq,
+                lockedAt: order.lockedAt
+            })
         );
-        address signer = Eip712.signerOf(NAME_HASH, structHash, signature);
-        if (!FACTORY.isAttestor(signer)) revert NotAttestor(signer);
+    }
+
+    function _shiftOf(uint64 seq) private pure returns (uint256) {
+        return seq % LANES * TAG_BITS;
+    }
+
+    /// @dev Never zero, which is an empty lane.
+    function _tagOf(bytes32 deliveryId) private pure returns (uint256) {
+        return uint64(bytes8(deliveryId)) | 1;
     }
 }

@@ -4,28 +4,29 @@ pragma solidity 0.8.37;
 import { IERC20 } from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import { SafeERC20 } from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
 import { Address } from "@openzeppelin/contracts/utils/Address.sol";
+import { Create2 } from "@openzeppelin/contracts/utils/Create2.sol";
 import { Math } from "@openzeppelin/contracts/utils/math/Math.sol";
 import { SafeCast } from "@openzeppelin/contracts/utils/math/SafeCast.sol";
+import { Eip712 } from "./Eip712.sol";
 import { IDepositFactory } from "./interfaces/IDepositFactory.sol";
 import { IEscrow } from "./interfaces/IEscrow.sol";
 import { Address32 } from "./types/Address32.sol";
+import { BoundedCall } from "./types/BoundedCall.sol";
 import { Commitment, CommitmentLib } from "./types/Commitment.sol";
-import { DeliveryIdLib } from "./types/DeliveryId.sol";
-import { Eip712 } from "./types/Eip712.sol";
+import { DeliveryIdLib, LockFacts } from "./types/DeliveryId.sol";
 
 /// @title The escrow
-/// @notice Trust: a relayer and an attestor together can move an undelivered lock to the treasury;
+/// @notice Trust: a relayer and the attestors together can move an undelivered lock to the treasury;
 /// neither can alone. Both may have been removed since the lock: otherwise a guardian could make the
 /// operator pay twice, by removing them between the payout and its claim. Everybody else can move a
 /// lock only to the deposit address or its refund authority, who can act alone, after 72 hours and 24
 /// hours' notice. Relayers, attestors and the pause are the factory's.
 /// Assumes: only the factory makes a wallet act, and its guard lets no second wallet act meanwhile;
 /// hence the balance difference in `lock` cannot be disturbed by another lock.
-contract Escrow is IEscrow {
+contract Escrow is IEscrow, Eip712 {
     using SafeERC20 for IERC20;
     using Address for address payable;
 
-    bytes32 private constant NAME_HASH = keccak256("Sluice Escrow");
     bytes32 private constant CLAIM_TYPEHASH =
         keccak256("Claim(bytes32 deliveryId,uint256 paidAmount,uint256 deadline)");
 
@@ -38,27 +39,33 @@ contract Escrow is IEscrow {
     /// @inheritdoc IEscrow
     uint256 public constant TAKE_BACK_NOTICE = 24 hours;
 
-    /// @param nextSeq Number of the next lock.
-    /// @param announcedAt Time of the standing announcement of a take-back; zero if there is none.
-    struct Account {
-        uint64 nextSeq;
-        uint64 announcedAt;
-    }
+    /// @dev Bytes of a failed claim's revert data in its event.
+    uint256 private constant REASON_MAX = 256;
+
+    /// @dev Longest use of a signed claim or return.
+    uint256 private constant ATTESTATION_LIFETIME = 24 hours;
+
+    /// @dev Gas around a claim of a batch: the call, the event of a failure, the end of the batch.
+    uint256 private constant CLAIM_OVERHEAD = 15_000;
 
     IDepositFactory private immutable FACTORY;
+    bytes32 private immutable INIT_CODE_HASH;
     uint16 private immutable BRIDGE_ID;
     uint256 private immutable EVM_CHAIN_ID;
-    address private immutable TREASURY;
 
-    mapping(bytes32 deliveryId => Lock) private _locks;
-    mapping(address wallet => mapping(address token => Account)) private _accounts;
+    mapping(bytes32 deliveryId => LockState) private _states;
+    mapping(bytes32 delivery => uint64) private _nextSeqs;
+    mapping(address token => uint256) private _uncollected;
 
-    constructor(address factory_, uint16 bridgeId_, uint256 evmChainId_, address treasury_) {
-        if (factory_ == address(0) || treasury_ == address(0)) revert ZeroAddress();
+    /// @dev Times of standing announcements of a take-back; zero if there is none.
+    mapping(address wallet => mapping(address token => uint256)) private _announcedAt;
+
+    constructor(address factory_, uint16 bridgeId_, uint256 evmChainId_) {
+        if (factory_ == address(0)) revert ZeroAddress();
         FACTORY = IDepositFactory(factory_);
+        INIT_CODE_HASH = IDepositFactory(factory_).initCodeHash();
         BRIDGE_ID = bridgeId_;
         EVM_CHAIN_ID = evmChainId_;
-        TREASURY = treasury_;
     }
 
     /// @inheritdoc IEscrow
@@ -69,99 +76,117 @@ contract Escrow is IEscrow {
         uint256 minOut,
         bytes32 delivery
     ) external payable returns (bytes32 deliveryId) {
-        address wallet = FACTORY.predict(c);
+        bytes32 commitment = CommitmentLib.hash(c);
+        address wallet = _walletOf(commitment);
         if (msg.sender != wallet) revert NotWallet(msg.sender, wallet);
         if (FACTORY.paused()) revert IsPaused();
         if (block.chainid != EVM_CHAIN_ID) revert WrongEvmChain(block.chainid, EVM_CHAIN_ID);
-
         if (!FACTORY.hasEnoughAttestors()) revert TooFewAttestors();
-        if (_accounts[wallet][token].announcedAt != 0) revert TakeBackPending(wallet, token);
+        if (_announcedAt[wallet][token] != 0) revert TakeBackPending(wallet, token);
 
-        uint64 seq = _accounts[wallet][token].nextSeq++;
-        deliveryId = DeliveryIdLib.compute(
-            BRIDGE_ID,
-            Address32.toBytes32(address(this)),
-            Address32.toBytes32(wallet),
-            Address32.toBytes32(token),
-            seq
-        );
-        Lock memory held = Lock({
-            wallet: wallet,
-            seq: seq,
-            destChain: c.destChain,
-            state: LockState.Locked,
-            token: token,
-            lockedAt: uint64(block.timestamp),
-            amount: SafeCast.toUint128(_pull(token, wallet, amount)),
-            minOut: SafeCast.toUint128(minOut),
-            commitment: CommitmentLib.hash(c),
-            delivery: delivery
+        LockFacts memory facts = LockFacts({
+            srcChain: BRIDGE_ID,
+            escrow: Address32.toBytes32(address(this)),
+            delivery: delivery,
+            commitment: commitment,
+            token: Address32.toBytes32(token),
+            amount: _pull(token, wallet, amount),
+            minOut: minOut,
+            seq: _nextSeqs[delivery]++,
+            lockedAt: SafeCast.toUint64(block.timestamp)
         });
-        _locks[deliveryId] = held;
-        _emitLocked(deliveryId, held);
+        deliveryId = DeliveryIdLib.compute(facts);
+        _states[deliveryId] = LockState.Locked;
+        _emitLocked(deliveryId, wallet, token, facts);
     }
 
     /// @inheritdoc IEscrow
     function claim(
-        bytes32 deliveryId,
+        Lock calldata held,
         uint256 paidAmount,
         uint256 deadline,
-        bytes calldata signature
+        bytes calldata signatures
     ) external {
-        bytes32 structHash = keccak256(abi.encode(CLAIM_TYPEHASH, deliveryId, paidAmount, deadline));
-        Lock storage held = _locked(deliveryId);
-        _checkClaimant(held.lockedAt, deadline, structHash, signature);
-        if (paidAmount < held.minOut) revert PaidTooLittle(paidAmount, held.minOut);
-
-        emit Claimed(deliveryId, paidAmount, held.amount);
-        _release(held, LockState.Claimed, TREASURY);
+        _claim(msg.sender, held, paidAmount, deadline, signatures);
     }
 
     /// @inheritdoc IEscrow
-    function returnToWallet(bytes32 deliveryId, uint256 deadline, bytes calldata signature)
+    function claimMany(Claim[] calldata claims, uint256 gasPerClaim)
+        external
+        returns (uint256 done)
+    {
+        // A call receives at most 63/64 of the remaining gas; that must suffice for every claim.
+        uint256 needed = gasPerClaim + gasPerClaim / 63 + CLAIM_OVERHEAD;
+        for (uint256 i; i < claims.length; ++i) {
+            bytes memory payload = abi.encodeCall(this.claimFor, (msg.sender, claims[i]));
+            if (gasleft() < needed) revert NeedGas(gasleft(), needed);
+            (bool ok, bytes memory reason) =
+                BoundedCall.tryCall(address(this), gasPerClaim, payload, REASON_MAX);
+            if (ok) ++done;
+            else emit ClaimFailed(i, deliveryIdOf(claims[i].held), reason);
+        }
+    }
+
+    /// @inheritdoc IEscrow
+    function claimFor(address relayer, Claim calldata c) external {
+        if (msg.sender != address(this)) revert NotSelf(msg.sender);
+        _claim(relayer, c.held, c.paidAmount, c.deadline, c.signatures);
+    }
+
+    /// @inheritdoc IEscrow
+    function collect(address token) external returns (uint256 amount) {
+        amount = _uncollected[token];
+        if (amount == 0) revert NothingToCollect(token);
+        delete _uncollected[token];
+        emit Collected(token, amount);
+        _send(token, FACTORY.treasury(), amount);
+    }
+
+    /// @inheritdoc IEscrow
+    function returnToWallet(Lock calldata held, uint256 deadline, bytes calldata signatures)
         external
     {
+        bytes32 deliveryId = _lockedIdOf(held);
         bytes32 structHash = keccak256(abi.encode(RETURN_TYPEHASH, deliveryId, deadline));
-        _checkMembers(deadline, structHash, signature);
-        Lock storage held = _locked(deliveryId);
+        _checkMembers(deadline, structHash, signatures);
 
-        emit Returned(deliveryId, held.wallet, held.amount);
-        _release(held, LockState.Returned, held.wallet);
+        address wallet = _walletOf(held.commitment);
+        emit Returned(deliveryId, wallet, held.token, held.amount);
+        _release(deliveryId, held, LockState.Returned, wallet);
     }
 
     /// @inheritdoc IEscrow
     function announceTakeBack(Commitment calldata c, address token) external {
         _checkRefundAuthority(c);
-        address wallet = FACTORY.predict(c);
-        Account storage account = _accounts[wallet][token];
-        if (account.announcedAt != 0) revert TakeBackPending(wallet, token);
-        account.announcedAt = SafeCast.toUint64(block.timestamp);
+        address wallet = _walletOf(CommitmentLib.hash(c));
+        if (_announcedAt[wallet][token] != 0) revert TakeBackPending(wallet, token);
+        _announcedAt[wallet][token] = block.timestamp;
         emit TakeBackAnnounced(wallet, token, block.timestamp);
     }
 
     /// @inheritdoc IEscrow
     function cancelTakeBack(Commitment calldata c, address token) external {
         _checkRefundAuthority(c);
-        address wallet = FACTORY.predict(c);
-        Account storage account = _accounts[wallet][token];
-        if (account.announcedAt == 0) revert NotAnnounced(wallet, token);
-        account.announcedAt = 0;
+        address wallet = _walletOf(CommitmentLib.hash(c));
+        if (_announcedAt[wallet][token] == 0) revert NotAnnounced(wallet, token);
+        delete _announcedAt[wallet][token];
         emit TakeBackCancelled(wallet, token);
     }
 
     /// @inheritdoc IEscrow
-    function takeBack(bytes32 deliveryId, Commitment calldata c) external {
-        Lock storage held = _locked(deliveryId);
+    function takeBack(Lock calldata held, Commitment calldata c) external {
+        bytes32 deliveryId = _lockedIdOf(held);
         bytes32 commitment = CommitmentLib.hash(c);
         if (commitment != held.commitment) revert WrongCommitment(commitment, held.commitment);
         address authority = _checkRefundAuthority(c);
-        uint256 announcedAt = _accounts[held.wallet][held.token].announcedAt;
-        if (announcedAt == 0) revert NotAnnounced(held.wallet, held.token);
+        address wallet = _walletOf(commitment);
+        uint256 announcedAt = _announcedAt[wallet][held.token];
+        if (announcedAt == 0) revert NotAnnounced(wallet, held.token);
         uint256 earliest = Math.max(held.lockedAt + TAKE_BACK_AFTER, announcedAt + TAKE_BACK_NOTICE);
         if (block.timestamp < earliest) revert TooEarly(earliest, block.timestamp);
 
         emit TakenBack(deliveryId, authority, held.amount);
-        _release(held, LockState.TakenBack, authority);
+        _release(deliveryId, held, LockState.TakenBack, authority);
     }
 
     /// @inheritdoc IEscrow
@@ -180,76 +205,128 @@ contract Escrow is IEscrow {
     }
 
     /// @inheritdoc IEscrow
-    function treasury() external view returns (address) {
-        return TREASURY;
+    function uncollected(address token) external view returns (uint256) {
+        return _uncollected[token];
     }
 
     /// @inheritdoc IEscrow
-    function domainSeparator() external view returns (bytes32) {
-        return Eip712.domainSeparator(NAME_HASH, address(this));
+    function stateOf(bytes32 deliveryId) external view returns (LockState) {
+        return _states[deliveryId];
     }
 
     /// @inheritdoc IEscrow
-    function lockOf(bytes32 deliveryId) external view returns (Lock memory) {
-        return _locks[deliveryId];
-    }
-
-    /// @inheritdoc IEscrow
-    function nextSeq(address wallet, address token) external view returns (uint64) {
-        return _accounts[wallet][token].nextSeq;
+    function nextSeq(bytes32 delivery) external view returns (uint64) {
+        return _nextSeqs[delivery];
     }
 
     /// @inheritdoc IEscrow
     function takeBackAnnouncedAt(address wallet, address token) external view returns (uint256) {
-        return _accounts[wallet][token].announcedAt;
+        return _announcedAt[wallet][token];
+    }
+
+    /// @inheritdoc IEscrow
+    function deliveryIdOf(Lock calldata held) public view returns (bytes32) {
+        return DeliveryIdLib.compute(
+            LockFacts({
+                srcChain: BRIDGE_ID,
+                escrow: Address32.toBytes32(address(this)),
+                delivery: held.delivery,
+                commitment: held.commitment,
+                token: Address32.toBytes32(held.token),
+                amount: held.amount,
+                minOut: held.minOut,
+                seq: held.seq,
+                lockedAt: held.lockedAt
+            })
+        );
+    }
+
+    function _claim(
+        address relayer,
+        Lock calldata held,
+        uint256 paidAmount,
+        uint256 deadline,
+        bytes calldata signatures
+    ) private {
+        bytes32 deliveryId = _lockedIdOf(held);
+        bytes32 structHash = keccak256(abi.encode(CLAIM_TYPEHASH, deliveryId, paidAmount, deadline));
+        _checkClaimants(relayer, held.lockedAt, deadline, structHash, signatures);
+        if (paidAmount < held.minOut) revert PaidTooLittle(paidAmount, held.minOut);
+
+        emit Claimed(deliveryId, paidAmount, held.amount);
+        _states[deliveryId] = LockState.Claimed;
+        _payTreasury(held.token, held.amount);
     }
 
     /// @dev Writes the state first, so that a reentrant recipient cannot end the lock twice.
-    function _release(Lock storage held, LockState state, address to) private {
-        held.state = state;
-        (address token, uint256 amount) = (held.token, held.amount);
+    function _release(bytes32 deliveryId, Lock calldata held, LockState state, address to) private {
+        _states[deliveryId] = state;
+        _send(held.token, to, held.amount);
+    }
+
+    /// @dev A treasury that cannot receive must not fail a claim: the refund authority would take
+    /// the paid lock back. The amount waits for `collect`, and for another treasury if need be.
+    function _payTreasury(address token, uint256 amount) private {
+        address to = FACTORY.treasury();
+        bool paid = token == address(0)
+            ? BoundedCall.trySend(to, amount, BoundedCall.PAYOUT_GAS)
+            : IERC20(token).trySafeTransfer(to, amount);
+        if (paid) return;
+        _uncollected[token] += amount;
+        emit Uncollected(token, amount);
+    }
+
+    function _send(address token, address to, uint256 amount) private {
         if (token == address(0)) payable(to).sendValue(amount);
         else IERC20(token).safeTransfer(to, amount);
     }
 
-    function _locked(bytes32 deliveryId) private view returns (Lock storage held) {
-        held = _locks[deliveryId];
-        if (held.state != LockState.Locked) revert NotLocked(deliveryId, held.state);
+    /// @dev Any other field is another id, of which there is no lock.
+    function _lockedIdOf(Lock calldata held) private view returns (bytes32 deliveryId) {
+        deliveryId = deliveryIdOf(held);
+        LockState state = _states[deliveryId];
+        if (state != LockState.Locked) revert NotLocked(deliveryId, state);
     }
 
-    /// @dev Requires a relayer and an attestor's signature, before the deadline.
-    function _checkMembers(uint256 deadline, bytes32 structHash, bytes calldata signature)
+    /// @dev The factory's derivation, without a call to it.
+    function _walletOf(bytes32 commitment) private view returns (address) {
+        return Create2.computeAddress(commitment, INIT_CODE_HASH, address(FACTORY));
+    }
+
+    /// @dev Requires a relayer and the attestors' signatures, before the deadline.
+    function _checkMembers(uint256 deadline, bytes32 structHash, bytes calldata signatures)
         private
         view
     {
         if (!FACTORY.isRelayer(msg.sender)) revert NotRelayer(msg.sender);
-        address signer = _signerOf(deadline, structHash, signature);
-        if (!FACTORY.isAttestor(signer)) revert NotAttestor(signer);
+        _checkDeadline(deadline);
+        FACTORY.checkAttested(_digestOf(structHash), signatures);
     }
 
     /// @dev The same with members of now or of the time of the lock. They can pay only the treasury.
-    function _checkClaimant(
+    function _checkClaimants(
+        address relayer,
         uint256 lockedAt,
         uint256 deadline,
         bytes32 structHash,
-        bytes calldata signature
+        bytes calldata signatures
     ) private view {
-        if (!FACTORY.isRelayer(msg.sender) && !FACTORY.wasRelayer(msg.sender, lockedAt)) {
-            revert NotRelayer(msg.sender);
+        if (!FACTORY.isRelayer(relayer) && !FACTORY.wasRelayer(relayer, lockedAt)) {
+            revert NotRelayer(relayer);
         }
-        address signer = _signerOf(deadline, structHash, signature);
-        if (!FACTORY.isAttestor(signer) && !FACTORY.wasAttestor(signer, lockedAt)) {
-            revert NotAttestor(signer);
-        }
+        _checkDeadline(deadline);
+        FACTORY.checkAttestedAt(_digestOf(structHash), signatures, lockedAt);
     }
 
-    function _signerOf(uint256 deadline, bytes32 structHash, bytes calldata signature)
-        private
-        view
-        returns (address)
-    {
+    /// @dev A signature that stays usable for long would outlive what its signers knew.
+    function _checkDeadline(uint256 deadline) private view {
         if (deadline < block.timestamp) revert Expired(deadline, block.timestamp);
-        return Eip712.signerOf(NAME_HASH, structHash, signature);
+        uint256 latest = block.timestamp + ATTESTATION_LIFETIME;
+        if (deadline > latest) revert DeadlineTooFar(deadline, latest);
+    }
+
+    function _domainName() internal pure override returns (string memory) {
+        return "Sluice Escrow";
     }
 
     function _checkRefundAuthority(Commitment calldata c) private view returns (address authority) {
@@ -258,17 +335,19 @@ contract Escrow is IEscrow {
     }
 
     /// @dev A function of its own to avoid "stack too deep" in `lock`.
-    function _emitLocked(bytes32 deliveryId, Lock memory held) private {
+    function _emitLocked(bytes32 id, address wallet, address token, LockFacts memory facts)
+        private
+    {
         emit Locked(
-            deliveryId,
-            held.wallet,
-            held.commitment,
-            held.token,
-            held.amount,
-            held.minOut,
-            held.seq,
-            held.destChain,
-            held.delivery
+            id,
+            wallet,
+            facts.commitment,
+            token,
+            facts.amount,
+            facts.minOut,
+            facts.seq,
+            facts.lockedAt,
+            facts.delivery
         );
     }
 

@@ -2,7 +2,9 @@
 pragma solidity 0.8.37;
 
 import { IGoverned } from "./interfaces/IGoverned.sol";
+import { DelayFloor } from "./types/DelayFloor.sol";
 import { Listing } from "./types/Listing.sol";
+import { Schedule } from "./types/Schedule.sol";
 
 /// @title Owner, guardian, delay
 /// @notice `IGoverned` defines the powers and their reasons.
@@ -13,6 +15,9 @@ abstract contract Governed is IGoverned {
 
     /// @inheritdoc IGoverned
     bytes32 public constant GUARDIAN = keccak256("sluice.role.guardian");
+
+    /// @inheritdoc IGoverned
+    uint256 public constant EXECUTE_WITHIN = Schedule.EXECUTE_WITHIN;
 
     uint256 private immutable DELAY;
 
@@ -42,6 +47,8 @@ abstract contract Governed is IGoverned {
 
     constructor(address owner_, address guardian_, uint256 delay_) {
         if (owner_ == address(0) || guardian_ == address(0)) revert ZeroAddress();
+        _requireTwoAccounts(owner_, guardian_);
+        DelayFloor.check(delay_);
         DELAY = delay_;
         _owner = owner_;
         _guardian = guardian_;
@@ -58,6 +65,7 @@ abstract contract Governed is IGoverned {
     /// @inheritdoc IGoverned
     function acceptOwnership() external {
         if (msg.sender != _pendingOwner) revert NotPendingOwner(msg.sender);
+        _requireTwoAccounts(msg.sender, _guardian);
         address previous = _owner;
         _owner = msg.sender;
         _pendingOwner = address(0);
@@ -66,10 +74,11 @@ abstract contract Governed is IGoverned {
 
     /// @inheritdoc IGoverned
     function schedule(bytes32 role, address who) external onlyOwner {
-        if (role != GUARDIAN && !_isListRole(role)) revert UnknownRole(role);
+        if (!_isListRole(role) && !_isSingleRole(role)) revert UnknownRole(role);
         if (who == address(0)) revert ZeroAddress();
         if (hasRole(role, who)) revert AlreadyMember(role, who);
         if (_etas[role][who] != 0) revert AlreadyScheduled(role, who);
+        _checkScheduled(role, who);
         uint256 readyAt = block.timestamp + DELAY;
         _etas[role][who] = readyAt;
         emit Scheduled(role, who, readyAt);
@@ -79,9 +88,9 @@ abstract contract Governed is IGoverned {
     function execute(bytes32 role, address who) external onlyOwner {
         uint256 readyAt = _etas[role][who];
         if (readyAt == 0) revert NotScheduled(role, who);
-        if (block.timestamp < readyAt) revert TooEarly(readyAt, block.timestamp);
-        if (role == GUARDIAN) _replaceGuardian(who);
-        else _grant(role, who);
+        Schedule.checkReady(readyAt);
+        if (_isListRole(role)) _grant(role, who);
+        else _replace(role, who);
     }
 
     /// @inheritdoc IGoverned
@@ -150,7 +159,7 @@ abstract contract Governed is IGoverned {
 
     /// @inheritdoc IGoverned
     function hasRole(bytes32 role, address who) public view returns (bool) {
-        return role == GUARDIAN ? who == _guardian : _isMember(role, who);
+        return _isSingleRole(role) ? who == _holderOf(role) : _isMember(role, who);
     }
 
     /// @dev Lets the owner grant roles without the delay, once.
@@ -169,11 +178,28 @@ abstract contract Governed is IGoverned {
         emit RoleGranted(role, account);
     }
 
+    /// @dev Checks the requirements of a role when an addition is scheduled.
+    function _checkScheduled(bytes32 role, address account) internal virtual;
+
     /// @dev Checks the requirements of a role when a member is added.
-    function _checkMember(bytes32 role, address account) internal view virtual;
+    function _checkMember(bytes32 role, address account) internal virtual;
 
     /// @dev Returns whether a role is a list whose additions wait out the delay.
     function _isListRole(bytes32 role) internal pure virtual returns (bool);
+
+    /// @dev Returns whether a role has exactly one holder, whose replacement waits out the delay.
+    function _isSingleRole(bytes32 role) internal pure virtual returns (bool) {
+        return role == GUARDIAN;
+    }
+
+    function _holderOf(bytes32) internal view virtual returns (address) {
+        return _guardian;
+    }
+
+    function _setHolder(bytes32, address account) internal virtual {
+        _requireTwoAccounts(_owner, account);
+        _guardian = account;
+    }
 
     function _isMember(bytes32 role, address account) internal view returns (bool) {
         return _members[role][account].isListed();
@@ -188,11 +214,16 @@ abstract contract Governed is IGoverned {
         return _memberCounts[role];
     }
 
-    function _replaceGuardian(address account) private {
-        delete _etas[GUARDIAN][account];
-        emit RoleRevoked(GUARDIAN, _guardian);
-        _guardian = account;
-        emit RoleGranted(GUARDIAN, account);
+    function _replace(bytes32 role, address account) private {
+        delete _etas[role][account];
+        emit RoleRevoked(role, _holderOf(role));
+        _setHolder(role, account);
+        emit RoleGranted(role, account);
+    }
+
+    /// @dev One key for both would leave nobody to cancel what a thief of it schedules.
+    function _requireTwoAccounts(address owner_, address guardian_) private pure {
+        if (owner_ == guardian_) revert OwnerIsGuardian(owner_);
     }
 
     function _requireOwnerOrGuardian() private view {

@@ -1,26 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.37;
 
-import { ECDSA } from "@openzeppelin/contracts/utils/cryptography/ECDSA.sol";
 import { Math } from "@openzeppelin/contracts/utils/math/Math.sol";
+import { Eip712 } from "../Eip712.sol";
 import { IAttestedPrice } from "../interfaces/IAttestedPrice.sol";
 import { IDepositFactory } from "../interfaces/IDepositFactory.sol";
 import { IRoute } from "../interfaces/IRoute.sol";
-import { Eip712 } from "../types/Eip712.sol";
 
 /// @title Base of the routes that need a price
-/// @notice The relayer chooses among prices that an attestor signed for this wallet and this route
+/// @notice The relayer chooses among prices that the attestors signed for this wallet and this route
 /// within the last two minutes.
-abstract contract AttestedPrice is IAttestedPrice {
-    bytes32 private constant NAME_HASH = keccak256("Sluice PricedRoute");
+abstract contract AttestedPrice is IAttestedPrice, Eip712 {
     bytes32 private constant PRICE_TYPEHASH = keccak256(
         "Price(address factory,address wallet,address token,uint256 rate,uint256 maxAmount,uint256 deadline)"
     );
     uint256 private constant RATE_SCALE = 1e18;
     uint256 private constant PRICE_LIFETIME = 120 seconds;
 
-    /// @dev Its own address: while it runs in a wallet, `address(this)` is the wallet.
-    address private immutable SELF = address(this);
     IDepositFactory private immutable FACTORY;
 
     constructor(address factory_) {
@@ -33,32 +29,32 @@ abstract contract AttestedPrice is IAttestedPrice {
         return address(FACTORY);
     }
 
-    /// @inheritdoc IAttestedPrice
-    function domainSeparator() public view returns (bytes32) {
-        return Eip712.domainSeparator(NAME_HASH, SELF);
+    function _domainName() internal pure override returns (string memory) {
+        return "Sluice PricedRoute";
     }
 
-    /// @dev Runs in the wallet, which the price was signed for.
-    function _checkPrice(address token, uint256 amount, Price memory price, bytes memory signature)
-        internal
-        view
-    {
+    /// @dev Requires a price that the attestors signed for this wallet.
+    function _checkPrice(
+        address wallet,
+        address token,
+        uint256 amount,
+        Price memory price,
+        bytes memory signatures
+    ) internal view {
         _checkDeadline(price.deadline, PRICE_LIFETIME);
         if (amount > price.maxAmount) revert AboveMaxAmount(amount, price.maxAmount);
         bytes32 structHash = keccak256(
             abi.encode(
                 PRICE_TYPEHASH,
                 address(FACTORY),
-                address(this),
+                wallet,
                 token,
                 price.rate,
                 price.maxAmount,
                 price.deadline
             )
         );
-        bytes32 digest = keccak256(abi.encodePacked(hex"1901", domainSeparator(), structHash));
-        (address signer,,) = ECDSA.tryRecover(digest, signature);
-        if (!FACTORY.isAttestor(signer)) revert NotAttestor(signer);
+        FACTORY.checkAttested(_digestOf(structHash), signatures);
     }
 
     function _checkDeadline(uint256 deadline, uint256 lifetime) internal view {

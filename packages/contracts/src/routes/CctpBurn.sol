@@ -13,7 +13,7 @@ import { Commitment } from "../types/Commitment.sol";
 /// @notice Trust: Circle, which mints on the destination the amount burned here.
 abstract contract CctpBurn is ICctpBurn {
     uint32 private constant CONFIRMED = 1000;
-    uint32 private constant FINALIZED = 2000;
+    uint32 internal constant FINALIZED = 2000;
 
     address internal immutable USDC;
     address internal immutable MESSENGER;
@@ -38,26 +38,46 @@ abstract contract CctpBurn is ICctpBurn {
         DEST_DOMAIN = destDomain;
     }
 
-    /// @dev Runs in the wallet. The balance must fall by exactly `amount`; no allowance stays.
+    /// @dev The least that Circle's messenger lets the bridge keep, zero today.
+    function _minFeeOf(uint256 amount) internal view returns (uint256) {
+        return ITokenMessengerV2(MESSENGER).getMinFeeAmount(amount);
+    }
+
+    /// @dev Burns what the wallet paid to this route. The message names the wallet in its hook data, so
+    /// that each of several burns in one transaction is known by its deposit. The balance must fall by
+    /// exactly `amount`; no allowance stays.
     function _burn(
         Commitment calldata c,
+        address wallet,
         uint256 amount,
         uint256 fee,
         uint256 maxFee,
         uint32 threshold
     ) internal {
+        uint256 balanceBefore = IERC20(USDC).balanceOf(address(this));
+        Allowance.grant(USDC, MESSENGER, amount);
+        ITokenMessengerV2(MESSENGER)
+            .depositForBurnWithHook(
+                amount,
+                DEST_DOMAIN,
+                c.destWallet,
+                USDC,
+                bytes32(0),
+                maxFee,
+                threshold,
+                abi.encode(wallet)
+            );
+        Allowance.end(USDC, MESSENGER);
+        uint256 burned = balanceBefore - IERC20(USDC).balanceOf(address(this));
+        if (burned != amount) revert BurnedOther(burned, amount);
+        emit Burned(wallet, USDC, amount, fee, maxFee, DEST_DOMAIN, c.destWallet);
+    }
+
+    function _checkBurn(Commitment calldata c, uint32 threshold) internal pure {
         if (threshold != CONFIRMED && threshold != FINALIZED) {
             revert InvalidFinality(threshold);
         }
         // The destination is an EVM chain: a mint to another form of address is lost.
         Address32.toNonZeroAddress(c.destWallet);
-        uint256 balanceBefore = IERC20(USDC).balanceOf(address(this));
-        Allowance.grant(USDC, MESSENGER, amount);
-        ITokenMessengerV2(MESSENGER)
-            .depositForBurn(amount, DEST_DOMAIN, c.destWallet, USDC, bytes32(0), maxFee, threshold);
-        Allowance.end(USDC, MESSENGER);
-        uint256 burned = balanceBefore - IERC20(USDC).balanceOf(address(this));
-        if (burned != amount) revert BurnedOther(burned, amount);
-        emit Burned(address(this), USDC, amount, fee, maxFee, DEST_DOMAIN, c.destWallet);
     }
 }

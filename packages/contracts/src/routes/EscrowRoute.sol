@@ -3,11 +3,11 @@ pragma solidity 0.8.37;
 
 import { IEscrow } from "../interfaces/IEscrow.sol";
 import { IEscrowRoute } from "../interfaces/IEscrowRoute.sol";
-import { Allowance } from "../types/Allowance.sol";
 import { Commitment } from "../types/Commitment.sol";
+import { Plan } from "../types/Plan.sol";
 
 /// @title Base of the escrow routes: the pair and the lock
-/// @notice The escrow holds the deposit until an attestor has seen the delivery or the deposit is
+/// @notice The escrow holds the deposit until the attestors have seen the delivery or the deposit is
 /// returned. A route adds the promised minimum.
 abstract contract EscrowRoute is IEscrowRoute {
     uint256 internal constant BPS = 10_000;
@@ -69,17 +69,20 @@ abstract contract EscrowRoute is IEscrowRoute {
         if (c.destToken != DEST_TOKEN) revert WrongDestToken(c.destToken, DEST_TOKEN);
     }
 
-    /// @dev Runs in the wallet. Leaves no allowance behind.
-    function _lock(Commitment calldata c, address token, uint256 amount, uint256 promised)
+    /// @dev Returns the plan that locks the whole deposit.
+    function _lock(Commitment calldata c, uint256 amount, uint256 promised)
         internal
+        view
+        returns (Plan memory)
     {
         if (promised == 0) revert NothingPromised(amount, c.maxFeeBps);
-        if (token == address(0)) {
-            IEscrow(ESCROW).lock{ value: amount }(c, token, amount, promised, DELIVERY);
-            return;
-        }
-        Allowance.grant(token, ESCROW, amount);
-        IEscrow(ESCROW).lock(c, token, amount, promised, DELIVERY);
-        Allowance.end(token, ESCROW);
+        return Plan({
+            fee: 0,
+            feeRecipient: address(0),
+            to: ESCROW,
+            least: 0,
+            promised: promised,
+            delivery: DELIVERY
+        });
     }
 }

@@ -2,9 +2,11 @@
 pragma solidity 0.8.37;
 
 import { Math } from "@openzeppelin/contracts/utils/math/Math.sol";
+import { IChargedRoute } from "../interfaces/IChargedRoute.sol";
 import { IRoute } from "../interfaces/IRoute.sol";
 import { ISwapCctpRoute } from "../interfaces/ISwapCctpRoute.sol";
 import { Commitment } from "../types/Commitment.sol";
+import { Plan } from "../types/Plan.sol";
 import { RouteFee, RouteFeeLib } from "../types/RouteFee.sol";
 import { CctpBurn } from "./CctpBurn.sol";
 import { ChargedRoute } from "./ChargedRoute.sol";
@@ -14,7 +16,7 @@ import { UniswapSwap } from "./UniswapSwap.sol";
 /// @notice Trust: that of `UniswapSwap`, then Circle.
 contract SwapCctpRoute is ISwapCctpRoute, UniswapSwap, CctpBurn {
     constructor(Config memory config_)
-        ChargedRoute(config_.evmChainId, config_.feeRecipient)
+        ChargedRoute(config_.evmChainId, config_.factory, config_.feeRecipient)
         UniswapSwap(
             config_.factory,
             Pool({
@@ -25,7 +27,8 @@ contract SwapCctpRoute is ISwapCctpRoute, UniswapSwap, CctpBurn {
                 tokenOut: config_.usdc,
                 decimalsOut: config_.usdcDecimals,
                 fee: config_.poolFee
-            })
+            }),
+            config_.limits
         )
         CctpBurn(
             config_.usdc,
@@ -37,16 +40,34 @@ contract SwapCctpRoute is ISwapCctpRoute, UniswapSwap, CctpBurn {
     { }
 
     /// @inheritdoc IRoute
-    function deliver(Commitment calldata c, address token, uint256 amount, bytes calldata data)
-        external
-    {
+    function plan(
+        Commitment calldata c,
+        address wallet,
+        address token,
+        uint256 amount,
+        bytes calldata data
+    ) external view returns (Plan memory) {
         _check(c, token, TOKEN_IN, DEST_CHAIN, DEST_TOKEN);
+        (Order memory order,, uint32 threshold) = _decode(data);
+        _checkBurn(c, threshold);
+        return _planSwap(c, wallet, amount, order, address(this));
+    }
+
+    /// @inheritdoc IChargedRoute
+    function complete(
+        Commitment calldata c,
+        address wallet,
+        address,
+        uint256 amount,
+        uint256,
+        bytes calldata data
+    ) external onlyFactory {
         (Order memory order, uint256 maxFee, uint32 threshold) = _decode(data);
-        Fill memory fill = _swap(c, amount, order, address(this));
+        Fill memory fill = _swap(c, wallet, amount, order, address(this));
         uint256 left = RouteFeeLib.cap(amount, c.maxFeeBps) - fill.charged;
         uint256 cap = Math.mulDiv(left, fill.amountOut, fill.amountIn);
         if (maxFee > cap) revert FeeAboveCap(maxFee, cap);
-        _burn(c, fill.amountOut, 0, maxFee, threshold);
+        _burn(c, wallet, fill.amountOut, 0, maxFee, threshold);
     }
 
     /// @inheritdoc ISwapCctpRoute
@@ -65,7 +86,8 @@ contract SwapCctpRoute is ISwapCctpRoute, UniswapSwap, CctpBurn {
             destChain: DEST_CHAIN,
             destToken: DEST_TOKEN,
             destDomain: DEST_DOMAIN,
-            feeRecipient: FEE_RECIPIENT
+            feeRecipient: FEE_RECIPIENT,
+            limits: _limits()
         });
     }
 
@@ -75,7 +97,13 @@ contract SwapCctpRoute is ISwapCctpRoute, UniswapSwap, CctpBurn {
         returns (Order memory order, uint256 maxFee, uint32 threshold)
     {
         (
-            order.price, order.signature, order.fee, order.minOut, order.deadline, maxFee, threshold
+            order.price,
+            order.signatures,
+            order.fee,
+            order.minOut,
+            order.deadline,
+            maxFee,
+            threshold
         ) = abi.decode(data, (Price, bytes, RouteFee, uint256, uint256, uint256, uint32));
     }
 }

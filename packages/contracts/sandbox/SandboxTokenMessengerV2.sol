@@ -3,18 +3,27 @@ pragma solidity 0.8.37;
 
 import { IERC20 } from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import { SafeERC20 } from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
-import { IMessageHandlerV2 } from "../interfaces/external/IMessageHandlerV2.sol";
-import { IMessageTransmitterV2 } from "../interfaces/external/IMessageTransmitterV2.sol";
-import { ITokenMessengerV2 } from "../interfaces/external/ITokenMessengerV2.sol";
-import { Address32 } from "../types/Address32.sol";
+import { IMessageHandlerV2 } from "../src/interfaces/external/IMessageHandlerV2.sol";
+import { IMessageTransmitterV2 } from "../src/interfaces/external/IMessageTransmitterV2.sol";
+import { ITokenMessengerV2 } from "../src/interfaces/external/ITokenMessengerV2.sol";
+import { Address32 } from "../src/types/Address32.sol";
 import { TestToken } from "./TestToken.sol";
 
 /// @title A double of Circle's TokenMessengerV2 and TokenMinterV2
 /// @notice Has its functions, events, checks, revert reasons and message format, without its roles,
-/// denylist, burn limits and proxy. One token; the deployer links it to others. Supply is conserved:
+/// denylist and proxy; burns have no limit until one is set. One token; the deployer links it to others. Supply is conserved:
 /// the linked messenger mints the burned amount. Never use it on a real chain.
 contract SandboxTokenMessengerV2 is ITokenMessengerV2, IMessageHandlerV2 {
     using SafeERC20 for IERC20;
+
+    /// @dev The first arguments of a burn, to avoid "stack too deep".
+    struct Burn {
+        uint256 amount;
+        uint32 domain;
+        bytes32 mintRecipient;
+        address token;
+        bytes32 destinationCaller;
+    }
 
     uint256 private constant BODY_LENGTH = 228;
     uint32 private constant LEAST_FINALITY = 500;
@@ -30,6 +39,9 @@ contract SandboxTokenMessengerV2 is ITokenMessengerV2, IMessageHandlerV2 {
     /// @notice Circle's fee switch: the smallest `maxFee` that a burn must allow.
     uint256 public minFee;
     mapping(uint32 domain => bytes32) public remoteTokenMessengers;
+
+    /// @notice Largest burn of a token in one message, which Circle keeps in TokenMinterV2.
+    mapping(address token => uint256) public burnLimitsPerMessage;
     mapping(uint32 domain => bytes32) private _remoteTokens;
 
     modifier onlyDeployer() {
@@ -50,6 +62,16 @@ contract SandboxTokenMessengerV2 is ITokenMessengerV2, IMessageHandlerV2 {
         localMessageTransmitter = transmitter;
         TOKEN = TestToken(token);
         feeRecipient = feeRecipient_;
+        burnLimitsPerMessage[token] = type(uint256).max;
+    }
+
+    /// @notice The contract that mints and holds the burn limits: this one.
+    function localMinter() external view returns (address) {
+        return address(this);
+    }
+
+    function setMaxBurnAmountPerMessage(address token, uint256 limit) external onlyDeployer {
+        burnLimitsPerMessage[token] = limit;
     }
 
     /// @notice Links the token to the token and messenger of another domain.
@@ -76,32 +98,31 @@ contract SandboxTokenMessengerV2 is ITokenMessengerV2, IMessageHandlerV2 {
         uint256 maxFee,
         uint32 minFinalityThreshold
     ) external {
-        require(amount > 0, "Amount must be nonzero");
-        require(mintRecipient != 0, "Mint recipient must be nonzero");
-        require(maxFee < amount, "Max fee must be less than amount");
-        require(maxFee >= getMinFeeAmount(amount), "Insufficient max fee");
-        bytes32 messenger = remoteTokenMessengers[destinationDomain];
-        require(messenger != 0, "No TokenMessenger for domain");
-        require(burnToken == address(TOKEN), "Burn token not supported");
-
-        IERC20(burnToken).safeTransferFrom(msg.sender, address(this), amount);
-        TOKEN.burn(amount);
-        bytes memory body = _formatBody(mintRecipient, amount, maxFee);
-        IMessageTransmitterV2(localMessageTransmitter)
-            .sendMessage(
-                destinationDomain, messenger, destinationCaller, minFinalityThreshold, body
-            );
-        emit DepositForBurn(
-            burnToken,
-            amount,
-            msg.sender,
-            mintRecipient,
-            destinationDomain,
-            messenger,
-            destinationCaller,
+        _burn(
+            Burn(amount, destinationDomain, mintRecipient, burnToken, destinationCaller),
             maxFee,
             minFinalityThreshold,
             ""
+        );
+    }
+
+    /// @inheritdoc ITokenMessengerV2
+    function depositForBurnWithHook(
+        uint256 amount,
+        uint32 destinationDomain,
+        bytes32 mintRecipient,
+        address burnToken,
+        bytes32 destinationCaller,
+        uint256 maxFee,
+        uint32 minFinalityThreshold,
+        bytes calldata hookData
+    ) external {
+        require(hookData.length > 0, "Hook data is empty");
+        _burn(
+            Burn(amount, destinationDomain, mintRecipient, burnToken, destinationCaller),
+            maxFee,
+            minFinalityThreshold,
+            hookData
         );
     }
 
@@ -134,6 +155,46 @@ contract SandboxTokenMessengerV2 is ITokenMessengerV2, IMessageHandlerV2 {
         require(amount > 1, "Amount too low");
         uint256 least = amount * minFee / MIN_FEE_MULTIPLIER;
         return least == 0 ? 1 : least;
+    }
+
+    function _burn(
+        Burn memory burn,
+        uint256 maxFee,
+        uint32 minFinalityThreshold,
+        bytes memory hookData
+    ) private {
+        require(burn.amount > 0, "Amount must be nonzero");
+        require(burn.mintRecipient != 0, "Mint recipient must be nonzero");
+        require(maxFee < burn.amount, "Max fee must be less than amount");
+        require(maxFee >= getMinFeeAmount(burn.amount), "Insufficient max fee");
+        bytes32 messenger = remoteTokenMessengers[burn.domain];
+        require(messenger != 0, "No TokenMessenger for domain");
+        require(burn.token == address(TOKEN), "Burn token not supported");
+        require(burnLimitsPerMessage[burn.token] > 0, "Burn token not supported");
+        require(burn.amount <= burnLimitsPerMessage[burn.token], "Burn amount exceeds per tx limit");
+
+        IERC20(burn.token).safeTransferFrom(msg.sender, address(this), burn.amount);
+        TOKEN.burn(burn.amount);
+        IMessageTransmitterV2(localMessageTransmitter)
+            .sendMessage(
+                burn.domain,
+                messenger,
+                burn.destinationCaller,
+                minFinalityThreshold,
+                bytes.concat(_formatBody(burn.mintRecipient, burn.amount, maxFee), hookData)
+            );
+        emit DepositForBurn(
+            burn.token,
+            burn.amount,
+            msg.sender,
+            burn.mintRecipient,
+            burn.domain,
+            messenger,
+            burn.destinationCaller,
+            maxFee,
+            minFinalityThreshold,
+            hookData
+        );
     }
 
     function _mint(uint32 sourceDomain, bytes calldata body) private {

@@ -2,9 +2,9 @@
 pragma solidity 0.8.37;
 
 import { ECDSA } from "@openzeppelin/contracts/utils/cryptography/ECDSA.sol";
-import { IMessageHandlerV2 } from "../interfaces/external/IMessageHandlerV2.sol";
-import { IMessageTransmitterV2 } from "../interfaces/external/IMessageTransmitterV2.sol";
-import { Address32 } from "../types/Address32.sol";
+import { IMessageHandlerV2 } from "../src/interfaces/external/IMessageHandlerV2.sol";
+import { IMessageTransmitterV2 } from "../src/interfaces/external/IMessageTransmitterV2.sol";
+import { Address32 } from "../src/types/Address32.sol";
 
 /// @title A double of Circle's MessageTransmitterV2
 /// @notice Has its functions, events, checks, revert reasons and message format, without its roles,

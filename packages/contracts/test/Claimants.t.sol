@@ -23,7 +23,7 @@ contract ClaimantsTest is Fixture {
         _role = factory.ATTESTOR();
         usdcThere.mint(address(delivery), 100 ether);
         _id = lockDeposit(AMOUNT);
-        IDelivery.Order memory order = orderOf(0, PAID);
+        IDelivery.Order memory order = payoutOf(_id, PAID);
         bytes memory signature = signDeliver(ATTESTOR_KEY, order);
         vm.prank(SETTLER);
         delivery.deliver(order, signature);
@@ -70,7 +70,7 @@ contract ClaimantsTest is Fixture {
         bytes memory signature = signClaim(ATTESTOR_KEY, _id, PAID, block.timestamp);
         uint256 before = gasleft();
         vm.prank(RELAYER);
-        escrow.claim(_id, PAID, block.timestamp, signature);
+        escrow.claim(lockOf(_id), PAID, block.timestamp, signature);
         assertTrue(before - gasleft() < 150_000, "gas");
     }
 
@@ -91,7 +91,7 @@ contract ClaimantsTest is Fixture {
         factory.setRelayer(OTHER_RELAYER, false);
         bytes memory noRelayer = abi.encodeWithSelector(IEscrow.NotRelayer.selector, OTHER_RELAYER);
         bytes memory noAttestor =
-            abi.encodeWithSelector(IEscrow.NotAttestor.selector, vm.addr(OTHER_KEY));
+            abi.encodeWithSelector(IDepositFactory.NotAttestor.selector, vm.addr(OTHER_KEY));
         _claim(OTHER_RELAYER, ATTESTOR_KEY, _id, noRelayer);
         _claim(RELAYER, OTHER_KEY, _id, noAttestor);
         vm.warp(block.timestamp + 1);
@@ -107,28 +107,30 @@ contract ClaimantsTest is Fixture {
         factory.setRelayer(RELAYER, false);
         vm.expectRevert(abi.encodeWithSelector(IEscrow.NotRelayer.selector, RELAYER));
         vm.prank(RELAYER);
-        escrow.returnToWallet(second, block.timestamp, signature);
+        escrow.returnToWallet(lockOf(second), block.timestamp, signature);
         vm.prank(OWNER);
         factory.setRelayer(RELAYER, true);
         _removeAttestor(GUARDIAN);
-        vm.expectRevert(abi.encodeWithSelector(IEscrow.NotAttestor.selector, vm.addr(ATTESTOR_KEY)));
+        vm.expectRevert(
+            abi.encodeWithSelector(IDepositFactory.NotAttestor.selector, vm.addr(ATTESTOR_KEY))
+        );
         vm.prank(RELAYER);
-        escrow.returnToWallet(second, block.timestamp, signature);
+        escrow.returnToWallet(lockOf(second), block.timestamp, signature);
     }
 
     function test_deliverAndRefund_RevertForARemovedAttestor() public {
         IDelivery.Order memory order = orderOf(1, PAID);
         bytes memory signature = signDeliver(ATTESTOR_KEY, order);
         address wallet = factory.predict(order.c);
-        bytes memory refund = signRefund(ATTESTOR_KEY, wallet, address(usdc), block.timestamp);
+        bytes memory refund = signRefund(ATTESTOR_KEY, wallet, address(usdc), ALL, block.timestamp);
         _removeAttestor(GUARDIAN);
         address removed = vm.addr(ATTESTOR_KEY);
-        vm.expectRevert(abi.encodeWithSelector(IDelivery.NotAttestor.selector, removed));
+        vm.expectRevert(abi.encodeWithSelector(IDepositFactory.NotAttestor.selector, removed));
         vm.prank(SETTLER);
         delivery.deliver(order, signature);
         vm.expectRevert(abi.encodeWithSelector(IDepositFactory.NotAttestor.selector, removed));
         vm.prank(RELAYER);
-        factory.refundBySignature(order.c, address(usdc), block.timestamp, refund);
+        factory.refundBySignature(order.c, address(usdc), ALL, 1, block.timestamp, refund);
     }
 
     function test_lock_RevertsWithoutAnAttestorToClaimIt() public {
@@ -153,7 +155,7 @@ contract ClaimantsTest is Fixture {
         address[] memory twice = new address[](2);
         (twice[0], twice[1]) = (STRANGER, STRANGER);
         vm.prank(OWNER);
-        factory.seal(none(), none(), twice);
+        factory.seal(none(), none(), twice, 1, TREASURY);
         assertTrue(factory.hasEnoughAttestors(), "one");
         vm.prank(GUARDIAN);
         factory.remove(_role, STRANGER);
@@ -201,13 +203,13 @@ contract ClaimantsTest is Fixture {
             abi.encodeWithSelector(IEscrow.NotLocked.selector, _id, IEscrow.LockState.Claimed)
         );
         vm.prank(REFUNDEE);
-        escrow.takeBack(_id, remoteCommitment());
+        escrow.takeBack(lockOf(_id), remoteCommitment());
     }
 
     function _claim(address relayer, uint256 key, bytes32 id, bytes memory reason) private {
         bytes memory signature = signClaim(key, id, PAID, block.timestamp);
         if (reason.length != 0) vm.expectRevert(reason);
         vm.prank(relayer);
-        escrow.claim(id, PAID, block.timestamp, signature);
+        escrow.claim(lockOf(id), PAID, block.timestamp, signature);
     }
 }

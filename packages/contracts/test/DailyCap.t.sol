@@ -2,6 +2,7 @@
 pragma solidity 0.8.37;
 
 import { Delivery } from "../src/Delivery.sol";
+import { IDailyCaps } from "../src/interfaces/IDailyCaps.sol";
 import { IDelivery } from "../src/interfaces/IDelivery.sol";
 import { IGoverned } from "../src/interfaces/IGoverned.sol";
 import { RollingCap } from "../src/types/RollingCap.sol";
@@ -16,7 +17,7 @@ contract DailyCapTest is Fixture {
 
     function setUp() public override {
         super.setUp();
-        delivery = new Delivery(OWNER, GUARDIAN, DELAY, address(factory), THERE, TREASURY);
+        delivery = newDelivery();
         vm.prank(OWNER);
         delivery.seal(listOf(SETTLER), capsOf(address(usdcThere), CAP));
         usdcThere.mint(address(delivery), 1000 ether);
@@ -40,7 +41,7 @@ contract DailyCapTest is Fixture {
         assertEq(delivery.capLeft(address(usdcThere)), 40 ether, "left");
         IDelivery.Order memory order = orderOf(_seq, 40 ether + 1);
         _expectAboveCap(order, address(usdcThere), 40 ether);
-        assertTrue(!delivery.isDelivered(delivery.deliveryIdOf(order)), "still to be delivered");
+        assertTrue(!isDelivered(order), "still to be delivered");
         _deliver(40 ether);
         assertEq(delivery.capLeft(address(usdcThere)), 0, "used up");
         assertEq(usdcThere.balanceOf(RECIPIENT), CAP, "the cap");
@@ -76,12 +77,12 @@ contract DailyCapTest is Fixture {
         delivery.executeCapRaise(address(usdcThere));
         vm.warp(eta);
         vm.expectEmit(address(delivery));
-        emit IDelivery.CapSet(address(usdcThere), CAP + 1);
+        emit IDailyCaps.CapSet(address(usdcThere), CAP + 1);
         vm.prank(OWNER);
         delivery.executeCapRaise(address(usdcThere));
         assertEq(delivery.capOf(address(usdcThere)), CAP + 1, "raised");
         vm.expectRevert(
-            abi.encodeWithSelector(IDelivery.NoCapRaisePending.selector, address(usdcThere))
+            abi.encodeWithSelector(IDailyCaps.NoCapRaisePending.selector, address(usdcThere))
         );
         vm.prank(OWNER);
         delivery.executeCapRaise(address(usdcThere));
@@ -99,11 +100,11 @@ contract DailyCapTest is Fixture {
     }
 
     function test_raise_RevertsWhenItIsNoneOrOneIsPending() public {
-        vm.expectRevert(abi.encodeWithSelector(IDelivery.NotHigher.selector, CAP, CAP));
+        vm.expectRevert(abi.encodeWithSelector(IDailyCaps.NotHigher.selector, CAP, CAP));
         _schedule(CAP);
         _schedule(CAP + 1);
         vm.expectRevert(
-            abi.encodeWithSelector(IDelivery.CapRaisePending.selector, address(usdcThere))
+            abi.encodeWithSelector(IDailyCaps.CapRaisePending.selector, address(usdcThere))
         );
         _schedule(CAP + 2);
     }
@@ -115,7 +116,7 @@ contract DailyCapTest is Fixture {
         (, uint256 eta) = delivery.capRaiseOf(address(usdcThere));
         assertEq(eta, 0, "none");
         vm.expectRevert(
-            abi.encodeWithSelector(IDelivery.NoCapRaisePending.selector, address(usdcThere))
+            abi.encodeWithSelector(IDailyCaps.NoCapRaisePending.selector, address(usdcThere))
         );
         vm.prank(GUARDIAN);
         delivery.cancelCapRaise(address(usdcThere));
@@ -136,7 +137,7 @@ contract DailyCapTest is Fixture {
     }
 
     function test_lower_RevertsForOthersAndWhenItIsNone() public {
-        vm.expectRevert(abi.encodeWithSelector(IDelivery.NotLower.selector, CAP, CAP));
+        vm.expectRevert(abi.encodeWithSelector(IDailyCaps.NotLower.selector, CAP, CAP));
         vm.prank(OWNER);
         delivery.lowerCap(address(usdcThere), CAP);
         vm.expectRevert(abi.encodeWithSelector(IGoverned.NotOwnerOrGuardian.selector, SETTLER));
@@ -168,7 +169,7 @@ contract DailyCapTest is Fixture {
     function _expectAboveCap(IDelivery.Order memory order, address token, uint256 left) private {
         bytes memory signature = signDeliver(ATTESTOR_KEY, order);
         vm.expectRevert(
-            abi.encodeWithSelector(IDelivery.AboveDailyCap.selector, token, order.amount, left)
+            abi.encodeWithSelector(IDailyCaps.AboveDailyCap.selector, token, order.amount, left)
         );
         vm.prank(SETTLER);
         delivery.deliver(order, signature);

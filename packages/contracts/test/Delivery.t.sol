@@ -3,6 +3,7 @@ pragma solidity 0.8.37;
 
 import { Delivery } from "../src/Delivery.sol";
 import { IDelivery } from "../src/interfaces/IDelivery.sol";
+import { IDepositFactory } from "../src/interfaces/IDepositFactory.sol";
 import { IEscrow } from "../src/interfaces/IEscrow.sol";
 import { IGoverned } from "../src/interfaces/IGoverned.sol";
 import { Address32 } from "../src/types/Address32.sol";
@@ -18,30 +19,39 @@ contract DeliveryTest is Fixture {
         usdcThere.mint(address(delivery), INVENTORY);
     }
 
-    function test_constructor_RevertsWhenFactoryOrTreasuryIsZero() public {
+    function test_constructor_RevertsWhenFactoryIsZero() public {
         vm.expectRevert(abi.encodeWithSelector(IGoverned.ZeroAddress.selector));
-        new Delivery(OWNER, GUARDIAN, DELAY, address(0), THERE, TREASURY);
-        vm.expectRevert(abi.encodeWithSelector(IGoverned.ZeroAddress.selector));
-        new Delivery(OWNER, GUARDIAN, DELAY, address(factory), THERE, address(0));
+        new Delivery(OWNER, GUARDIAN, DELAY, address(0), THERE, WINDOW);
+    }
+
+    /// @dev The window must end far before the first take-back.
+    function test_constructor_RevertsWhenTheWindowIsNoneOrTooLong() public {
+        uint256[2] memory windows = [uint256(0), 24 hours + 1];
+        for (uint256 i; i < windows.length; ++i) {
+            vm.expectRevert(
+                abi.encodeWithSelector(IDelivery.InvalidPayoutWindow.selector, windows[i], 24 hours)
+            );
+            new Delivery(OWNER, GUARDIAN, DELAY, address(factory), THERE, windows[i]);
+        }
+        new Delivery(OWNER, GUARDIAN, DELAY, address(factory), THERE, 24 hours);
     }
 
     function test_getters_AreWhatWasBuiltIn() public view {
+        assertEq(delivery.PAYOUT_WINDOW(), WINDOW, "payout window");
         assertEq(delivery.factory(), address(factory), "factory");
         assertEq(delivery.bridgeId(), THERE, "bridge id");
-        assertEq(delivery.treasury(), TREASURY, "treasury");
         assertTrue(delivery.isSettler(SETTLER), "settler");
         assertTrue(delivery.isSealed(), "sealed");
     }
 
     function test_deliver_LockDeliverClaimFromEndToEnd() public {
         bytes32 id = lockDeposit(1_000_000);
-        IEscrow.Lock memory held = escrow.lockOf(id);
-        assertEq(_deliver(orderOf(held.seq, PAID)), id, "both sides agree on the id");
+        assertEq(_deliver(payoutOf(id, PAID)), id, "both sides agree on the id");
         assertEq(usdcThere.balanceOf(RECIPIENT), PAID, "recipient");
-        assertTrue(delivery.isDelivered(id), "delivered");
+        assertTrue(isDelivered(id), "delivered");
         bytes memory signature = signClaim(ATTESTOR_KEY, id, PAID, block.timestamp);
         vm.prank(RELAYER);
-        escrow.claim(id, PAID, block.timestamp, signature);
+        escrow.claim(lockOf(id), PAID, block.timestamp, signature);
         assertEq(usdc.balanceOf(TREASURY), 1_000_000, "treasury");
     }
 
@@ -69,7 +79,6 @@ contract DeliveryTest is Fixture {
         IDelivery.Order memory order = orderOf(0, PAID);
         bytes32 id = _deliver(order);
         order.amount = 1;
-        order.deadline += 1;
         _expect(order, abi.encodeWithSelector(IDelivery.AlreadyDelivered.selector, id));
         assertEq(usdcThere.balanceOf(RECIPIENT), PAID, "once");
     }
@@ -83,7 +92,7 @@ contract DeliveryTest is Fixture {
     }
 
     function test_deliver_RevertsWhenNobodyWasListed() public {
-        delivery = new Delivery(OWNER, GUARDIAN, DELAY, address(factory), THERE, TREASURY);
+        delivery = newDelivery();
         _expect(orderOf(0, PAID), abi.encodeWithSelector(IDelivery.NotSettler.selector, SETTLER));
     }
 
@@ -99,10 +108,28 @@ contract DeliveryTest is Fixture {
         _expect(order, abi.encodeWithSelector(IDelivery.WrongDestChain.selector, HERE, THERE));
     }
 
-    function test_deliver_RevertsWhenExpired() public {
+    function test_deliver_PaysUntilTheEndOfTheWindow() public {
         IDelivery.Order memory order = orderOf(0, PAID);
-        order.deadline = START - 1;
-        _expect(order, abi.encodeWithSelector(IDelivery.Expired.selector, START - 1, START));
+        vm.warp(START + WINDOW);
+        _deliver(order);
+        order = orderOf(1, PAID);
+        order.lockedAt = uint64(START - 1);
+        _expect(
+            order,
+            abi.encodeWithSelector(
+                IDelivery.PayoutWindowOver.selector, START - 1 + WINDOW, START + WINDOW
+            )
+        );
+    }
+
+    function test_deliver_RevertsBelowTheMinimumOfTheLock() public {
+        bytes32 id = lockDeposit(1_000_000);
+        uint256 minOut = lockOf(id).minOut;
+        _expect(
+            payoutOf(id, minOut - 1),
+            abi.encodeWithSelector(IDelivery.BelowMinimum.selector, minOut - 1, minOut)
+        );
+        _deliver(payoutOf(id, minOut));
     }
 
     function test_deliver_RevertsWhenAmountIsZero() public {
@@ -138,7 +165,7 @@ contract DeliveryTest is Fixture {
         IDelivery.Order memory order = orderOf(0, PAID);
         bytes memory signature = signDeliver(STRANGER_KEY, order);
         vm.expectRevert(
-            abi.encodeWithSelector(IDelivery.NotAttestor.selector, vm.addr(STRANGER_KEY))
+            abi.encodeWithSelector(IDepositFactory.NotAttestor.selector, vm.addr(STRANGER_KEY))
         );
         vm.prank(SETTLER);
         delivery.deliver(order, signature);
@@ -147,7 +174,7 @@ contract DeliveryTest is Fixture {
     function test_deliver_RevertsWhenSignatureIsMalleated() public {
         IDelivery.Order memory order = orderOf(0, PAID);
         bytes memory signature = malleate(signDeliver(ATTESTOR_KEY, order));
-        vm.expectRevert(abi.encodeWithSelector(IDelivery.NotAttestor.selector, address(0)));
+        vm.expectRevert(abi.encodeWithSelector(IDepositFactory.NotAttestor.selector, address(0)));
         vm.prank(SETTLER);
         delivery.deliver(order, signature);
     }
@@ -155,7 +182,7 @@ contract DeliveryTest is Fixture {
     function test_deliver_RevertsWhenSignatureIsForAnotherDelivery() public {
         IDelivery.Order memory order = orderOf(0, PAID);
         bytes memory signature = signDeliver(ATTESTOR_KEY, order);
-        delivery = new Delivery(OWNER, GUARDIAN, DELAY, address(factory), THERE, TREASURY);
+        delivery = newDelivery();
         vm.prank(OWNER);
         delivery.seal(listOf(SETTLER), capsOf(address(usdcThere), 1 ether));
         vm.expectRevert();
@@ -167,7 +194,7 @@ contract DeliveryTest is Fixture {
         IDelivery.Order memory order = orderOf(0, PAID);
         bytes memory signature = signDeliver(ATTESTOR_KEY, order);
         bytes32 before = keccak256(abi.encode(order));
-        field = field % 8;
+        field = field % 10;
         if (field == 0) order.c.destWallet = bytes32(uint256(uint160(value)));
         if (field == 1) order.c.userId = bytes32(value);
         if (field == 2) order.srcChain = uint16(value);
@@ -175,7 +202,9 @@ contract DeliveryTest is Fixture {
         if (field == 4) order.srcToken = bytes32(value);
         if (field == 5) order.seq = uint64(value);
         if (field == 6) order.amount = value;
-        if (field == 7) order.deadline = value;
+        if (field == 7) order.lockedAmount = value;
+        if (field == 8) order.minOut = value;
+        if (field == 9) order.lockedAt = uint64(value);
         vm.assume(keccak256(abi.encode(order)) != before);
         vm.expectRevert();
         vm.prank(SETTLER);

@@ -30,28 +30,28 @@ contract DepositFactoryTest is Fixture {
     function test_seal_RevertsWhenSealedAlready() public {
         vm.expectRevert(abi.encodeWithSelector(IGoverned.AlreadySealed.selector));
         vm.prank(OWNER);
-        factory.seal(none(), none(), none());
+        factory.seal(none(), none(), none(), 1, TREASURY);
     }
 
     function test_seal_RevertsWhenCallerIsNotOwner() public {
         DepositFactory fresh = new DepositFactory(OWNER, GUARDIAN, DELAY);
         vm.expectRevert(abi.encodeWithSelector(IGoverned.NotOwner.selector, GUARDIAN));
         vm.prank(GUARDIAN);
-        fresh.seal(none(), none(), none());
+        fresh.seal(none(), none(), none(), 1, TREASURY);
     }
 
     function test_seal_RevertsWhenRouteHasNoCode() public {
         DepositFactory fresh = new DepositFactory(OWNER, GUARDIAN, DELAY);
         vm.expectRevert(abi.encodeWithSelector(IDepositFactory.NoCode.selector, STRANGER));
         vm.prank(OWNER);
-        fresh.seal(listOf(STRANGER), none(), none());
+        fresh.seal(listOf(STRANGER), none(), none(), 1, TREASURY);
     }
 
     function test_seal_RevertsWhenAttestorIsZero() public {
         DepositFactory fresh = new DepositFactory(OWNER, GUARDIAN, DELAY);
         vm.expectRevert(abi.encodeWithSelector(IGoverned.ZeroAddress.selector));
         vm.prank(OWNER);
-        fresh.seal(none(), none(), listOf(address(0)));
+        fresh.seal(none(), none(), listOf(address(0)), 1, TREASURY);
     }
 
     function test_setRelayer_OwnerSwitchesOnAndGuardianOff() public {
@@ -118,7 +118,7 @@ contract DepositFactoryTest is Fixture {
         IDepositFactory.Job memory job = transferJob(50);
         address wallet = factory.predict(job.c);
         usdc.mint(wallet, 10_000);
-        vm.expectEmit(wallet);
+        vm.expectEmit(job.route);
         emit ITransferRoute.Transferred(wallet, RECIPIENT, address(usdc), 9950, 50);
         vm.expectEmit(address(factory));
         emit IDepositFactory.Settled(wallet, address(usdc), address(transferRoute), 10_000);
@@ -128,6 +128,47 @@ contract DepositFactoryTest is Fixture {
         assertEq(usdc.balanceOf(RECIPIENT), 29_850, "recipient");
         assertEq(usdc.balanceOf(FEES), 150, "fees");
         assertEq(usdc.balanceOf(wallet), 0, "wallet");
+    }
+
+    function test_T191_settle_TakesAPart() public {
+        IDepositFactory.Job memory job = transferJob(50);
+        job.maxAmount = 6000;
+        address wallet = factory.predict(job.c);
+        usdc.mint(wallet, 10_000);
+        vm.expectEmit(address(factory));
+        emit IDepositFactory.Settled(wallet, address(usdc), address(transferRoute), 6000);
+        assertEq(settle(job), 6000, "part");
+        assertEq(usdc.balanceOf(wallet), 4000, "left");
+        assertEq(settle(job), 4000, "rest");
+        assertEq(usdc.balanceOf(RECIPIENT), 9950, "recipient");
+        assertEq(usdc.balanceOf(FEES), 50, "fees");
+    }
+
+    function test_T191_settle_RevertsWhenAPartTakesTooLittle() public {
+        LeavesOneBehindToken token = new LeavesOneBehindToken();
+        IDepositFactory.Job memory job = _anyTokenJob(address(token));
+        job.maxAmount = 60;
+        address wallet = factory.predict(job.c);
+        token.mint(wallet, 100);
+        vm.expectRevert(
+            abi.encodeWithSelector(IDepositFactory.Leftover.selector, wallet, address(token), 41)
+        );
+        settle(job);
+    }
+
+    function testFuzz_T191_settle_PartsTakeNoMoreFeeThanTheWhole(
+        uint96 balance,
+        uint96 part,
+        uint16 feeBps
+    ) public {
+        IDepositFactory.Job memory job = transferJob(uint16(bound(feeBps, 0, 50)));
+        job.maxAmount = bound(part, 1, type(uint96).max);
+        uint256 total = bound(balance, 1, 20 * job.maxAmount);
+        address wallet = factory.predict(job.c);
+        usdc.mint(wallet, total);
+        while (usdc.balanceOf(wallet) != 0) settle(job);
+        assertEq(usdc.balanceOf(RECIPIENT) + usdc.balanceOf(FEES), total, "all");
+        assertTrue(usdc.balanceOf(FEES) <= total * job.c.maxFeeBps / 10_000, "fees");
     }
 
     function test_settle_RevertsWhenNotSealed() public {
@@ -234,7 +275,7 @@ contract DepositFactoryTest is Fixture {
         Commitment memory other = localCommitment(address(usdc));
         other.refundAuthority = word(address(token));
         usdc.mint(factory.predict(other), 100);
-        token.arm(address(factory), abi.encodeCall(factory.refund, (other, address(usdc))));
+        token.arm(address(factory), abi.encodeCall(factory.refund, (other, address(usdc), ALL)));
         settle(job);
         assertTrue(!token.succeeded(), "inner refund fails");
         assertEq(usdc.balanceOf(factory.predict(other)), 100, "other wallet untouched");
@@ -265,14 +306,16 @@ contract DepositFactoryTest is Fixture {
         uint16 feeBps
     ) public {
         vm.assume(amount > 0 && recipient != 0);
+        (c.routes, c.flags) = (0, c.flags % 2);
         c.destChain = HERE;
         c.destToken = word(address(usdc));
         c.destWallet = word(address(recipient));
         address wallet = factory.predict(c);
         vm.assume(address(recipient) != wallet && address(recipient) != FEES);
         usdc.mint(wallet, amount);
-        IDepositFactory.Job memory job =
-            IDepositFactory.Job(c, address(usdc), address(transferRoute), feeOf(feeBps));
+        IDepositFactory.Job memory job = IDepositFactory.Job(
+            c, address(usdc), 0, address(transferRoute), feeOf(feeBps), noProof()
+        );
         vm.prank(RELAYER);
         try factory.settle(job) {
             uint256 fee = usdc.balanceOf(FEES);
@@ -288,7 +331,7 @@ contract DepositFactoryTest is Fixture {
         Commitment memory c = localCommitment(address(usdc));
         address wallet = factory.predict(c);
         usdc.mint(wallet, 100);
-        Commitment memory other = _changed(c, field % 8, value);
+        Commitment memory other = _changed(c, field % 10, value);
         vm.assume(factory.hashOf(other) != factory.hashOf(c));
         assertTrue(factory.predict(other) != wallet, "another address");
         IDepositFactory.Job memory job = transferJob(0);
@@ -298,7 +341,7 @@ contract DepositFactoryTest is Fixture {
         if (uint256(other.refundAuthority) <= type(uint160).max) {
             vm.expectRevert();
             vm.prank(address(uint160(uint256(other.refundAuthority))));
-            factory.refund(other, address(usdc));
+            factory.refund(other, address(usdc), ALL);
         }
         assertEq(usdc.balanceOf(wallet), 100, "untouched");
     }
@@ -319,7 +362,7 @@ contract DepositFactoryTest is Fixture {
     function _anyTokenJob(address token) private returns (IDepositFactory.Job memory) {
         AnyTokenRoute route = new AnyTokenRoute();
         listRoute(address(route));
-        return IDepositFactory.Job(localCommitment(token), token, address(route), "");
+        return IDepositFactory.Job(localCommitment(token), token, 0, address(route), "", noProof());
     }
 
     function _changed(Commitment memory c, uint256 field, uint256 value)
@@ -335,7 +378,9 @@ contract DepositFactoryTest is Fixture {
             destToken: field == 4 ? bytes32(value) : c.destToken,
             refundAuthority: field == 5 ? bytes32(value) : c.refundAuthority,
             maxFeeBps: field == 6 ? uint16(value) : c.maxFeeBps,
-            maxSlippageBps: field == 7 ? uint16(value) : c.maxSlippageBps
+            maxSlippageBps: field == 7 ? uint16(value) : c.maxSlippageBps,
+            routes: field == 8 ? bytes32(value) : c.routes,
+            flags: field == 9 ? uint16(value) : c.flags
         });
     }
 }

@@ -3,7 +3,9 @@ pragma solidity 0.8.37;
 
 import { IDepositWallet } from "../src/interfaces/IDepositWallet.sol";
 import { Commitment } from "../src/types/Commitment.sol";
-import { OldSender, Refuser } from "./doubles/Doubles.sol";
+import { BoundedCall } from "../src/types/BoundedCall.sol";
+import { Plan } from "../src/types/Plan.sol";
+import { OldSender, Refuser, TakesLess } from "./doubles/Doubles.sol";
 import { Fixture } from "./support/Fixture.sol";
 
 /// @notice The code of a deposit address: its bytes, the calls it accepts, and its only caller.
@@ -12,6 +14,7 @@ contract DepositWalletTest is Fixture {
     uint8 private constant PUSH1 = 0x60;
     uint8 private constant PUSH32 = 0x7f;
     uint8 private constant CALLCODE = 0xf2;
+    uint8 private constant DELEGATECALL = 0xf4;
     uint8 private constant SELFDESTRUCT = 0xff;
 
     IDepositWallet private _wallet;
@@ -58,37 +61,86 @@ contract DepositWalletTest is Fixture {
         assertTrue(!ok, "refused");
     }
 
-    function test_run_RevertsWhenCallerIsNotTheFactory() public {
+    function test_execute_RevertsWhenCallerIsNotTheFactory() public {
         _deploy();
+        usdc.mint(address(_wallet), 1);
+        Plan memory plan = _to(STRANGER, 0);
         Commitment memory c = localCommitment(address(usdc));
-        vm.expectRevert(abi.encodeWithSelector(IDepositWallet.NotFactory.selector, RELAYER));
-        vm.prank(RELAYER);
-        _wallet.run(address(transferRoute), c, address(usdc), "");
+        address[3] memory callers = [RELAYER, address(transferRoute), OWNER];
+        for (uint256 i; i < callers.length; ++i) {
+            vm.expectRevert(abi.encodeWithSelector(IDepositWallet.NotFactory.selector, callers[i]));
+            vm.prank(callers[i]);
+            _wallet.execute(c, address(usdc), 1, plan);
+        }
     }
 
     function test_refund_RevertsWhenCallerIsNotTheFactory() public {
         _deploy();
         vm.expectRevert(abi.encodeWithSelector(IDepositWallet.NotFactory.selector, REFUNDEE));
         vm.prank(REFUNDEE);
-        _wallet.refund(address(usdc), REFUNDEE);
+        _wallet.refund(address(usdc), ALL, REFUNDEE);
     }
 
-    function test_run_PassesOnReturnValuesAndReasons() public {
+    function test_execute_PaysTheFeeAndTheRest() public {
         _deploy();
-        Commitment memory c = localCommitment(NATIVE);
-        c.destWallet = word(address(new Refuser()));
-        vm.deal(address(_wallet), 1);
-        vm.expectRevert(abi.encodeWithSelector(Refuser.NoThanks.selector));
-        vm.prank(address(factory));
-        _wallet.run(address(nativeRoute), c, NATIVE, feeOf(0));
-        c.destWallet = word(RECIPIENT);
-        vm.prank(address(factory));
-        assertEq(_wallet.run(address(nativeRoute), c, NATIVE, feeOf(0)), 1, "amount");
-        vm.prank(address(factory));
-        assertEq(_wallet.run(address(nativeRoute), c, NATIVE, feeOf(0)), 0, "then nothing");
+        Plan memory plan = _to(RECIPIENT, 990);
+        (plan.fee, plan.feeRecipient) = (10, FEES);
+        usdc.mint(address(_wallet), 1000);
+        assertEq(_execute(address(usdc), 1000, plan), 990, "received");
+        assertEq(usdc.balanceOf(FEES), 10, "fee");
+        assertEq(usdc.balanceOf(RECIPIENT), 990, "recipient");
+        vm.deal(address(_wallet), 1000);
+        assertEq(_execute(NATIVE, 1000, plan), 990, "received");
+        assertEq(FEES.balance, 10, "fee");
+        assertEq(RECIPIENT.balance, 990, "recipient");
     }
 
-    function testFuzz_run_RevertsWhenCallerIsNotTheFactory(address caller, bytes calldata data)
+    function test_execute_RevertsWhenLessArrivesThanPlanned() public {
+        _deploy();
+        usdc.mint(address(_wallet), 1000);
+        vm.expectRevert(abi.encodeWithSelector(IDepositWallet.ReceivedLess.selector, 1000, 1001));
+        _execute(address(usdc), 1000, _to(RECIPIENT, 1001));
+        vm.expectRevert(abi.encodeWithSelector(IDepositWallet.ReceivedLess.selector, 0, 1));
+        _execute(address(usdc), 1000, _to(address(_wallet), 1));
+    }
+
+    function test_execute_RevertsWhenARecipientRefuses() public {
+        _deploy();
+        vm.deal(address(_wallet), 1000);
+        address refuser = address(new Refuser());
+        bytes memory reason = abi.encodeWithSelector(BoundedCall.RecipientRefused.selector, refuser);
+        vm.expectRevert(reason);
+        _execute(NATIVE, 1000, _to(refuser, 0));
+        Plan memory plan = _to(RECIPIENT, 0);
+        (plan.fee, plan.feeRecipient) = (10, refuser);
+        vm.expectRevert(reason);
+        _execute(NATIVE, 1000, plan);
+    }
+
+    /// @dev A route that names anything else than the escrow for a lock: no code, or another contract.
+    function test_execute_ALockLeavesNoAllowanceToAnybody() public {
+        _deploy();
+        Plan memory plan = _to(STRANGER, 0);
+        plan.promised = 1;
+        usdc.mint(address(_wallet), 1000);
+        vm.expectRevert();
+        _execute(address(usdc), 1000, plan);
+        plan.to = address(new TakesLess());
+        assertEq(_execute(address(usdc), 1000, plan), 1000, "given");
+        assertEq(usdc.balanceOf(plan.to), 999, "one less was taken");
+        assertEq(usdc.allowance(address(_wallet), plan.to), 0, "allowance");
+    }
+
+    function test_execute_NeverPaysMoreThanIsThere() public {
+        _deploy();
+        Plan memory plan = _to(RECIPIENT, 0);
+        (plan.fee, plan.feeRecipient) = (1001, FEES);
+        usdc.mint(address(_wallet), 2000);
+        vm.expectRevert();
+        _execute(address(usdc), 1000, plan);
+    }
+
+    function testFuzz_call_RevertsWhenCallerIsNotTheFactory(address caller, bytes calldata data)
         public
     {
         vm.assume(caller != address(factory) && data.length > 0);
@@ -126,11 +178,22 @@ contract DepositWalletTest is Fixture {
         );
     }
 
+    function _to(address to, uint256 least) private pure returns (Plan memory plan) {
+        (plan.to, plan.least) = (to, least);
+    }
+
+    function _execute(address token, uint256 amount, Plan memory plan) private returns (uint256) {
+        vm.prank(address(factory));
+        return _wallet.execute(localCommitment(address(usdc)), token, amount, plan);
+    }
+
     function _checkOpcodes(bytes memory code) private pure {
         assertTrue(code.length > 0, "has code");
         assertEq(_count(code, PUSH0), 0, "PUSH0");
         assertEq(_count(code, SELFDESTRUCT), 0, "SELFDESTRUCT");
         assertEq(_count(code, CALLCODE), 0, "CALLCODE");
+        // Only the proxy of a wallet delegates, to the one implementation in its bytes.
+        if (code.length != 51) assertEq(_count(code, DELEGATECALL), 0, "DELEGATECALL");
         // BASEFEE of London is the newest allowed instruction; 0x49 to 0x4f came later,
         // and 0x5c to 0x5e are transient storage and MCOPY.
         for (uint8 opcode = 0x49; opcode <= 0x4f; ++opcode) {

@@ -2,10 +2,12 @@
 pragma solidity 0.8.37;
 
 import { Escrow } from "../src/Escrow.sol";
+import { IDelivery } from "../src/interfaces/IDelivery.sol";
 import { IDepositFactory } from "../src/interfaces/IDepositFactory.sol";
 import { IEscrow } from "../src/interfaces/IEscrow.sol";
 import { SameAssetRoute } from "../src/routes/SameAssetRoute.sol";
 import { Commitment } from "../src/types/Commitment.sol";
+import { Signatures } from "../src/types/Signatures.sol";
 import { FeeOnTransferToken } from "./doubles/Doubles.sol";
 import { Fixture } from "./support/Fixture.sol";
 
@@ -14,25 +16,24 @@ contract EscrowTest is Fixture {
     uint256 private constant AMOUNT = 1_000_000;
     uint256 private constant MIN_OUT = 0.995 ether;
 
-    function test_constructor_RevertsWhenFactoryOrTreasuryIsZero() public {
+    function test_constructor_RevertsWhenFactoryIsZero() public {
         vm.expectRevert(abi.encodeWithSelector(IEscrow.ZeroAddress.selector));
-        new Escrow(address(0), HERE, 1, TREASURY);
-        vm.expectRevert(abi.encodeWithSelector(IEscrow.ZeroAddress.selector));
-        new Escrow(address(factory), HERE, 1, address(0));
+        new Escrow(address(0), HERE, 1);
     }
 
     function test_getters_AreWhatWasBuiltIn() public view {
         assertEq(escrow.factory(), address(factory), "factory");
         assertEq(escrow.bridgeId(), HERE, "bridge id");
         assertEq(escrow.evmChainId(), block.chainid, "chain");
-        assertEq(escrow.treasury(), TREASURY, "treasury");
     }
 
     function test_lock_RecordsEverything() public {
         Commitment memory c = remoteCommitment();
         address wallet = factory.predict(c);
-        bytes32 id = delivery.deliveryIdOf(orderOf(0, 1));
         bytes32 commitment = factory.hashOf(c);
+        IDelivery.Order memory order = orderOf(0, 1);
+        (order.lockedAmount, order.minOut) = (AMOUNT, MIN_OUT);
+        bytes32 id = delivery.deliveryIdOf(order);
         IDepositFactory.Job memory job = escrowJob();
         usdc.mint(wallet, AMOUNT);
         vm.expectEmit(address(escrow));
@@ -44,31 +45,34 @@ contract EscrowTest is Fixture {
             AMOUNT,
             MIN_OUT,
             0,
-            THERE,
+            uint64(START),
             word(address(delivery))
         );
         settle(job);
-        IEscrow.Lock memory held = escrow.lockOf(id);
-        assertEq(held.wallet, wallet, "wallet");
+        IEscrow.Lock memory held = lockOf(id);
         assertEq(held.token, address(usdc), "token");
         assertEq(held.commitment, commitment, "commitment");
         assertEq(held.amount, AMOUNT, "amount");
         assertEq(held.minOut, MIN_OUT, "minimum");
         assertEq(held.seq, 0, "seq");
         assertEq(held.lockedAt, START, "time");
-        assertEq(held.destChain, THERE, "destination");
-        assertTrue(held.state == IEscrow.LockState.Locked, "state");
+        assertEq(held.delivery, word(address(delivery)), "delivery");
+        assertEq(escrow.deliveryIdOf(held), id, "id");
+        assertTrue(escrow.stateOf(id) == IEscrow.LockState.Locked, "state");
     }
 
-    function test_lock_CountsPerWalletAndToken() public {
+    function test_lock_CountsPerDelivery() public {
         bytes32 first = lockDeposit(AMOUNT);
         bytes32 second = lockDeposit(AMOUNT);
         assertTrue(first != second, "two ids");
-        assertEq(escrow.lockOf(second).seq, 1, "second");
-        address wallet = factory.predict(remoteCommitment());
-        assertEq(escrow.nextSeq(wallet, address(usdc)), 2, "next");
-        assertEq(escrow.nextSeq(wallet, address(usdcThere)), 0, "another token");
-        assertEq(escrow.nextSeq(STRANGER, address(usdc)), 0, "another wallet");
+        assertEq(lockOf(second).seq, 1, "second");
+        IDepositFactory.Job memory job = escrowJob();
+        job.c.userId = bytes32(uint256(2));
+        usdc.mint(factory.predict(job.c), AMOUNT);
+        settle(job);
+        assertEq(lockOf(newestLock).seq, 2, "another wallet");
+        assertEq(nextSeq(), 3, "next");
+        assertEq(escrow.nextSeq(word(STRANGER)), 0, "another delivery");
     }
 
     function test_lock_RevertsWhenCallerIsNotTheWallet() public {
@@ -129,10 +133,10 @@ contract EscrowTest is Fixture {
         vm.expectEmit(address(escrow));
         emit IEscrow.Claimed(id, MIN_OUT + 1, AMOUNT);
         vm.prank(RELAYER);
-        escrow.claim(id, MIN_OUT + 1, block.timestamp, signature);
+        escrow.claim(lockOf(id), MIN_OUT + 1, block.timestamp, signature);
         assertEq(usdc.balanceOf(TREASURY), AMOUNT, "the lock's amount, nothing else");
         assertEq(usdc.balanceOf(address(escrow)), 5, "the other lock stays");
-        assertTrue(escrow.lockOf(id).state == IEscrow.LockState.Claimed, "state");
+        assertTrue(escrow.stateOf(id) == IEscrow.LockState.Claimed, "state");
     }
 
     function test_claim_WorksWhilePaused() public {
@@ -155,13 +159,15 @@ contract EscrowTest is Fixture {
     }
 
     function test_claim_RevertsWhenLockIsUnknown() public {
+        IEscrow.Lock memory held = lockOf(lockDeposit(AMOUNT));
+        held.seq += 1;
+        bytes32 id = escrow.deliveryIdOf(held);
+        locks[id] = held;
         _expectClaim(
             ATTESTOR_KEY,
-            bytes32(uint256(1)),
+            id,
             MIN_OUT,
-            abi.encodeWithSelector(
-                IEscrow.NotLocked.selector, bytes32(uint256(1)), IEscrow.LockState.None
-            )
+            abi.encodeWithSelector(IEscrow.NotLocked.selector, id, IEscrow.LockState.None)
         );
     }
 
@@ -180,7 +186,7 @@ contract EscrowTest is Fixture {
         bytes memory signature = signClaim(ATTESTOR_KEY, id, MIN_OUT, block.timestamp);
         vm.expectRevert(abi.encodeWithSelector(IEscrow.NotRelayer.selector, TREASURY));
         vm.prank(TREASURY);
-        escrow.claim(id, MIN_OUT, block.timestamp, signature);
+        escrow.claim(lockOf(id), MIN_OUT, block.timestamp, signature);
     }
 
     function test_claim_RevertsWhenExpired() public {
@@ -189,7 +195,17 @@ contract EscrowTest is Fixture {
         vm.warp(START + 1);
         vm.expectRevert(abi.encodeWithSelector(IEscrow.Expired.selector, START, START + 1));
         vm.prank(RELAYER);
-        escrow.claim(id, MIN_OUT, START, signature);
+        escrow.claim(lockOf(id), MIN_OUT, START, signature);
+    }
+
+    function test_T143_claim_RevertsWhenTheDeadlineIsMoreThanADayAhead() public {
+        bytes32 id = lockDeposit(AMOUNT);
+        uint256 latest = START + 24 hours;
+        bytes memory signature = signClaim(ATTESTOR_KEY, id, MIN_OUT, latest + 1);
+        vm.expectRevert(abi.encodeWithSelector(IEscrow.DeadlineTooFar.selector, latest + 1, latest));
+        vm.prank(RELAYER);
+        escrow.claim(lockOf(id), MIN_OUT, latest + 1, signature);
+        _claim(ATTESTOR_KEY, id, MIN_OUT, latest);
     }
 
     function test_claim_RevertsWhenSignerIsNotAttestor() public {
@@ -198,7 +214,7 @@ contract EscrowTest is Fixture {
             STRANGER_KEY,
             id,
             MIN_OUT,
-            abi.encodeWithSelector(IEscrow.NotAttestor.selector, vm.addr(STRANGER_KEY))
+            abi.encodeWithSelector(IDepositFactory.NotAttestor.selector, vm.addr(STRANGER_KEY))
         );
     }
 
@@ -206,12 +222,15 @@ contract EscrowTest is Fixture {
         bytes32 id = lockDeposit(AMOUNT);
         bytes memory signature = signClaim(ATTESTOR_KEY, id, MIN_OUT, block.timestamp);
         bytes memory other = malleate(signature);
-        vm.expectRevert(abi.encodeWithSelector(IEscrow.NotAttestor.selector, address(0)));
+        vm.expectRevert(abi.encodeWithSelector(IDepositFactory.NotAttestor.selector, address(0)));
         vm.prank(RELAYER);
-        escrow.claim(id, MIN_OUT, block.timestamp, other);
-        vm.expectRevert(abi.encodeWithSelector(IEscrow.NotAttestor.selector, address(0)));
+        escrow.claim(lockOf(id), MIN_OUT, block.timestamp, other);
+        vm.expectRevert(abi.encodeWithSelector(IDepositFactory.TooFewSignatures.selector, 0, 1));
         vm.prank(RELAYER);
-        escrow.claim(id, MIN_OUT, block.timestamp, "");
+        escrow.claim(lockOf(id), MIN_OUT, block.timestamp, "");
+        vm.expectRevert(abi.encodeWithSelector(Signatures.MalformedSignatures.selector, 64));
+        vm.prank(RELAYER);
+        escrow.claim(lockOf(id), MIN_OUT, block.timestamp, new bytes(64));
     }
 
     function testFuzz_claim_SignatureFitsOnlyWhatWasSigned(uint128 paidAmount, uint64 deadline)
@@ -220,16 +239,17 @@ contract EscrowTest is Fixture {
         bytes32 id = lockDeposit(AMOUNT);
         uint256 signedDeadline = START + 100;
         bytes memory signature = signClaim(ATTESTOR_KEY, id, MIN_OUT, signedDeadline);
+        deadline = uint64(bound(deadline, START, START + 24 hours));
         vm.assume(paidAmount != MIN_OUT || deadline != signedDeadline);
         vm.expectRevert();
         vm.prank(RELAYER);
-        escrow.claim(id, paidAmount, deadline, signature);
+        escrow.claim(lockOf(id), paidAmount, deadline, signature);
     }
 
     function _claim(uint256 key, bytes32 id, uint256 paidAmount, uint256 deadline) private {
         bytes memory signature = signClaim(key, id, paidAmount, deadline);
         vm.prank(RELAYER);
-        escrow.claim(id, paidAmount, deadline, signature);
+        escrow.claim(lockOf(id), paidAmount, deadline, signature);
     }
 
     function _expectClaim(uint256 key, bytes32 id, uint256 paidAmount, bytes memory reason)
@@ -238,6 +258,6 @@ contract EscrowTest is Fixture {
         bytes memory signature = signClaim(key, id, paidAmount, block.timestamp);
         vm.expectRevert(reason);
         vm.prank(RELAYER);
-        escrow.claim(id, paidAmount, block.timestamp, signature);
+        escrow.claim(lockOf(id), paidAmount, block.timestamp, signature);
     }
 }

@@ -3,8 +3,10 @@ pragma solidity 0.8.37;
 
 import { IDelivery } from "../src/interfaces/IDelivery.sol";
 import { IDepositFactory } from "../src/interfaces/IDepositFactory.sol";
+import { IEscrow } from "../src/interfaces/IEscrow.sol";
 import { Commitment } from "../src/types/Commitment.sol";
 import { Fixture } from "./support/Fixture.sol";
+import { Vm } from "./support/Vm.sol";
 
 /// @notice Writes the gas of each transaction to vectors/gas/GasTest.json. Each call is a separate
 /// transaction (cold storage, base cost and calldata included); recipient and fee account already
@@ -66,19 +68,19 @@ contract GasTest is Fixture {
         usdc.mint(factory.predict(remoteCommitment()), AMOUNT);
         settle(escrowJob());
         vm.snapshotGasLastCall("settle escrow, wallet deployed, repeated");
-        IDelivery.Order memory order = orderOf(0, 0.999 ether);
+        IDelivery.Order memory order = payoutOf(id, 0.999 ether);
         bytes memory signature = signDeliver(ATTESTOR_KEY, order);
         vm.prank(SETTLER);
         delivery.deliver(order, signature);
         vm.snapshotGasLastCall("deliver, first of its hour");
-        order = orderOf(1, 0.999 ether);
+        order = payoutOf(newestLock, 0.999 ether);
         bytes memory again = signDeliver(ATTESTOR_KEY, order);
         vm.prank(SETTLER);
         delivery.deliver(order, again);
         vm.snapshotGasLastCall("deliver, repeated");
         signature = signClaim(ATTESTOR_KEY, id, 0.999 ether, block.timestamp);
         vm.prank(RELAYER);
-        escrow.claim(id, 0.999 ether, block.timestamp, signature);
+        escrow.claim(lockOf(id), 0.999 ether, block.timestamp, signature);
         vm.snapshotGasLastCall("claim");
     }
 
@@ -96,14 +98,86 @@ contract GasTest is Fixture {
         usdc.mint(REFUNDEE, 1);
         usdc.mint(factory.predict(c), AMOUNT);
         vm.prank(REFUNDEE);
-        factory.refund(c, address(usdc));
+        factory.refund(c, address(usdc), ALL);
         vm.snapshotGasLastCall("refund");
+    }
+
+    function test_gas_RefundBySignature() public {
+        Commitment memory c = remoteCommitment();
+        address wallet = factory.deploy(c);
+        usdc.mint(REFUNDEE, 1);
+        usdc.mint(wallet, AMOUNT);
+        uint256 deadline = block.timestamp;
+        bytes memory signature = signRefund(ATTESTOR_KEY, wallet, address(usdc), AMOUNT, deadline);
+        vm.prank(RELAYER);
+        factory.refundBySignature(c, address(usdc), AMOUNT, 1, deadline, signature);
+        vm.snapshotGasLastCall("refund by signature");
     }
 
     function test_gas_SettleMany() public {
         _settleMany(1);
         _settleMany(10);
         _settleMany(50);
+    }
+
+    /// @dev Deposits of other users, wallets deployed, not the first of anything.
+    function test_gas_SwiftInBatches() public {
+        _swiftMany(1, "");
+        _swiftMany(20, " of 20");
+    }
+
+    function _swiftMany(uint256 count, string memory size) private {
+        Commitment[] memory list = new Commitment[](count);
+        for (uint256 i; i < count; ++i) {
+            list[i] = remoteCommitment();
+            list[i].userId = bytes32(1000 * count + i);
+            list[i].destWallet = word(address(uint160(0xd00000 + 1000 * count + i)));
+            usdcThere.mint(address(uint160(0xd00000 + 1000 * count + i)), 1);
+        }
+        factory.deployMany(list);
+        for (uint256 round; round < 2; ++round) {
+            bytes32[] memory ids = _lockMany(list);
+            if (count > 1 && round == 1) vm.snapshotGasLastCall(string.concat("lockMany", size));
+            IDelivery.SignedOrder[] memory orders = new IDelivery.SignedOrder[](count);
+            IEscrow.Claim[] memory claims = new IEscrow.Claim[](count);
+            for (uint256 i; i < count; ++i) {
+                orders[i].order = payoutOf(ids[i], list[i], 0.999 ether);
+                orders[i].signatures = signDeliver(ATTESTOR_KEY, orders[i].order);
+                uint256 deadline = block.timestamp + 1 hours;
+                claims[i] = IEscrow.Claim(
+                    lockOf(ids[i]),
+                    0.999 ether,
+                    deadline,
+                    signClaim(ATTESTOR_KEY, ids[i], 0.999 ether, deadline)
+                );
+            }
+            vm.prank(SETTLER);
+            delivery.deliverMany(orders, 300_000);
+            if (count > 1 && round == 1) {
+                vm.snapshotGasLastCall(string.concat("deliverMany", size));
+            }
+            vm.prank(RELAYER);
+            escrow.claimMany(claims, 300_000);
+            if (count > 1 && round == 1) vm.snapshotGasLastCall(string.concat("claimMany", size));
+        }
+    }
+
+    function _lockMany(Commitment[] memory list) private returns (bytes32[] memory ids) {
+        IDepositFactory.Job[] memory jobs = new IDepositFactory.Job[](list.length);
+        ids = new bytes32[](list.length);
+        for (uint256 i; i < list.length; ++i) {
+            jobs[i] = escrowJob();
+            jobs[i].c = list[i];
+            usdc.mint(factory.predict(list[i]), AMOUNT);
+        }
+        vm.recordLogs();
+        vm.prank(RELAYER);
+        factory.settleMany(jobs, 300_000);
+        Vm.Log[] memory logs = vm.getRecordedLogs();
+        uint256 count;
+        for (uint256 i; i < logs.length; ++i) {
+            if (noteLock(logs[i])) ids[count++] = newestLock;
+        }
     }
 
     function _settleMany(uint256 count) private {

@@ -3,8 +3,8 @@ pragma solidity 0.8.37;
 
 import { Delivery } from "../src/Delivery.sol";
 import { DepositFactory } from "../src/DepositFactory.sol";
+import { IDailyCaps } from "../src/interfaces/IDailyCaps.sol";
 import { IDepositFactory } from "../src/interfaces/IDepositFactory.sol";
-import { IDelivery } from "../src/interfaces/IDelivery.sol";
 import { IGoverned } from "../src/interfaces/IGoverned.sol";
 import { AnyTokenRoute } from "./doubles/Doubles.sol";
 import { Fixture } from "./support/Fixture.sol";
@@ -16,6 +16,7 @@ contract GovernedTest is Fixture {
     bytes32 private _guardian;
     bytes32 private _settler;
     address private _newRoute;
+    uint256 private _taken;
 
     function setUp() public override {
         super.setUp();
@@ -31,6 +32,65 @@ contract GovernedTest is Fixture {
         new DepositFactory(address(0), GUARDIAN, DELAY);
         vm.expectRevert(abi.encodeWithSelector(IGoverned.ZeroAddress.selector));
         new DepositFactory(OWNER, address(0), DELAY);
+    }
+
+    function test_constructor_RevertsWhenOwnerIsGuardian() public {
+        vm.expectRevert(abi.encodeWithSelector(IGoverned.OwnerIsGuardian.selector, OWNER));
+        new DepositFactory(OWNER, OWNER, DELAY);
+    }
+
+    function test_constructor_RevertsWhenTheDelayIsShorterThanSevenDays() public {
+        vm.chainId(1);
+        bytes memory tooShort =
+            abi.encodeWithSelector(IGoverned.DelayTooShort.selector, 7 days - 1, 7 days);
+        vm.expectRevert(tooShort);
+        new DepositFactory(OWNER, GUARDIAN, 7 days - 1);
+        vm.expectRevert(tooShort);
+        new Delivery(OWNER, GUARDIAN, 7 days - 1, address(factory), THERE, WINDOW);
+        assertEq(new DepositFactory(OWNER, GUARDIAN, 7 days).delay(), 7 days, "delay");
+    }
+
+    /// @dev Chain ids next to those of test chains are not test chains.
+    function testFuzz_constructor_RefusesEveryShorterDelay(uint256 delay, uint64 chainId) public {
+        chainId = uint64(bound(chainId, 1, type(uint64).max));
+        vm.assume(chainId != 31_337 && chainId != 900_002 && chainId != 900_030);
+        delay = bound(delay, 0, 7 days - 1);
+        vm.chainId(chainId);
+        vm.expectRevert(abi.encodeWithSelector(IGoverned.DelayTooShort.selector, delay, 7 days));
+        new DepositFactory(OWNER, GUARDIAN, delay);
+    }
+
+    function test_constructor_AcceptsAnyDelayOnTestChains() public {
+        uint64[3] memory testChains = [uint64(31_337), 900_002, 900_030];
+        for (uint256 i; i < testChains.length; ++i) {
+            vm.chainId(testChains[i]);
+            assertEq(new DepositFactory(OWNER, GUARDIAN, 0).delay(), 0, "delay");
+            vm.chainId(testChains[i] + 1);
+            vm.expectRevert(abi.encodeWithSelector(IGoverned.DelayTooShort.selector, 0, 7 days));
+            new DepositFactory(OWNER, GUARDIAN, 0);
+        }
+    }
+
+    function test_acceptOwnership_RevertsForTheGuardian() public {
+        vm.prank(OWNER);
+        factory.transferOwnership(GUARDIAN);
+        vm.expectRevert(abi.encodeWithSelector(IGoverned.OwnerIsGuardian.selector, GUARDIAN));
+        vm.prank(GUARDIAN);
+        factory.acceptOwnership();
+    }
+
+    /// @dev Scheduled before it became the owner.
+    function test_execute_RevertsWhenTheNewGuardianIsOwner() public {
+        _schedule(_guardian, STRANGER);
+        vm.prank(OWNER);
+        factory.transferOwnership(STRANGER);
+        vm.prank(STRANGER);
+        factory.acceptOwnership();
+        vm.warp(START + DELAY);
+        vm.expectRevert(abi.encodeWithSelector(IGoverned.OwnerIsGuardian.selector, STRANGER));
+        vm.prank(STRANGER);
+        factory.execute(_guardian, STRANGER);
+        assertEq(factory.guardian(), GUARDIAN, "still the old one");
     }
 
     function test_transferOwnership_TakesTwoSteps() public {
@@ -89,6 +149,33 @@ contract GovernedTest is Fixture {
         assertTrue(delivery.isSettler(STRANGER), "listed");
     }
 
+    /// @dev Otherwise a removed member could return by a pending addition.
+    function testFuzz_members_AreNeverPendingAndListed(uint8[64] calldata steps) public {
+        for (uint256 i; i < steps.length; ++i) {
+            _act(steps[i]);
+            bool isListed = factory.isAttestor(STRANGER);
+            assertTrue(!isListed || factory.eta(_attestor, STRANGER) == 0, "pending and listed");
+        }
+    }
+
+    /// @dev Any step of owner or guardian; the refused ones change nothing.
+    function _act(uint8 step) private {
+        bytes4[4] memory calls = [
+            IGoverned.schedule.selector,
+            IGoverned.execute.selector,
+            IGoverned.cancel.selector,
+            IGoverned.remove.selector
+        ];
+        if (step % 5 == 4) {
+            vm.warp(block.timestamp + DELAY);
+            return;
+        }
+        vm.prank(step >= 64 ? OWNER : GUARDIAN);
+        (bool ok,) =
+            address(factory).call(abi.encodeWithSelector(calls[step % 4], _attestor, STRANGER));
+        if (ok) ++_taken;
+    }
+
     function test_execute_ReplacesTheGuardian() public {
         _schedule(_guardian, STRANGER);
         vm.warp(START + DELAY);
@@ -134,11 +221,9 @@ contract GovernedTest is Fixture {
         _execute(_route, _newRoute);
     }
 
-    function test_execute_RevertsWhenRouteHasNoCode() public {
-        _schedule(_route, STRANGER);
-        vm.warp(START + DELAY);
+    function test_schedule_RevertsWhenRouteHasNoCode() public {
         vm.expectRevert(abi.encodeWithSelector(IDepositFactory.NoCode.selector, STRANGER));
-        _execute(_route, STRANGER);
+        _schedule(_route, STRANGER);
     }
 
     function test_execute_RevertsWhenCallerIsNotOwner() public {
@@ -234,7 +319,7 @@ contract GovernedTest is Fixture {
         vm.prank(OWNER);
         fresh.schedule(_route, _newRoute);
         vm.prank(OWNER);
-        fresh.seal(listOf(_newRoute), none(), none());
+        fresh.seal(listOf(_newRoute), none(), none(), 1, TREASURY);
         vm.prank(GUARDIAN);
         fresh.remove(_route, _newRoute);
         vm.warp(START + DELAY);
@@ -299,15 +384,15 @@ contract GovernedTest is Fixture {
     }
 
     function test_seal_DeliverySealsOnceByTheOwner() public {
-        Delivery fresh = new Delivery(OWNER, GUARDIAN, DELAY, address(factory), THERE, TREASURY);
+        Delivery fresh = newDelivery();
         vm.expectRevert(abi.encodeWithSelector(IGoverned.NotOwner.selector, STRANGER));
         vm.prank(STRANGER);
-        fresh.seal(none(), new IDelivery.DailyCap[](0));
+        fresh.seal(none(), new IDailyCaps.DailyCap[](0));
         vm.prank(OWNER);
-        fresh.seal(none(), new IDelivery.DailyCap[](0));
+        fresh.seal(none(), new IDailyCaps.DailyCap[](0));
         vm.expectRevert(abi.encodeWithSelector(IGoverned.AlreadySealed.selector));
         vm.prank(OWNER);
-        fresh.seal(none(), new IDelivery.DailyCap[](0));
+        fresh.seal(none(), new IDailyCaps.DailyCap[](0));
     }
 
     function _schedule(bytes32 role, address who) private {

@@ -4,6 +4,7 @@ pragma solidity 0.8.37;
 import { ReentrancyGuard } from "@openzeppelin/contracts/utils/ReentrancyGuard.sol";
 import { Delivery } from "../src/Delivery.sol";
 import { IChargedRoute } from "../src/interfaces/IChargedRoute.sol";
+import { IDailyCaps } from "../src/interfaces/IDailyCaps.sol";
 import { IDelivery } from "../src/interfaces/IDelivery.sol";
 import { IDepositFactory } from "../src/interfaces/IDepositFactory.sol";
 import { IEscrow } from "../src/interfaces/IEscrow.sol";
@@ -93,6 +94,60 @@ contract HostileTokensTest is Fixture {
         _settlesBoth();
     }
 
+    /// @dev No return values, no change of a standing allowance, blocked senders, a pause, and a fee
+    /// that the issuer can switch on.
+    function test_T14_theFormOfUsdtSettlesAndIsRefunded() public {
+        HostileToken.Conduct memory conduct;
+        conduct.answer = HostileToken.Answer.Nothing;
+        conduct.refusesRace = true;
+        _token.behave(conduct);
+        _settlesBoth();
+        _settlesBoth();
+        conduct.feeBps = 20;
+        _token.behave(conduct);
+        address wallet = factory.predict(_lock.c);
+        _token.mint(wallet, AMOUNT);
+        _reverts(_lock);
+        conduct.feeBps = 0;
+        _token.behave(conduct);
+        _refundWaitsForBlockAndPause(wallet, conduct);
+    }
+
+    /// @dev Blocked senders and recipients, and a pause; otherwise an ordinary token behind a proxy.
+    function test_T14_theFormOfUsdcSettlesAndIsRefunded() public {
+        HostileToken.Conduct memory conduct;
+        _settlesBoth();
+        address wallet = factory.predict(_lock.c);
+        _token.mint(wallet, AMOUNT);
+        _token.blockAccount(REFUNDEE, true);
+        vm.expectRevert();
+        vm.prank(REFUNDEE);
+        factory.refund(_lock.c, address(_token), ALL);
+        _token.blockAccount(REFUNDEE, false);
+        _refundWaitsForBlockAndPause(wallet, conduct);
+    }
+
+    function _refundWaitsForBlockAndPause(address wallet, HostileToken.Conduct memory conduct)
+        private
+    {
+        _token.blockAccount(wallet, true);
+        vm.expectRevert();
+        vm.prank(REFUNDEE);
+        factory.refund(_lock.c, address(_token), ALL);
+        _token.blockAccount(wallet, false);
+        conduct.paused = true;
+        _token.behave(conduct);
+        vm.expectRevert();
+        vm.prank(REFUNDEE);
+        factory.refund(_lock.c, address(_token), ALL);
+        conduct.paused = false;
+        _token.behave(conduct);
+        vm.prank(REFUNDEE);
+        factory.refund(_lock.c, address(_token), ALL);
+        assertEq(_token.balanceOf(REFUNDEE), AMOUNT, "refunded");
+        assertEq(_token.balanceOf(wallet), 0, "wallet");
+    }
+
     function test_T14_anAllowanceThatIsNotUsedUpDoesNotStay() public {
         HostileToken.Conduct memory conduct;
         conduct.stickyAllowance = true;
@@ -127,7 +182,7 @@ contract HostileTokensTest is Fixture {
         _token.mint(wallet, AMOUNT);
         uint256 paid = 999_000;
         paid -= paid * 39 / 10_000;
-        vm.expectEmit(wallet);
+        vm.expectEmit(_transfer.route);
         emit ITransferRoute.Transferred(wallet, RECIPIENT, address(_token), paid, 1000);
         settle(_transfer);
         assertEq(_token.balanceOf(RECIPIENT), paid, "what is stated arrived");
@@ -139,7 +194,7 @@ contract HostileTokensTest is Fixture {
         _token.behave(conduct);
         _settlesNeither();
         vm.prank(REFUNDEE);
-        factory.refund(_transfer.c, address(_token));
+        factory.refund(_transfer.c, address(_token), ALL);
         assertEq(_token.balanceOf(factory.predict(_transfer.c)), 0, "nothing left");
         uint256 fee = AMOUNT * conduct.feeBps / 10_000;
         assertEq(_token.balanceOf(REFUNDEE), AMOUNT - fee, "the authority has what the fee left");
@@ -228,8 +283,8 @@ contract HostileTokensTest is Fixture {
         bytes[6] memory calls = [
             abi.encodeCall(IDepositFactory.settle, (_transfer)),
             abi.encodeCall(IDepositFactory.settle, (_lock)),
-            abi.encodeCall(IDepositFactory.refund, (_transfer.c, address(_token))),
-            abi.encodeCall(IDepositFactory.refund, (_lock.c, address(_token))),
+            abi.encodeCall(IDepositFactory.refund, (_transfer.c, address(_token), ALL)),
+            abi.encodeCall(IDepositFactory.refund, (_lock.c, address(_token), ALL)),
             abi.encodeCall(IDepositFactory.settleMany, (new IDepositFactory.Job[](0), 0)),
             abi.encodeCall(IDepositFactory.deploy, (_lock.c))
         ];
@@ -299,7 +354,7 @@ contract HostileTokensTest is Fixture {
         _lock.token = address(stray);
         _reverts(_lock);
         vm.prank(REFUNDEE);
-        factory.refund(_transfer.c, address(stray));
+        factory.refund(_transfer.c, address(stray), ALL);
         assertEq(stray.balanceOf(REFUNDEE), 5, "refunded");
     }
 
@@ -311,15 +366,15 @@ contract HostileTokensTest is Fixture {
         _settlesBoth();
         _token.mint(factory.predict(_lock.c), AMOUNT);
         vm.prank(REFUNDEE);
-        factory.refund(_lock.c, address(_token));
+        factory.refund(_lock.c, address(_token), ALL);
         assertEq(_token.balanceOf(REFUNDEE), AMOUNT, "refunded");
     }
 
     /// @dev A delivery with a cap for the token and an inventory of it.
     function _deliveryOf(address token) private returns (Delivery there) {
-        there = new Delivery(OWNER, GUARDIAN, DELAY, address(factory), THERE, TREASURY);
-        IDelivery.DailyCap[] memory caps = new IDelivery.DailyCap[](1);
-        caps[0] = IDelivery.DailyCap(token, type(uint112).max);
+        there = newDelivery();
+        IDailyCaps.DailyCap[] memory caps = new IDailyCaps.DailyCap[](1);
+        caps[0] = IDailyCaps.DailyCap(token, type(uint112).max);
         vm.prank(OWNER);
         there.seal(listOf(SETTLER), caps);
         HostileToken(token).mint(address(there), AMOUNT);
@@ -332,13 +387,12 @@ contract HostileTokensTest is Fixture {
     ) private {
         _token.behave(conduct);
         bytes memory signature = signDeliver(ATTESTOR_KEY, order);
-        bytes32 id = delivery.deliveryIdOf(order);
         vm.expectRevert(
             abi.encodeWithSelector(IDelivery.ReceivedLess.selector, received, order.amount)
         );
         vm.prank(SETTLER);
         delivery.deliver(order, signature);
-        assertTrue(!delivery.isDelivered(id), "not delivered");
+        assertTrue(!isDelivered(order), "not delivered");
         assertEq(_token.balanceOf(address(delivery)), AMOUNT, "nothing left");
     }
 
@@ -379,9 +433,9 @@ contract HostileTokensTest is Fixture {
         HostileToken.Conduct memory plain;
         _token.behave(plain);
         vm.prank(REFUNDEE);
-        factory.refund(_transfer.c, address(_token));
+        factory.refund(_transfer.c, address(_token), ALL);
         vm.prank(REFUNDEE);
-        factory.refund(_lock.c, address(_token));
+        factory.refund(_lock.c, address(_token), ALL);
         assertEq(_token.balanceOf(REFUNDEE), 2 * AMOUNT, "refunded");
     }
 }

@@ -33,17 +33,20 @@ contract ThiefHandler is Users {
         IDepositFactory.Job memory job = IDepositFactory.Job({
             c: commitments[user % USERS],
             token: address(usdc),
+            maxAmount: 0,
             route: routes[route % 3],
             data: plain
                 ? bytes("")
-                : abi.encode(RouteFee(uint16(uint256(data) % 60), uint256(data) >> 240))
+                : abi.encode(RouteFee(uint16(uint256(data) % 60), uint256(data) >> 240)),
+            proof: noProof()
         });
-        uint64 seq = escrow.nextSeq(factory.predict(job.c), address(usdc));
         bool barred = escrow.takeBackAnnouncedAt(factory.predict(job.c), address(usdc)) != 0;
+        vm.recordLogs();
         vm.prank(RELAYER);
         try factory.settle(job) {
             assertTrue(!barred || job.route != address(escrowRoute), "no lock while announced");
-            if (job.route == address(escrowRoute)) _ids.push(idOf(job.c, seq));
+            noteLocks();
+            if (job.route == address(escrowRoute)) _ids.push(newestLock);
         } catch { }
     }
 
@@ -52,7 +55,9 @@ contract ThiefHandler is Users {
         (c.integrator, c.userId, c.destChain) = (own.integrator, own.userId, own.destChain);
         c.destToken = own.destToken;
         IDepositFactory.Job[] memory jobs = new IDepositFactory.Job[](1);
-        jobs[0] = IDepositFactory.Job(c, address(usdc), address(transferRoute), feeOf(feeBps));
+        jobs[0] = IDepositFactory.Job(
+            c, address(usdc), 0, address(transferRoute), feeOf(feeBps), noProof()
+        );
         vm.prank(RELAYER);
         try factory.settleMany(jobs, 300_000) { } catch { }
     }
@@ -61,8 +66,7 @@ contract ThiefHandler is Users {
         IDelivery.Order memory order = orderOf(seq % 8, amount);
         order.c = commitments[user % USERS];
         bytes memory signature = signDeliver(signed ? ATTESTOR_KEY : STRANGER_KEY, order);
-        bytes32 id = delivery.deliveryIdOf(order);
-        bool before = delivery.isDelivered(id);
+        bool before = isDelivered(order);
         vm.prank(SETTLER);
         try delivery.deliver(order, signature) {
             assertTrue(signed && !before, "only signed, only once");
@@ -76,7 +80,7 @@ contract ThiefHandler is Users {
         bytes memory signature =
             signClaim(signed ? ATTESTOR_KEY : STRANGER_KEY, id, paidAmount, block.timestamp);
         vm.prank(RELAYER);
-        try escrow.claim(id, paidAmount, block.timestamp, signature) { } catch { }
+        try escrow.claim(lockOf(id), paidAmount, block.timestamp, signature) { } catch { }
     }
 
     function returnAny(uint256 index, bool signed) external {
@@ -85,7 +89,7 @@ contract ThiefHandler is Users {
         bytes memory signature =
             signReturn(signed ? ATTESTOR_KEY : STRANGER_KEY, id, block.timestamp);
         vm.prank(RELAYER);
-        try escrow.returnToWallet(id, block.timestamp, signature) {
+        try escrow.returnToWallet(lockOf(id), block.timestamp, signature) {
             assertTrue(signed, "only with the attestor");
         } catch { }
     }
@@ -105,11 +109,11 @@ contract ThiefHandler is Users {
     function takeBackAny(uint256 index, uint256 caller, uint256 user) external {
         if (_ids.length == 0) return;
         bytes32 id = _ids[index % _ids.length];
-        uint256 lockedAt = escrow.lockOf(id).lockedAt;
+        uint256 lockedAt = lockOf(id).lockedAt;
         uint256 announcedAt =
             escrow.takeBackAnnouncedAt(factory.predict(commitments[user % USERS]), address(usdc));
         vm.prank(authorityOf(caller % USERS));
-        try escrow.takeBack(id, commitments[user % USERS]) {
+        try escrow.takeBack(lockOf(id), commitments[user % USERS]) {
             assertTrue(caller % USERS == user % USERS, "by the authority of the commitment");
             assertTrue(block.timestamp >= lockedAt + 72 hours, "after 72 hours");
             assertTrue(announcedAt != 0, "announced");
@@ -119,7 +123,7 @@ contract ThiefHandler is Users {
 
     function refundByAuthority(uint256 user, uint256 caller) external {
         vm.prank(authorityOf(caller % USERS));
-        try factory.refund(commitments[user % USERS], address(usdc)) {
+        try factory.refund(commitments[user % USERS], address(usdc), ALL) {
             assertTrue(caller % USERS == user % USERS, "by the authority of the commitment");
         } catch { }
     }
@@ -152,15 +156,20 @@ contract ThiefHandler is Users {
     function refundAny(uint256 user, bool signed) external {
         Commitment memory c = commitments[user % USERS];
         bytes memory signature = signRefund(
-            signed ? ATTESTOR_KEY : STRANGER_KEY, factory.predict(c), address(usdc), block.timestamp
+            signed ? ATTESTOR_KEY : STRANGER_KEY,
+            factory.predict(c),
+            address(usdc),
+            ALL,
+            block.timestamp
         );
         vm.prank(RELAYER);
-        try factory.refundBySignature(c, address(usdc), block.timestamp, signature) { } catch { }
+        try factory.refundBySignature(c, address(usdc), ALL, 1, block.timestamp, signature) { }
+            catch { }
     }
 
     function locked() external view returns (uint256 sum) {
         for (uint256 i; i < _ids.length; ++i) {
-            if (uint8(escrow.lockOf(_ids[i]).state) == 1) sum += escrow.lockOf(_ids[i]).amount;
+            if (uint8(escrow.stateOf(_ids[i])) == 1) sum += lockOf(_ids[i]).amount;
         }
     }
 

@@ -23,33 +23,35 @@ contract LockEndingsTest is Fixture {
 
     function test_returnToWallet_GivesTheLockBackToItsAddress() public {
         vm.expectEmit(address(escrow));
-        emit IEscrow.Returned(_id, _wallet, AMOUNT);
+        emit IEscrow.Returned(_id, _wallet, address(usdc), AMOUNT);
         _return(ATTESTOR_KEY, block.timestamp);
         assertEq(usdc.balanceOf(_wallet), AMOUNT, "wallet");
         assertEq(usdc.balanceOf(address(escrow)), 0, "escrow");
-        assertTrue(escrow.lockOf(_id).state == IEscrow.LockState.Returned, "state");
+        assertTrue(escrow.stateOf(_id) == IEscrow.LockState.Returned, "state");
     }
 
     function test_returnToWallet_TheNextLockHasTheNextNumber() public {
         _return(ATTESTOR_KEY, block.timestamp);
         settle(escrowJob());
-        bytes32 next = delivery.deliveryIdOf(orderOf(1, 1));
-        assertTrue(next != _id, "another id");
-        assertEq(escrow.lockOf(next).amount, AMOUNT, "locked again");
+        assertTrue(newestLock != _id, "another id");
+        assertEq(lockOf(newestLock).seq, 1, "the next number");
+        assertEq(lockOf(newestLock).amount, AMOUNT, "locked again");
     }
 
     function test_returnToWallet_RevertsWhenCallerIsNotARelayer() public {
         bytes memory signature = signReturn(ATTESTOR_KEY, _id, block.timestamp);
         vm.expectRevert(abi.encodeWithSelector(IEscrow.NotRelayer.selector, SETTLER));
         vm.prank(SETTLER);
-        escrow.returnToWallet(_id, block.timestamp, signature);
+        escrow.returnToWallet(lockOf(_id), block.timestamp, signature);
     }
 
     function test_returnToWallet_RevertsWithoutTheAttestor() public {
         bytes memory signature = signReturn(STRANGER_KEY, _id, block.timestamp);
-        vm.expectRevert(abi.encodeWithSelector(IEscrow.NotAttestor.selector, vm.addr(STRANGER_KEY)));
+        vm.expectRevert(
+            abi.encodeWithSelector(IDepositFactory.NotAttestor.selector, vm.addr(STRANGER_KEY))
+        );
         vm.prank(RELAYER);
-        escrow.returnToWallet(_id, block.timestamp, signature);
+        escrow.returnToWallet(lockOf(_id), block.timestamp, signature);
     }
 
     function test_returnToWallet_RevertsWhenTheDeadlineHasPassed() public {
@@ -58,7 +60,16 @@ contract LockEndingsTest is Fixture {
         vm.warp(deadline + 1);
         vm.expectRevert(abi.encodeWithSelector(IEscrow.Expired.selector, deadline, deadline + 1));
         vm.prank(RELAYER);
-        escrow.returnToWallet(_id, deadline, signature);
+        escrow.returnToWallet(lockOf(_id), deadline, signature);
+    }
+
+    function test_T143_returnToWallet_RevertsWhenTheDeadlineIsMoreThanADayAhead() public {
+        uint256 latest = block.timestamp + 24 hours;
+        bytes memory signature = signReturn(ATTESTOR_KEY, _id, latest + 1);
+        vm.expectRevert(abi.encodeWithSelector(IEscrow.DeadlineTooFar.selector, latest + 1, latest));
+        vm.prank(RELAYER);
+        escrow.returnToWallet(lockOf(_id), latest + 1, signature);
+        _return(ATTESTOR_KEY, latest);
     }
 
     function test_T71_returnToWallet_RevertsForAnotherLockOrChain() public {
@@ -66,18 +77,18 @@ contract LockEndingsTest is Fixture {
         bytes memory signature = signReturn(ATTESTOR_KEY, _id, block.timestamp);
         vm.expectRevert();
         vm.prank(RELAYER);
-        escrow.returnToWallet(other, block.timestamp, signature);
+        escrow.returnToWallet(lockOf(other), block.timestamp, signature);
         vm.chainId(99);
         vm.expectRevert();
         vm.prank(RELAYER);
-        escrow.returnToWallet(_id, block.timestamp, signature);
+        escrow.returnToWallet(lockOf(_id), block.timestamp, signature);
     }
 
     function test_returnToWallet_AClaimsSignatureIsNoReturn() public {
         bytes memory signature = signClaim(ATTESTOR_KEY, _id, PAID, block.timestamp);
         vm.expectRevert();
         vm.prank(RELAYER);
-        escrow.returnToWallet(_id, block.timestamp, signature);
+        escrow.returnToWallet(lockOf(_id), block.timestamp, signature);
     }
 
     function test_endings_WorkWhilePaused() public {
@@ -88,14 +99,14 @@ contract LockEndingsTest is Fixture {
         _return(ATTESTOR_KEY, block.timestamp);
         bytes memory signature = signClaim(ATTESTOR_KEY, second, PAID, block.timestamp);
         vm.prank(RELAYER);
-        escrow.claim(second, PAID, block.timestamp, signature);
+        escrow.claim(lockOf(second), PAID, block.timestamp, signature);
         announceTakeBack(remoteCommitment(), address(usdc));
         vm.warp(START + 72 hours);
         vm.prank(REFUNDEE);
-        escrow.takeBack(third, remoteCommitment());
+        escrow.takeBack(lockOf(third), remoteCommitment());
         assertEq(usdc.balanceOf(address(escrow)), 0, "nothing is stuck");
         vm.prank(REFUNDEE);
-        factory.refund(remoteCommitment(), address(usdc));
+        factory.refund(remoteCommitment(), address(usdc), ALL);
         assertEq(usdc.balanceOf(REFUNDEE), 2 * AMOUNT, "refund while paused");
     }
 
@@ -108,21 +119,21 @@ contract LockEndingsTest is Fixture {
         for (uint64 i; i < 3; ++i) {
             vm.deal(wallet, 1 ether);
             settle(job);
-            ids[i] = nativeDeliveryId(job.c, i);
-            assertEq(escrow.lockOf(ids[i]).amount, 1 ether, "locked");
+            ids[i] = newestLock;
+            assertEq(lockOf(ids[i]).amount, 1 ether, "locked");
         }
         bytes memory signature = signReturn(ATTESTOR_KEY, ids[0], block.timestamp);
         vm.prank(RELAYER);
-        escrow.returnToWallet(ids[0], block.timestamp, signature);
+        escrow.returnToWallet(lockOf(ids[0]), block.timestamp, signature);
         assertEq(wallet.balance, 1 ether, "wallet");
         signature = signClaim(ATTESTOR_KEY, ids[1], 1 ether, block.timestamp);
         vm.prank(RELAYER);
-        escrow.claim(ids[1], 1 ether, block.timestamp, signature);
+        escrow.claim(lockOf(ids[1]), 1 ether, block.timestamp, signature);
         assertEq(TREASURY.balance, 1 ether, "treasury");
         announceTakeBack(job.c, NATIVE);
         vm.warp(block.timestamp + 72 hours);
         vm.prank(REFUNDEE);
-        escrow.takeBack(ids[2], job.c);
+        escrow.takeBack(lockOf(ids[2]), job.c);
         assertEq(REFUNDEE.balance, 1 ether, "refund authority");
         assertEq(address(escrow).balance, 0, "escrow");
     }
@@ -160,7 +171,7 @@ contract LockEndingsTest is Fixture {
         if (ending == 0) {
             bytes memory signature = signClaim(ATTESTOR_KEY, _id, PAID, block.timestamp);
             vm.prank(RELAYER);
-            try escrow.claim(_id, PAID, block.timestamp, signature) {
+            try escrow.claim(lockOf(_id), PAID, block.timestamp, signature) {
                 return true;
             } catch {
                 return false;
@@ -169,14 +180,14 @@ contract LockEndingsTest is Fixture {
         if (ending == 1) {
             bytes memory signature = signReturn(ATTESTOR_KEY, _id, block.timestamp);
             vm.prank(RELAYER);
-            try escrow.returnToWallet(_id, block.timestamp, signature) {
+            try escrow.returnToWallet(lockOf(_id), block.timestamp, signature) {
                 return true;
             } catch {
                 return false;
             }
         }
         vm.prank(REFUNDEE);
-        try escrow.takeBack(_id, remoteCommitment()) {
+        try escrow.takeBack(lockOf(_id), remoteCommitment()) {
             return true;
         } catch {
             return false;
@@ -186,6 +197,6 @@ contract LockEndingsTest is Fixture {
     function _return(uint256 key, uint256 deadline) private {
         bytes memory signature = signReturn(key, _id, deadline);
         vm.prank(RELAYER);
-        escrow.returnToWallet(_id, deadline, signature);
+        escrow.returnToWallet(lockOf(_id), deadline, signature);
     }
 }

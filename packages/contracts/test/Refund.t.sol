@@ -7,6 +7,7 @@ import { IDepositFactory } from "../src/interfaces/IDepositFactory.sol";
 import { Address32 } from "../src/types/Address32.sol";
 import { Commitment } from "../src/types/Commitment.sol";
 import {
+    FeeOnTopToken,
     LeavesOneBehindToken,
     ReenteringRefundee,
     Refuser,
@@ -28,9 +29,51 @@ contract RefundTest is Fixture {
 
     function test_refund_ReturnsTokensToTheAuthority() public {
         vm.expectEmit(address(factory));
-        emit IDepositFactory.Refunded(_wallet, address(usdc), REFUNDEE, 1000);
+        emit IDepositFactory.Refunded(_wallet, address(usdc), REFUNDEE, 1000, 0);
         assertEq(_refund(address(usdc)), 1000, "amount");
         assertEq(usdc.balanceOf(REFUNDEE), 1000, "refunded");
+    }
+
+    function test_refund_ReturnsAPartOfTheBalance() public {
+        vm.prank(REFUNDEE);
+        assertEq(factory.refund(_c, address(usdc), 400), 400, "a part");
+        assertEq(usdc.balanceOf(_wallet), 600, "left");
+        vm.prank(REFUNDEE);
+        assertEq(factory.refund(_c, address(usdc), 601), 600, "no more than the balance");
+        assertEq(usdc.balanceOf(REFUNDEE), 1000, "in two parts");
+    }
+
+    function test_refund_RevertsForAPartOfNothing() public {
+        vm.expectRevert(
+            abi.encodeWithSelector(IDepositFactory.Nothing.selector, _wallet, address(usdc))
+        );
+        vm.prank(REFUNDEE);
+        factory.refund(_c, address(usdc), 0);
+    }
+
+    /// @dev The whole balance never leaves: the token takes its fee on top of the amount.
+    function test_refund_OfATokenWithAFeeOnTopLeavesInParts() public {
+        FeeOnTopToken token = new FeeOnTopToken(10);
+        token.mint(_wallet, 1000);
+        vm.expectRevert();
+        _refund(address(token));
+        vm.prank(REFUNDEE);
+        assertEq(factory.refund(_c, address(token), 990), 990, "amount");
+        assertEq(token.balanceOf(REFUNDEE), 990, "refunded");
+    }
+
+    function test_refundBySignature_FitsOnlyTheSignedPart() public {
+        uint256 deadline = block.timestamp;
+        bytes memory signature = signRefund(ATTESTOR_KEY, _wallet, address(usdc), 400, deadline);
+        vm.expectRevert();
+        vm.prank(RELAYER);
+        factory.refundBySignature(_c, address(usdc), 401, 1, deadline, signature);
+        vm.prank(RELAYER);
+        assertEq(
+            factory.refundBySignature(_c, address(usdc), 400, 1, deadline, signature),
+            400,
+            "the part"
+        );
     }
 
     function test_refund_ReturnsNativeCoin() public {
@@ -72,7 +115,7 @@ contract RefundTest is Fixture {
             )
         );
         vm.prank(OWNER);
-        factory.refund(_c, address(usdc));
+        factory.refund(_c, address(usdc), ALL);
     }
 
     function test_refund_RevertsWhenAuthorityIsOfAnotherFamily() public {
@@ -85,7 +128,7 @@ contract RefundTest is Fixture {
         _c.refundAuthority = 0;
         vm.expectRevert(abi.encodeWithSelector(Address32.NotAnAddress.selector, bytes32(0)));
         vm.prank(address(0));
-        factory.refund(_c, address(usdc));
+        factory.refund(_c, address(usdc), ALL);
     }
 
     function test_refund_RevertsWhenWalletIsEmpty() public {
@@ -99,7 +142,7 @@ contract RefundTest is Fixture {
         vm.deal(factory.predict(_c), 1);
         vm.expectRevert(abi.encodeWithSelector(Refuser.NoThanks.selector));
         vm.prank(address(refuser));
-        factory.refund(_c, NATIVE);
+        factory.refund(_c, NATIVE, ALL);
     }
 
     function test_refund_RevertsWhenReentered() public {
@@ -128,10 +171,11 @@ contract RefundTest is Fixture {
     }
 
     function test_refundBySignature_RevertsWhenCallerIsNotRelayer() public {
-        bytes memory signature = signRefund(ATTESTOR_KEY, _wallet, address(usdc), block.timestamp);
+        bytes memory signature =
+            signRefund(ATTESTOR_KEY, _wallet, address(usdc), ALL, block.timestamp);
         vm.expectRevert(abi.encodeWithSelector(IDepositFactory.NotRelayer.selector, REFUNDEE));
         vm.prank(REFUNDEE);
-        factory.refundBySignature(_c, address(usdc), block.timestamp, signature);
+        factory.refundBySignature(_c, address(usdc), ALL, 1, block.timestamp, signature);
     }
 
     function test_refundBySignature_RevertsWhenExpired() public {
@@ -175,45 +219,134 @@ contract RefundTest is Fixture {
 
     function test_refundBySignature_RevertsWhenSignatureIsMalleated() public {
         bytes memory signature =
-            malleate(signRefund(ATTESTOR_KEY, _wallet, address(usdc), block.timestamp));
+            malleate(signRefund(ATTESTOR_KEY, _wallet, address(usdc), ALL, block.timestamp));
         vm.expectRevert(abi.encodeWithSelector(IDepositFactory.NotAttestor.selector, address(0)));
         vm.prank(RELAYER);
-        factory.refundBySignature(_c, address(usdc), block.timestamp, signature);
+        factory.refundBySignature(_c, address(usdc), ALL, 1, block.timestamp, signature);
     }
 
     function test_refundBySignature_RevertsWhenSignatureIsForAnotherToken() public {
-        bytes memory signature = signRefund(ATTESTOR_KEY, _wallet, NATIVE, block.timestamp);
+        bytes memory signature = signRefund(ATTESTOR_KEY, _wallet, NATIVE, ALL, block.timestamp);
         vm.expectRevert();
         vm.prank(RELAYER);
-        factory.refundBySignature(_c, address(usdc), block.timestamp, signature);
+        factory.refundBySignature(_c, address(usdc), ALL, 1, block.timestamp, signature);
         assertEq(usdc.balanceOf(_wallet), 1000, "kept");
     }
 
     function test_refundBySignature_RevertsWhenSignatureIsFromAnotherChain() public {
-        bytes memory signature = signRefund(ATTESTOR_KEY, _wallet, address(usdc), block.timestamp);
+        bytes memory signature =
+            signRefund(ATTESTOR_KEY, _wallet, address(usdc), ALL, block.timestamp);
         vm.chainId(99);
         vm.expectRevert();
         vm.prank(RELAYER);
-        factory.refundBySignature(_c, address(usdc), block.timestamp, signature);
+        factory.refundBySignature(_c, address(usdc), ALL, 1, block.timestamp, signature);
+    }
+
+    function test_refundBySignature_NamesItsReasonInTheEvent() public {
+        for (uint8 reason = 1; reason <= 4; ++reason) {
+            uint256 deadline = block.timestamp + reason;
+            bytes memory signature =
+                signRefund(ATTESTOR_KEY, _wallet, address(usdc), 10, reason, deadline);
+            vm.expectEmit(address(factory));
+            emit IDepositFactory.Refunded(_wallet, address(usdc), REFUNDEE, 10, reason);
+            vm.prank(RELAYER);
+            factory.refundBySignature(_c, address(usdc), 10, reason, deadline, signature);
+        }
+        assertEq(usdc.balanceOf(REFUNDEE), 40, "refunded");
+    }
+
+    function testFuzz_refundBySignature_RevertsWhenReasonIsUnknown(uint8 reason) public {
+        if (reason != 0) reason = 5 + reason % 251;
+        bytes memory signature =
+            signRefund(ATTESTOR_KEY, _wallet, address(usdc), ALL, reason, block.timestamp);
+        vm.expectRevert(abi.encodeWithSelector(IDepositFactory.UnknownReason.selector, reason));
+        vm.prank(RELAYER);
+        factory.refundBySignature(_c, address(usdc), ALL, reason, block.timestamp, signature);
+    }
+
+    function test_refundBySignature_RevertsWhenReasonIsNotTheSignedOne() public {
+        bytes memory signature =
+            signRefund(ATTESTOR_KEY, _wallet, address(usdc), ALL, 1, block.timestamp);
+        vm.expectRevert();
+        vm.prank(RELAYER);
+        factory.refundBySignature(_c, address(usdc), ALL, 2, block.timestamp, signature);
+        assertEq(usdc.balanceOf(_wallet), 1000, "kept");
+    }
+
+    function test_refundBySignature_RevertsWhenUsedAgainForALaterDeposit() public {
+        uint256 deadline = block.timestamp + 5 minutes;
+        bytes memory signature = signRefund(ATTESTOR_KEY, _wallet, address(usdc), 1000, 1, deadline);
+        vm.prank(RELAYER);
+        factory.refundBySignature(_c, address(usdc), 1000, 1, deadline, signature);
+        usdc.mint(_wallet, 1000);
+        bytes memory reason = abi.encodeWithSelector(
+            IDepositFactory.AlreadyRefunded.selector, _wallet, address(usdc), deadline
+        );
+        vm.expectRevert(reason);
+        vm.prank(RELAYER);
+        factory.refundBySignature(_c, address(usdc), 1000, 1, deadline, signature);
+        assertEq(usdc.balanceOf(_wallet), 1000, "the later deposit");
+    }
+
+    function test_refundBySignature_NeedsALaterDeadlineThanTheLastOne() public {
+        uint256 deadline = block.timestamp + 5 minutes;
+        bytes memory signature = signRefund(ATTESTOR_KEY, _wallet, address(usdc), 10, 1, deadline);
+        bytes memory before = signRefund(ATTESTOR_KEY, _wallet, address(usdc), 10, 1, deadline - 1);
+        bytes memory later = signRefund(ATTESTOR_KEY, _wallet, address(usdc), 10, 1, deadline + 1);
+        vm.prank(RELAYER);
+        factory.refundBySignature(_c, address(usdc), 10, 1, deadline, signature);
+        bytes memory reason = abi.encodeWithSelector(
+            IDepositFactory.AlreadyRefunded.selector, _wallet, address(usdc), deadline - 1
+        );
+        vm.expectRevert(reason);
+        vm.prank(RELAYER);
+        factory.refundBySignature(_c, address(usdc), 10, 1, deadline - 1, before);
+        vm.prank(RELAYER);
+        factory.refundBySignature(_c, address(usdc), 10, 1, deadline + 1, later);
+    }
+
+    /// @dev An attempt that fails uses nothing up, and other tokens have deadlines of their own.
+    function test_refundBySignature_FailedOneCanBeRepeated() public {
+        uint256 deadline = block.timestamp + 5 minutes;
+        bytes memory native = signRefund(ATTESTOR_KEY, _wallet, NATIVE, 5, 2, deadline);
+        vm.expectRevert(abi.encodeWithSelector(IDepositFactory.Nothing.selector, _wallet, NATIVE));
+        vm.prank(RELAYER);
+        factory.refundBySignature(_c, NATIVE, 5, 2, deadline, native);
+        _refundBySignature(ATTESTOR_KEY, deadline);
+        vm.deal(_wallet, 7);
+        vm.prank(RELAYER);
+        assertEq(factory.refundBySignature(_c, NATIVE, 5, 2, deadline, native), 5, "amount");
+    }
+
+    /// @dev A sweep that is mined first leaves nothing to refund.
+    function test_refundBySignature_RevertsAfterASweepOfTheBalance() public {
+        bytes memory signature =
+            signRefund(ATTESTOR_KEY, _wallet, address(usdc), 1000, 1, block.timestamp);
+        settle(escrowJob());
+        vm.expectRevert(
+            abi.encodeWithSelector(IDepositFactory.Nothing.selector, _wallet, address(usdc))
+        );
+        vm.prank(RELAYER);
+        factory.refundBySignature(_c, address(usdc), 1000, 1, block.timestamp, signature);
     }
 
     function _refund(address token) private returns (uint256) {
         vm.prank(REFUNDEE);
-        return factory.refund(_c, token);
+        return factory.refund(_c, token, ALL);
     }
 
     function _refundBySignature(uint256 key, uint256 deadline) private returns (uint256) {
-        bytes memory signature = signRefund(key, _wallet, address(usdc), deadline);
+        bytes memory signature = signRefund(key, _wallet, address(usdc), ALL, deadline);
         vm.prank(RELAYER);
-        return factory.refundBySignature(_c, address(usdc), deadline, signature);
+        return factory.refundBySignature(_c, address(usdc), ALL, 1, deadline, signature);
     }
 
     function _expectRefundBySignatureRevert(uint256 key, uint256 deadline, bytes memory reason)
         private
     {
-        bytes memory signature = signRefund(key, _wallet, address(usdc), deadline);
+        bytes memory signature = signRefund(key, _wallet, address(usdc), ALL, deadline);
         vm.expectRevert(reason);
         vm.prank(RELAYER);
-        factory.refundBySignature(_c, address(usdc), deadline, signature);
+        factory.refundBySignature(_c, address(usdc), ALL, 1, deadline, signature);
     }
 }

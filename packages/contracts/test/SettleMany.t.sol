@@ -10,7 +10,7 @@ import {
     GasGuzzler,
     RelayerProbe,
     ReturnBombToken,
-    SlowRecipient
+    ForgivingMerchant
 } from "./doubles/Doubles.sol";
 import { Fixture } from "./support/Fixture.sol";
 import { Vm } from "./support/Vm.sol";
@@ -72,7 +72,7 @@ contract SettleManyTest is Fixture {
         listRoute(address(route));
         IDepositFactory.Job[] memory jobs = _jobs(2);
         address bomb = address(new ReturnBombToken());
-        jobs[0] = IDepositFactory.Job(localCommitment(bomb), bomb, address(route), "");
+        jobs[0] = IDepositFactory.Job(localCommitment(bomb), bomb, 0, address(route), "", noProof());
         vm.recordLogs();
         assertEq(_settleMany(jobs, 30_000_000), 1, "done");
         Vm.Log[] memory logs = vm.getRecordedLogs();
@@ -118,7 +118,7 @@ contract SettleManyTest is Fixture {
         factory.setRelayer(address(probe), true);
         IDepositFactory.Job[] memory jobs = new IDepositFactory.Job[](1);
         jobs[0] = nativeJob();
-        jobs[0].c.destWallet = word(address(new SlowRecipient()));
+        jobs[0].c.destWallet = word(address(new ForgivingMerchant()));
         vm.deal(factory.predict(jobs[0].c), 1 ether);
         (uint256 low, uint256 high) = (50_000, 5_000_000);
         while (high - low > 1) {

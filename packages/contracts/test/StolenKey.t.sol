@@ -46,23 +46,25 @@ abstract contract StolenKeyGame is Users {
         IDepositFactory.Job memory job = IDepositFactory.Job({
             c: c,
             token: address(usdc),
+            maxAmount: 0,
             route: stays ? address(transferRoute) : address(escrowRoute),
-            data: stays ? feeOf(10) : bytes("")
+            data: stays ? feeOf(10) : bytes(""),
+            proof: noProof()
         });
-        uint64 seq = escrow.nextSeq(factory.predict(c), address(usdc));
+        vm.recordLogs();
         vm.prank(RELAYER);
         try factory.settle(job) {
-            if (!stays) ids.push(idOf(c, seq));
+            noteLocks();
+            if (!stays) ids.push(newestLock);
         } catch { }
     }
 
     /// @dev The attestor signs each lock's payout once, and the settler pays it.
-    function honestDeliver(uint256 user, uint8 seq) external {
-        IDelivery.Order memory order = orderOf(seq % 4, 1);
-        order.c = commitments[1 + user % (USERS - 1)];
-        bytes32 id = delivery.deliveryIdOf(order);
-        if (uint8(escrow.lockOf(id).state) != 1) return;
-        order.amount = escrow.lockOf(id).minOut;
+    function honestDeliver(uint256 index) external {
+        if (ids.length == 0) return;
+        bytes32 id = ids[index % ids.length];
+        if (uint8(escrow.stateOf(id)) != 1) return;
+        IDelivery.Order memory order = payoutOf(id, commitmentOf(id), lockOf(id).minOut);
         bytes memory signature = signDeliver(ATTESTOR_KEY, order);
         signedOrders.push(order);
         signedDeliveries.push(signature);
@@ -75,11 +77,11 @@ abstract contract StolenKeyGame is Users {
     function honestClaim(uint256 index) external {
         if (ids.length == 0) return;
         bytes32 id = ids[index % ids.length];
-        if (!delivery.isDelivered(id)) return;
-        uint256 paid = escrow.lockOf(id).minOut;
+        if (!isDelivered(id)) return;
+        uint256 paid = lockOf(id).minOut;
         bytes memory signature = signClaim(ATTESTOR_KEY, id, paid, block.timestamp);
         vm.prank(RELAYER);
-        try escrow.claim(id, paid, block.timestamp, signature) { } catch { }
+        try escrow.claim(lockOf(id), paid, block.timestamp, signature) { } catch { }
     }
 
     /// @dev Hours, never reaching the delay of the owner's additions in one run.
@@ -91,6 +93,10 @@ abstract contract StolenKeyGame is Users {
     /// @dev The thief's balance of anything.
     function gained() public view returns (uint256) {
         return usdc.balanceOf(THIEF) + usdcThere.balanceOf(THIEF) + THIEF.balance;
+    }
+
+    function usdcOf(address owner) external view returns (uint256) {
+        return usdc.balanceOf(owner);
     }
 
     function inPlaceNative() public view returns (uint256 sum) {
@@ -116,8 +122,16 @@ abstract contract StolenKeyGame is Users {
         uint256 held = usdc.balanceOf(wallet);
         if (held == 0) return;
         vm.prank(authority);
-        factory.refund(c, address(usdc));
+        factory.refund(c, address(usdc), ALL);
         assertEq(usdc.balanceOf(authority), before + held, "the refund");
+    }
+
+    /// @dev Of a lock.
+    function commitmentOf(bytes32 id) internal view returns (Commitment memory c) {
+        for (uint256 i; i < commitments.length; ++i) {
+            c = commitments[i];
+            if (factory.hashOf(c) == lockOf(id).commitment) return c;
+        }
     }
 
     /// @dev Of a user, or one that leads to the thief.
@@ -138,13 +152,16 @@ contract LaneKeysGame is StolenKeyGame {
         IDepositFactory.Job memory job = IDepositFactory.Job({
             c: anyCommitment(user, own),
             token: route % 2 == 0 ? address(usdc) : NATIVE,
+            maxAmount: 0,
             route: routes[route % 5],
-            data: fee % 2 == 0 ? data : abi.encode(RouteFee(fee % 60, fee / 60))
+            data: fee % 2 == 0 ? data : abi.encode(RouteFee(fee % 60, fee / 60)),
+            proof: noProof()
         });
-        uint64 seq = escrow.nextSeq(factory.predict(job.c), address(usdc));
+        vm.recordLogs();
         vm.prank(RELAYER);
         try factory.settle(job) {
-            if (job.route == address(escrowRoute)) ids.push(idOf(job.c, seq));
+            noteLocks();
+            if (job.route == address(escrowRoute)) ids.push(newestLock);
         } catch { }
     }
 
@@ -159,12 +176,12 @@ contract LaneKeysGame is StolenKeyGame {
             signature = signedDeliveries[index % signedOrders.length];
             if (change % 8 == 2) order.amount = amount;
             if (change % 8 == 4) order.seq += 1;
-            if (change % 8 == 6) order.deadline += 1;
+            if (change % 8 == 6) order.lockedAt += 1;
         } else {
             order.c = anyCommitment(user, own);
             order.c.destChain = THERE;
         }
-        bool known = change % 8 == 0 && !delivery.isDelivered(delivery.deliveryIdOf(order));
+        bool known = change % 8 == 0 && !isDelivered(order);
         vm.prank(SETTLER);
         try delivery.deliver(order, signature) {
             assertTrue(known, "only what the attestor signed, to the unit, once");
@@ -178,24 +195,26 @@ contract LaneKeysGame is StolenKeyGame {
         bytes memory signature = signClaim(STRANGER_KEY, id, paid, block.timestamp);
         vm.prank(RELAYER);
         (bool done,) = address(escrow)
-            .call(abi.encodeCall(escrow.claim, (id, paid, block.timestamp, signature)));
+            .call(abi.encodeCall(escrow.claim, (lockOf(id), paid, block.timestamp, signature)));
         assertTrue(!done, "no claim without the attestor");
         signature = signReturn(STRANGER_KEY, id, block.timestamp);
         vm.prank(RELAYER);
         (done,) = address(escrow)
-            .call(abi.encodeCall(escrow.returnToWallet, (id, block.timestamp, signature)));
+            .call(abi.encodeCall(escrow.returnToWallet, (lockOf(id), block.timestamp, signature)));
         assertTrue(!done, "no return without the attestor");
     }
 
     function refundAny(uint256 user, bool own) external {
         Commitment memory c = anyCommitment(user, own);
         address wallet = factory.predict(c);
-        bytes memory signature = signRefund(STRANGER_KEY, wallet, address(usdc), block.timestamp);
+        bytes memory signature =
+            signRefund(STRANGER_KEY, wallet, address(usdc), ALL, block.timestamp);
         vm.prank(RELAYER);
         (bool done,) = address(factory)
             .call(
                 abi.encodeCall(
-                    factory.refundBySignature, (c, address(usdc), block.timestamp, signature)
+                    factory.refundBySignature,
+                    (c, address(usdc), ALL, 1, block.timestamp, signature)
                 )
             );
         assertTrue(!done, "no refund without the attestor");
@@ -220,24 +239,26 @@ contract AttestorKeyGame is StolenKeyGame {
         bytes memory claim = signClaim(ATTESTOR_KEY, id, paid, block.timestamp);
         bytes memory giveBack = signReturn(ATTESTOR_KEY, id, block.timestamp);
         vm.prank(THIEF);
-        (bool done,) =
-            address(escrow).call(abi.encodeCall(escrow.claim, (id, paid, block.timestamp, claim)));
+        (bool done,) = address(escrow)
+            .call(abi.encodeCall(escrow.claim, (lockOf(id), paid, block.timestamp, claim)));
         assertTrue(!done, "only a relayer claims");
         vm.prank(THIEF);
         (done,) = address(escrow)
-            .call(abi.encodeCall(escrow.returnToWallet, (id, block.timestamp, giveBack)));
+            .call(abi.encodeCall(escrow.returnToWallet, (lockOf(id), block.timestamp, giveBack)));
         assertTrue(!done, "only a relayer returns");
     }
 
     function refundAny(uint256 user) external {
         Commitment memory c = commitments[user % commitments.length];
         address wallet = factory.predict(c);
-        bytes memory signature = signRefund(ATTESTOR_KEY, wallet, address(usdc), block.timestamp);
+        bytes memory signature =
+            signRefund(ATTESTOR_KEY, wallet, address(usdc), ALL, block.timestamp);
         vm.prank(THIEF);
         (bool done,) = address(factory)
             .call(
                 abi.encodeCall(
-                    factory.refundBySignature, (c, address(usdc), block.timestamp, signature)
+                    factory.refundBySignature,
+                    (c, address(usdc), ALL, 1, block.timestamp, signature)
                 )
             );
         assertTrue(!done, "only a relayer refunds");
@@ -265,18 +286,20 @@ contract BothKeysGame is StolenKeyGame {
     function claimAny(uint256 index) external {
         if (ids.length == 0) return;
         bytes32 id = ids[index % ids.length];
-        uint256 paid = escrow.lockOf(id).minOut;
+        uint256 paid = lockOf(id).minOut;
         bytes memory signature = signClaim(ATTESTOR_KEY, id, paid, block.timestamp);
         vm.prank(RELAYER);
-        try escrow.claim(id, paid, block.timestamp, signature) { } catch { }
+        try escrow.claim(lockOf(id), paid, block.timestamp, signature) { } catch { }
     }
 
     function settleOwn(uint256 user, uint16 fee) external {
         IDepositFactory.Job memory job = IDepositFactory.Job({
             c: commitments[user % commitments.length],
             token: address(usdc),
+            maxAmount: 0,
             route: address(transferRoute),
-            data: feeOf(fee)
+            data: feeOf(fee),
+            proof: noProof()
         });
         vm.prank(RELAYER);
         try factory.settle(job) { } catch { }
@@ -285,9 +308,11 @@ contract BothKeysGame is StolenKeyGame {
     function refundAny(uint256 user) external {
         Commitment memory c = commitments[user % commitments.length];
         address wallet = factory.predict(c);
-        bytes memory signature = signRefund(ATTESTOR_KEY, wallet, address(usdc), block.timestamp);
+        bytes memory signature =
+            signRefund(ATTESTOR_KEY, wallet, address(usdc), ALL, block.timestamp);
         vm.prank(RELAYER);
-        try factory.refundBySignature(c, address(usdc), block.timestamp, signature) { } catch { }
+        try factory.refundBySignature(c, address(usdc), ALL, 1, block.timestamp, signature) { }
+            catch { }
     }
 
     /// @dev The most that the theft paid in 24 hours, by a list of it; honest use only leaves less.
@@ -365,8 +390,10 @@ contract OwnerKeyGame is StolenKeyGame {
         IDepositFactory.Job memory job = IDepositFactory.Job({
             c: commitments[user % commitments.length],
             token: address(usdc),
+            maxAmount: 0,
             route: fee % 2 == 0 ? THIEF : address(transferRoute),
-            data: feeOf(fee)
+            data: feeOf(fee),
+            proof: noProof()
         });
         vm.prank(THIEF);
         try factory.settle(job) { } catch { }
@@ -375,7 +402,7 @@ contract OwnerKeyGame is StolenKeyGame {
         bytes memory signature = signClaim(STRANGER_KEY, id, paid, block.timestamp);
         vm.prank(THIEF);
         (bool done,) = address(escrow)
-            .call(abi.encodeCall(escrow.claim, (id, paid, block.timestamp, signature)));
+            .call(abi.encodeCall(escrow.claim, (lockOf(id), paid, block.timestamp, signature)));
         assertTrue(!done, "an attestor that waits says nothing");
     }
 }
@@ -402,7 +429,7 @@ abstract contract StolenKeyTest is Fixture {
         game.fund(1, 1e6);
         game.honestSettle(0);
         game.honestSettle(1);
-        game.honestDeliver(0, 0);
+        game.honestDeliver(0);
         game.honestClaim(0);
         assertEq(game.paidHonestly(), 995e15, "paid");
         assertEq(game.inventoryAtRecipients(), 995e15, "received");

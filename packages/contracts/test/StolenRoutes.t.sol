@@ -2,6 +2,7 @@
 pragma solidity 0.8.37;
 
 import { IDepositFactory } from "../src/interfaces/IDepositFactory.sol";
+import { IUniswapSwap } from "../src/interfaces/IUniswapSwap.sol";
 import { IMessageTransmitterV2 } from "../src/interfaces/external/IMessageTransmitterV2.sol";
 import { Commitment } from "../src/types/Commitment.sol";
 import { RouteFee } from "../src/types/RouteFee.sol";
@@ -97,7 +98,8 @@ abstract contract StolenRoutesGame is Market {
     function settleAny(uint256 index, uint256 via, uint256 rate, uint256 seed) external {
         User memory user = users[index % users.length];
         User memory other = users[(seed % 4 == 0 ? via : index) % users.length];
-        IDepositFactory.Job memory job = IDepositFactory.Job(user.c, user.token, other.route, "");
+        IDepositFactory.Job memory job =
+            IDepositFactory.Job(user.c, user.token, 0, other.route, "", noProof());
         uint256 held = balanceOf(user.token, factory.predict(user.c));
         if (held == 0) return;
         Ask memory ask = askOf(user, rate, seed, held);
@@ -112,7 +114,8 @@ abstract contract StolenRoutesGame is Market {
         (user.c.destWallet, user.c.refundAuthority) = (word(THIEF), word(THIEF));
         if (!keepsId) user.c.maxFeeBps = 10_000;
         uint256 held = balanceOf(user.token, factory.predict(users[index % users.length].c));
-        IDepositFactory.Job memory job = IDepositFactory.Job(user.c, user.token, user.route, "");
+        IDepositFactory.Job memory job =
+            IDepositFactory.Job(user.c, user.token, 0, user.route, "", noProof());
         Ask memory ask = askOf(user, rate, seed, held);
         if (!user.swaps) job.data = abi.encode(ask.fee, ask.maxFee, ask.threshold);
         else job.data = user.burns ? swapCctpData(job, ask) : swapData(job, ask);
@@ -143,7 +146,7 @@ abstract contract StolenRoutesGame is Market {
         if (held == 0) return;
         uint256 before = balanceOf(user.token, authority);
         vm.prank(authority);
-        factory.refund(user.c, user.token);
+        factory.refund(user.c, user.token, ALL);
         assertEq(balanceOf(user.token, authority), before + held, "the refund");
     }
 
@@ -175,10 +178,12 @@ abstract contract StolenRoutesGame is Market {
         for (uint256 i; i < users.length; ++i) {
             address route = users[i].route;
             sum += usdc.balanceOf(route) + weth.balanceOf(route) + route.balance;
-            address wallet = factory.predict(users[i].c);
-            sum += usdc.allowance(wallet, address(router));
-            sum += weth.allowance(wallet, address(router));
-            sum += usdc.allowance(wallet, address(messengerHere));
+            address[2] memory owners = [factory.predict(users[i].c), route];
+            for (uint256 k; k < owners.length; ++k) {
+                sum += usdc.allowance(owners[k], address(router));
+                sum += weth.allowance(owners[k], address(router));
+                sum += usdc.allowance(owners[k], address(messengerHere));
+            }
         }
     }
 
@@ -212,6 +217,7 @@ abstract contract StolenRoutesGame is Market {
             out = balanceOf(tokenOut, to) - out;
         }
         if (!user.swaps) return;
+        assertTrue(out >= IUniswapSwap(user.route).bandMinOut(held - fee), "within the band");
         bool dollars = user.token == address(usdc);
         uint256 fair = dollars ? USDC_IN_ETH : ETH_IN_USDC;
         assertTrue(out >= least(held - fee, fair, dollars ? 18 : 6), "the least arrives");
@@ -282,8 +288,8 @@ contract RelayerRoutesGame is StolenRoutesGame {
     }
 }
 
-/// @notice Relayer and attestor together: any price, so no useful minimum. The loss of a pool swap stays in
-/// the pool, for its traders; the rest still goes to the committed wallet.
+/// @notice Relayer and attestor together: any price, so only the pool's averaged price bounds a swap. The
+/// loss stays in the pool, for its traders; the rest still goes to the committed wallet.
 contract BothRoutesGame is StolenRoutesGame {
     function voice(uint256 rate, uint256) internal pure override returns (uint256, uint256) {
         return (ATTESTOR_KEY, rate % 4 == 0 ? 1e13 : rate);

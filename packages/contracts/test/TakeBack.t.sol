@@ -26,7 +26,7 @@ contract TakeBackTest is Fixture {
         emit IEscrow.TakenBack(_id, REFUNDEE, AMOUNT);
         _takeBack();
         assertEq(usdc.balanceOf(REFUNDEE), AMOUNT, "refund authority");
-        assertTrue(escrow.lockOf(_id).state == IEscrow.LockState.TakenBack, "state");
+        assertTrue(escrow.stateOf(_id) == IEscrow.LockState.TakenBack, "state");
     }
 
     function test_takeBack_RevertsWithinThreeDaysOfTheLock() public {
@@ -69,7 +69,7 @@ contract TakeBackTest is Fixture {
         vm.warp(START + 82 hours);
         _takeBack();
         vm.prank(REFUNDEE);
-        escrow.takeBack(second, remoteCommitment());
+        escrow.takeBack(lockOf(second), remoteCommitment());
         assertEq(usdc.balanceOf(REFUNDEE), 2 * AMOUNT, "both");
     }
 
@@ -84,7 +84,7 @@ contract TakeBackTest is Fixture {
             );
             vm.expectRevert(reason);
             vm.prank(others[i]);
-            escrow.takeBack(_id, c);
+            escrow.takeBack(lockOf(_id), c);
             vm.expectRevert(reason);
             vm.prank(others[i]);
             escrow.announceTakeBack(c, NATIVE);
@@ -107,17 +107,18 @@ contract TakeBackTest is Fixture {
             abi.encodeWithSelector(IEscrow.WrongCommitment.selector, factory.hashOf(c), expected)
         );
         vm.prank(STRANGER);
-        escrow.takeBack(_id, c);
+        escrow.takeBack(lockOf(_id), c);
     }
 
     function test_takeBack_RevertsForAnUnknownLock() public {
+        IEscrow.Lock memory held = lockOf(_id);
+        held.amount += 1;
+        bytes32 other = escrow.deliveryIdOf(held);
         vm.expectRevert(
-            abi.encodeWithSelector(
-                IEscrow.NotLocked.selector, bytes32("nothing"), IEscrow.LockState.None
-            )
+            abi.encodeWithSelector(IEscrow.NotLocked.selector, other, IEscrow.LockState.None)
         );
         vm.prank(REFUNDEE);
-        escrow.takeBack(bytes32("nothing"), remoteCommitment());
+        escrow.takeBack(held, remoteCommitment());
     }
 
     function test_announceTakeBack_RecordsItsTime() public {
@@ -126,7 +127,6 @@ contract TakeBackTest is Fixture {
         emit IEscrow.TakeBackAnnounced(_wallet, address(usdc), START + 5);
         _announce();
         assertEq(escrow.takeBackAnnouncedAt(_wallet, address(usdc)), START + 5, "time");
-        assertEq(escrow.nextSeq(_wallet, address(usdc)), 1, "the counter beside it");
     }
 
     function test_announceTakeBack_RevertsWhileOneStands() public {
@@ -155,7 +155,7 @@ contract TakeBackTest is Fixture {
         emit IEscrow.TakeBackCancelled(_wallet, address(usdc));
         _cancel();
         lockDeposit(AMOUNT);
-        assertEq(escrow.nextSeq(_wallet, address(usdc)), 2, "the counter goes on");
+        assertEq(nextSeq(), 2, "the counter goes on");
         vm.warp(START + 72 hours);
         vm.expectRevert(
             abi.encodeWithSelector(IEscrow.NotAnnounced.selector, _wallet, address(usdc))
@@ -200,21 +200,21 @@ contract TakeBackTest is Fixture {
             vm.warp(block.timestamp + 13 hours);
             _return(id);
             settle(escrowJob());
-            id = delivery.deliveryIdOf(orderOf(i + 1, 1));
+            id = newestLock;
         }
         _announce();
         _return(id);
         vm.expectRevert(_pending());
         settle(escrowJob());
         vm.prank(REFUNDEE);
-        factory.refund(remoteCommitment(), address(usdc));
+        factory.refund(remoteCommitment(), address(usdc), ALL);
         assertEq(usdc.balanceOf(REFUNDEE), AMOUNT, "refunded");
     }
 
     function _return(bytes32 id) private {
         bytes memory signature = signReturn(ATTESTOR_KEY, id, block.timestamp);
         vm.prank(RELAYER);
-        escrow.returnToWallet(id, block.timestamp, signature);
+        escrow.returnToWallet(lockOf(id), block.timestamp, signature);
     }
 
     function _announce() private {
@@ -228,7 +228,7 @@ contract TakeBackTest is Fixture {
 
     function _takeBack() private {
         vm.prank(REFUNDEE);
-        escrow.takeBack(_id, remoteCommitment());
+        escrow.takeBack(lockOf(_id), remoteCommitment());
     }
 
     function _expectTooEarly(uint256 earliest) private {

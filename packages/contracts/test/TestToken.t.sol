@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.37;
 
-import { TestToken } from "../src/sandbox/TestToken.sol";
+import { TestToken } from "../sandbox/TestToken.sol";
 import { Test } from "./support/Vm.sol";
 
 /// @notice The sandbox's token.

@@ -10,22 +10,17 @@ import { SameAssetRoute } from "../src/routes/SameAssetRoute.sol";
 import { Commitment } from "../src/types/Commitment.sol";
 import { Fixture } from "./support/Fixture.sol";
 
-/// @notice The destination's factory as its `Delivery` sees it: members of its own, and the source's
-/// addresses. The real one has the source's address, which one EVM cannot give to two contracts.
+/// @notice The destination's factory as its `Delivery` sees it: members of its own. The real one has the
+/// source's address, which one EVM cannot give to two contracts.
 contract FactoryThere {
-    DepositFactory private immutable HERE;
     DepositFactory private immutable THERE;
 
-    constructor(DepositFactory here, DepositFactory there) {
-        (HERE, THERE) = (here, there);
+    constructor(DepositFactory there) {
+        THERE = there;
     }
 
-    function predict(Commitment calldata c) external view returns (address) {
-        return HERE.predict(c);
-    }
-
-    function isAttestor(address who) external view returns (bool) {
-        return THERE.isAttestor(who);
+    function checkAttested(bytes32 digest, bytes calldata signatures) external view {
+        THERE.checkAttested(digest, signatures);
     }
 }
 
@@ -41,8 +36,8 @@ contract TwoChainsGame is Fixture {
     address private constant OTHER_RELAYER = address(0x0a11ce13);
     address private constant THIEF = address(0xbad);
 
-    /// @dev The service's terms: payouts within 12 hours of the lock, claims within 12 of the payout.
-    uint256 private constant WINDOW = 12 hours;
+    /// @dev The service claims within 12 hours of the payout.
+    uint256 private constant CLAIM_WITHIN = 12 hours;
 
     /// @dev Most that the clocks of the chains differ.
     uint256 private constant SKEW = 30 minutes;
@@ -72,10 +67,10 @@ contract TwoChainsGame is Fixture {
         if (address(factory) != address(0)) return;
         super.setUp();
         _there = new DepositFactory(OWNER, GUARDIAN, DELAY);
-        address twin = address(new FactoryThere(factory, _there));
-        delivery = new Delivery(OWNER, GUARDIAN, DELAY, twin, THERE, TREASURY);
+        address twin = address(new FactoryThere(_there));
+        delivery = new Delivery(OWNER, GUARDIAN, DELAY, twin, THERE, WINDOW);
         vm.prank(OWNER);
-        _there.seal(none(), none(), listOf(vm.addr(ATTESTOR_KEY)));
+        _there.seal(none(), none(), listOf(vm.addr(ATTESTOR_KEY)), 1, TREASURY);
         vm.prank(OWNER);
         delivery.seal(listOf(SETTLER), capsOf(address(usdcThere), type(uint112).max));
         escrowRoute = new SameAssetRoute(pairOf(address(usdc)));
@@ -97,13 +92,14 @@ contract TwoChainsGame is Fixture {
         Commitment memory c = _commitments[user % USERS];
         address wallet = factory.predict(c);
         usdc.mint(wallet, uint256(amount) + 1e6);
-        uint64 seq = escrow.nextSeq(wallet, address(usdc));
+        vm.recordLogs();
         vm.prank([RELAYER, OTHER_RELAYER, THIEF][by % 3]);
-        try factory.settle(IDepositFactory.Job(c, address(usdc), address(escrowRoute), "")) {
+        try factory.settle(
+            IDepositFactory.Job(c, address(usdc), 0, address(escrowRoute), "", noProof())
+        ) {
             assertEq(escrow.takeBackAnnouncedAt(wallet, address(usdc)), 0, "announced");
-            _orders.push(
-                IDelivery.Order(c, HERE, word(address(escrow)), word(address(usdc)), seq, 0, 0)
-            );
+            noteLocks();
+            _orders.push(payoutOf(newestLock, c, lockOf(newestLock).minOut));
         } catch { }
     }
 
@@ -113,13 +109,12 @@ contract TwoChainsGame is Fixture {
         _here();
         IDelivery.Order memory order = _orders[index % _orders.length];
         bytes32 id = _idOf(order);
-        IEscrow.Lock memory held = escrow.lockOf(id);
+        IEscrow.Lock memory held = lockOf(id);
         uint256 key = other ? OTHER_KEY : ATTESTOR_KEY;
         address relayer = factory.wasRelayer(RELAYER, held.lockedAt) ? RELAYER : OTHER_RELAYER;
-        if (held.state != IEscrow.LockState.Locked) return;
+        if (escrow.stateOf(id) != IEscrow.LockState.Locked) return;
         if (asksSource() && !factory.wasRelayer(relayer, held.lockedAt)) return;
         if (asksSource() && !factory.wasAttestor(vm.addr(key), held.lockedAt)) return;
-        (order.amount, order.deadline) = (held.minOut, held.lockedAt + WINDOW);
         _atDestination();
         bytes memory signature = signDeliver(key, order);
         vm.prank(SETTLER);
@@ -133,10 +128,10 @@ contract TwoChainsGame is Fixture {
         if (payments.length == 0) return;
         _here();
         Payment memory paid = payments[index % payments.length];
-        if (escrow.lockOf(paid.id).state != IEscrow.LockState.Locked) return;
+        if (escrow.stateOf(paid.id) != IEscrow.LockState.Locked) return;
         bytes memory signature = signClaim(paid.key, paid.id, paid.amount, block.timestamp);
         vm.prank(paid.relayer);
-        try escrow.claim(paid.id, paid.amount, block.timestamp, signature) {
+        try escrow.claim(lockOf(paid.id), paid.amount, block.timestamp, signature) {
             ++claimed;
         } catch {
             ++refusedClaims;
@@ -148,10 +143,10 @@ contract TwoChainsGame is Fixture {
         if (_orders.length == 0) return;
         _here();
         bytes32 id = _idOf(_orders[index % _orders.length]);
-        if (_timeThere <= escrow.lockOf(id).lockedAt + WINDOW || delivery.isDelivered(id)) return;
+        if (_timeThere <= lockOf(id).lockedAt + WINDOW || isDelivered(id)) return;
         bytes memory signature = signReturn(other ? OTHER_KEY : ATTESTOR_KEY, id, block.timestamp);
         vm.prank(otherRelayer ? OTHER_RELAYER : RELAYER);
-        try escrow.returnToWallet(id, block.timestamp, signature) { } catch { }
+        try escrow.returnToWallet(lockOf(id), block.timestamp, signature) { } catch { }
     }
 
     // The hostile ones.
@@ -173,23 +168,25 @@ contract TwoChainsGame is Fixture {
         _here();
         IDelivery.Order memory order = _orders[index % _orders.length];
         bytes32 id = _idOf(order);
-        IEscrow.Lock memory held = escrow.lockOf(id);
-        uint256 announcedAt = escrow.takeBackAnnouncedAt(held.wallet, address(usdc));
+        IEscrow.Lock memory held = lockOf(id);
+        uint256 announcedAt = escrow.takeBackAnnouncedAt(factory.predict(order.c), address(usdc));
         bool isTime = block.timestamp >= held.lockedAt + 72 hours
             && block.timestamp >= announcedAt + 24 hours && announcedAt != 0;
         vm.prank(authorityOf(uint256(order.c.userId)));
-        try escrow.takeBack(id, order.c) {
+        try escrow.takeBack(lockOf(id), order.c) {
             assertTrue(isTime, "after its delays");
             ++takenBack;
         } catch {
-            assertTrue(!isTime || held.state != IEscrow.LockState.Locked, "nobody puts it off");
+            assertTrue(
+                !isTime || escrow.stateOf(id) != IEscrow.LockState.Locked, "nobody puts it off"
+            );
         }
     }
 
     function refund(uint256 user) external {
         _here();
         vm.prank(authorityOf(user % USERS));
-        try factory.refund(_commitments[user % USERS], address(usdc)) { } catch { }
+        try factory.refund(_commitments[user % USERS], address(usdc), ALL) { } catch { }
     }
 
     /// @dev Members of either chain, by owner or guardian.
@@ -234,7 +231,7 @@ contract TwoChainsGame is Fixture {
     /// @dev Payments that are neither claimed nor still locked.
     function lost() external view returns (uint256 count) {
         for (uint256 i; i < payments.length; ++i) {
-            IEscrow.LockState state = escrow.lockOf(payments[i].id).state;
+            IEscrow.LockState state = escrow.stateOf(payments[i].id);
             if (state != IEscrow.LockState.Locked && state != IEscrow.LockState.Claimed) ++count;
         }
     }
@@ -243,9 +240,9 @@ contract TwoChainsGame is Fixture {
     function owed() external view returns (uint256 paid, uint256 covered) {
         covered = usdc.balanceOf(TREASURY);
         for (uint256 i; i < payments.length; ++i) {
-            IEscrow.Lock memory held = escrow.lockOf(payments[i].id);
+            IEscrow.Lock memory held = lockOf(payments[i].id);
             paid += held.amount;
-            if (held.state == IEscrow.LockState.Locked) covered += held.amount;
+            if (escrow.stateOf(payments[i].id) == IEscrow.LockState.Locked) covered += held.amount;
         }
     }
 
@@ -261,7 +258,7 @@ contract TwoChainsGame is Fixture {
     /// @dev Claims due meanwhile come first: the service claims within its 12 hours.
     function _pass(uint256 time, uint256 skew) private {
         for (uint256 i; i < payments.length; ++i) {
-            if (_timeHere + time > payments[i].paidAt + WINDOW) claim(i);
+            if (_timeHere + time > payments[i].paidAt + CLAIM_WITHIN) claim(i);
         }
         _timeHere += time;
         uint256 there = _timeHere + SKEW / 2 - skew;

@@ -3,7 +3,8 @@ pragma solidity 0.8.37;
 
 import { DepositFactory } from "../src/DepositFactory.sol";
 import { Commitment } from "../src/types/Commitment.sol";
-import { DeliveryIdLib } from "../src/types/DeliveryId.sol";
+import { DeliveryIdLib, LockFacts } from "../src/types/DeliveryId.sol";
+import { RouteSetLib } from "../src/types/RouteSet.sol";
 import { Test } from "./support/Vm.sol";
 
 /// @notice Compares addresses and ids with those that the service computes, from the same file.
@@ -27,23 +28,84 @@ contract VectorsTest is Test {
                 factory.predict(c), _address(entry, ".wallet"), string.concat("wallet of ", entry)
             );
         }
-        assertEq(count, 27, "vectors read");
+        assertEq(count, 32, "vectors read");
     }
 
     function test_compute_AgreesWithEveryDeliveryVector() public view {
         uint256 count;
         for (; _has(".deliveries", count); ++count) {
             string memory entry = _entryOf(".deliveries", count);
-            bytes32 id = DeliveryIdLib.compute(
-                uint16(_uint(entry, ".srcChain")),
-                _word(entry, ".escrow"),
-                _word(entry, ".wallet"),
-                _word(entry, ".token"),
-                uint64(_uint(entry, ".seq"))
-            );
+            LockFacts memory facts = LockFacts({
+                srcChain: uint16(_uint(entry, ".srcChain")),
+                escrow: _word(entry, ".escrow"),
+                delivery: _word(entry, ".delivery"),
+                commitment: _word(entry, ".commitment"),
+                token: _word(entry, ".token"),
+                amount: _uint(entry, ".amount"),
+                minOut: _uint(entry, ".minOut"),
+                seq: uint64(_uint(entry, ".seq")),
+                lockedAt: uint64(_uint(entry, ".lockedAt"))
+            });
+            bytes32 id = DeliveryIdLib.compute(facts);
             assertEq(id, _word(entry, ".deliveryId"), string.concat("delivery id of ", entry));
         }
-        assertEq(count, 9, "vectors read");
+        assertEq(count, 15, "vectors read");
+    }
+
+    function test_contains_AgreesWithEveryRouteSetVector() public {
+        uint256 count;
+        for (; _has(".routeSets", count); ++count) {
+            string memory entry = _entryOf(".routeSets", count);
+            bytes32 root = _word(entry, ".root");
+            string memory leaves = string.concat(entry, ".leaves");
+            for (uint256 i; _has(leaves, i); ++i) {
+                string memory leaf = _entryOf(leaves, i);
+                bytes32[] memory proof =
+                    vm.parseJsonBytes32Array(_json, string.concat(leaf, ".proof"));
+                address route = _address(leaf, ".route");
+                vm.chainId(_uint(leaf, ".evmChainId"));
+                assertTrue(this.contains(root, route, proof), leaf);
+                vm.chainId(77);
+                assertTrue(!this.contains(root, route, proof), "on another chain");
+            }
+        }
+        assertEq(count, 6, "vectors read");
+    }
+
+    /// @dev Through the domain that the factory returns (EIP-5267 and `domainSeparator`).
+    function test_refundDigest_AgreesWithEveryVector() public {
+        _deployFactories();
+        uint256 count;
+        for (; _has(".refunds", count); ++count) {
+            string memory entry = _entryOf(".refunds", count);
+            bytes32 structHash = keccak256(
+                abi.encode(
+                    keccak256(
+                        "Refund(address wallet,address token,uint256 maxAmount,uint8 reason,"
+                        "uint256 deadline)"
+                    ),
+                    _address(entry, ".wallet"),
+                    _address(entry, ".token"),
+                    _uint(entry, ".maxAmount"),
+                    _uint(entry, ".reason"),
+                    _uint(entry, ".deadline")
+                )
+            );
+            vm.chainId(_uint(entry, ".evmChainId"));
+            bytes32 domain = _factories[_address(entry, ".factory")].domainSeparator();
+            bytes32 digest = keccak256(abi.encodePacked(hex"1901", domain, structHash));
+            assertEq(digest, _word(entry, ".digest"), string.concat("digest of ", entry));
+        }
+        assertEq(count, 11, "vectors read");
+    }
+
+    /// @dev External, since proofs are calldata.
+    function contains(bytes32 root, address route, bytes32[] calldata proof)
+        external
+        view
+        returns (bool)
+    {
+        return RouteSetLib.contains(root, route, proof);
     }
 
     function test_deploy_LandsOnThePredictedAddressOfEveryVector() public {
@@ -62,12 +124,12 @@ contract VectorsTest is Test {
         for (; _has(".factories", count); ++count) {
             string memory entry = _entryOf(".factories", count);
             vm.prank(_address(entry, ".deployer"));
-            DepositFactory factory = new DepositFactory(address(this), address(this), 1);
+            DepositFactory factory = new DepositFactory(address(this), address(1), 1);
             assertEq(address(factory), _address(entry, ".factory"), "factory");
             assertEq(factory.implementation(), _address(entry, ".implementation"), "implementation");
             assertEq(factory.initCodeHash(), _word(entry, ".initCodeHash"), "init code hash");
             assertEq(factory.initCodeHash(), keccak256(factory.initCode()), "init code");
-            factory.seal(new address[](0), new address[](0), new address[](0));
+            factory.seal(new address[](0), new address[](0), new address[](0), 1, address(2));
             _factories[address(factory)] = factory;
         }
         assertEq(count, 3, "factories read");
@@ -82,7 +144,9 @@ contract VectorsTest is Test {
             destToken: _word(entry, ".destToken"),
             refundAuthority: _word(entry, ".refundAuthority"),
             maxFeeBps: uint16(_uint(entry, ".maxFeeBps")),
-            maxSlippageBps: uint16(_uint(entry, ".maxSlippageBps"))
+            maxSlippageBps: uint16(_uint(entry, ".maxSlippageBps")),
+            routes: _word(entry, ".routes"),
+            flags: uint16(_uint(entry, ".flags"))
         });
     }
 

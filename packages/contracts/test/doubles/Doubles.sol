@@ -5,6 +5,7 @@ import { ERC20 } from "@openzeppelin/contracts/token/ERC20/ERC20.sol";
 import { IDepositFactory } from "../../src/interfaces/IDepositFactory.sol";
 import { IRoute } from "../../src/interfaces/IRoute.sol";
 import { Commitment } from "../../src/types/Commitment.sol";
+import { Plan } from "../../src/types/Plan.sol";
 
 /// @notice Anyone mints.
 abstract contract OpenToken is ERC20("Token", "TKN") {
@@ -85,18 +86,36 @@ contract ReturnBombToken {
     }
 }
 
+/// @notice Takes a fee from the sender on top of the amount.
+contract FeeOnTopToken is ERC20 {
+    uint256 private immutable FEE;
+
+    constructor(uint256 fee) ERC20("Fee on top", "FOT") {
+        FEE = fee;
+    }
+
+    function mint(address to, uint256 amount) external {
+        _mint(to, amount);
+    }
+
+    function _update(address from, address to, uint256 amount) internal override {
+        super._update(from, to, amount);
+        if (from != address(0) && to != address(0)) super._update(from, address(0), FEE);
+    }
+}
+
 /// @notice Passes every deposit on without checking the token.
 contract AnyTokenRoute is IRoute {
-    function deliver(Commitment calldata c, address token, uint256 amount, bytes calldata)
+    function plan(Commitment calldata c, address, address, uint256, bytes calldata)
         external
+        pure
+        returns (Plan memory made)
     {
-        (bool ok, bytes memory reason) = token.call(
-            abi.encodeCall(ERC20.transfer, (address(uint160(uint256(c.destWallet))), amount))
-        );
-        if (!ok) {
-            assembly ("memory-safe") { revert(add(reason, 0x20), mload(reason)) }
-        }
+        made.to = address(uint160(uint256(c.destWallet)));
     }
+
+    function complete(Commitment calldata, address, address, uint256, uint256, bytes calldata)
+        external { }
 }
 
 /// @notice Burns all the gas that it gets.
@@ -143,11 +162,11 @@ contract ReenteringRefundee {
 
     function refund(Commitment calldata c) external {
         _c = c;
-        FACTORY.refund(c, address(0));
+        FACTORY.refund(c, address(0), type(uint256).max);
     }
 
     receive() external payable {
-        try FACTORY.refund(_c, address(0)) { }
+        try FACTORY.refund(_c, address(0), type(uint256).max) { }
         catch (bytes memory why) {
             reason = why;
         }
@@ -192,5 +211,31 @@ contract RelayerProbe {
         } catch {
             revert Result(false, 0);
         }
+    }
+}
+
+/// @notice An escrow that takes one unit less than it may.
+contract TakesLess {
+    function lock(Commitment calldata, address token, uint256 amount, uint256, bytes32)
+        external
+        returns (bytes32)
+    {
+        ERC20(token).transferFrom(msg.sender, address(this), amount - 1);
+        return 0;
+    }
+}
+
+/// @notice Needs 60,000 gas to credit what it receives, and forgives its own failure.
+contract ForgivingMerchant {
+    uint256 public credited;
+
+    receive() external payable {
+        try this.credit{ gas: 60_000 }(msg.value) { } catch { }
+    }
+
+    function credit(uint256 amount) external {
+        uint256 work;
+        while (gasleft() > 25_000) ++work;
+        credited += amount;
     }
 }

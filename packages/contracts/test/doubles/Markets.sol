@@ -8,11 +8,13 @@ import { ISwapRouter02 } from "../../src/interfaces/external/ISwapRouter02.sol";
 /// always reports success.
 contract LyingRouter {
     address public immutable WETH9;
+    address public immutable factory;
     uint256 private _takes;
     uint256 private _pays;
 
-    constructor(address weth) {
+    constructor(address weth, address pools) {
         WETH9 = weth;
+        factory = pools;
     }
 
     function behave(uint256 takes, uint256 pays) external {
@@ -44,14 +46,15 @@ contract TakingMessenger {
         (TIMES, LESS) = (times, less);
     }
 
-    function depositForBurn(
+    function depositForBurnWithHook(
         uint256 amount,
         uint32,
         bytes32,
         address burnToken,
         bytes32,
         uint256,
-        uint32
+        uint32,
+        bytes calldata
     ) external {
         for (uint256 i; i < TIMES; ++i) {
             IERC20(burnToken).transferFrom(msg.sender, address(this), amount - LESS);

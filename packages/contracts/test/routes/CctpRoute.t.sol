@@ -52,16 +52,16 @@ contract CctpRouteTest is Market {
         emit ITokenMessengerV2.DepositForBurn(
             address(usdc),
             998_500,
-            wallet,
+            job.route,
             word(RECIPIENT),
             DOMAIN_THERE,
             word(address(messengerThere)),
             bytes32(0),
             3000,
             1000,
-            ""
+            abi.encode(wallet)
         );
-        vm.expectEmit(wallet);
+        vm.expectEmit(job.route);
         emit ICctpBurn.Burned(
             wallet, address(usdc), 998_500, 1500, 3000, DOMAIN_THERE, word(RECIPIENT)
         );
@@ -69,7 +69,7 @@ contract CctpRouteTest is Market {
         assertEq(usdc.balanceOf(FEES), 1500, "fee");
         assertEq(usdc.balanceOf(wallet), 0, "wallet");
         assertEq(supply - usdc.totalSupply(), 998_500, "burned");
-        assertEq(usdc.allowance(wallet, address(messengerHere)), 0, "allowance");
+        assertEq(usdc.allowance(job.route, address(messengerHere)), 0, "allowance");
     }
 
     function test_deliver_TheMessageIsMintedToTheCommittedWallet() public {
@@ -179,6 +179,33 @@ contract CctpRouteTest is Market {
         }
     }
 
+    /// @dev The limit of Circle's minter; the deposit leaves in parts of at most the limit.
+    function test_T196_deliver_RevertsAboveTheBurnLimitAndBurnsAPart() public {
+        IDepositFactory.Job memory job = cctpJob(RouteFee(10, 0), 300, 1000);
+        address wallet = factory.predict(job.c);
+        usdc.mint(wallet, AMOUNT);
+        uint256 supply = usdc.totalSupply();
+        messengerHere.setMaxBurnAmountPerMessage(address(usdc), AMOUNT / 2);
+        _expect(job, abi.encodeWithSignature("Error(string)", "Burn amount exceeds per tx limit"));
+        job.maxAmount = AMOUNT / 2;
+        settle(job);
+        assertEq(usdc.balanceOf(wallet), AMOUNT / 2, "the rest");
+        job.maxAmount = 0;
+        settle(job);
+        assertEq(usdc.balanceOf(wallet), 0, "wallet");
+        assertEq(supply - usdc.totalSupply() + usdc.balanceOf(FEES), AMOUNT, "burned and fees");
+    }
+
+    function test_T196_deliver_ATokenThatTheBridgeDropsIsRefunded() public {
+        IDepositFactory.Job memory job = cctpJob(RouteFee(10, 0), 300, 1000);
+        usdc.mint(factory.predict(job.c), AMOUNT);
+        messengerHere.setMaxBurnAmountPerMessage(address(usdc), 0);
+        _expect(job, abi.encodeWithSignature("Error(string)", "Burn token not supported"));
+        vm.prank(REFUNDEE);
+        factory.refund(job.c, address(usdc), ALL);
+        assertEq(usdc.balanceOf(REFUNDEE), AMOUNT, "refunded");
+    }
+
     function test_deliver_RevertsWhenTheMessengerTakesLess() public {
         ICctpRoute.Config memory config = cctpConfig();
         config.messenger = address(new TakingMessenger(1, 1));
@@ -200,7 +227,7 @@ contract CctpRouteTest is Market {
         address wallet = factory.predict(job.c);
         token.mint(wallet, AMOUNT);
         settle(job);
-        assertEq(token.allowance(wallet, config.messenger), 0, "allowance");
+        assertEq(token.allowance(job.route, config.messenger), 0, "allowance");
     }
 
     function testFuzz_deliver_FeeAndBridgeStayWithinTheCap(
@@ -236,7 +263,8 @@ contract CctpRouteTest is Market {
         _fund(AMOUNT);
         IDepositFactory.Job memory job = cctpJob(RouteFee(0, 0), maxFee, 1000);
         vm.recordLogs();
-        settle(job);
+        vm.prank(RELAYER);
+        factory.settle(job);
         Vm.Log[] memory logs = vm.getRecordedLogs();
         for (uint256 i; i < logs.length; ++i) {
             if (logs[i].topics[0] == IMessageTransmitterV2.MessageSent.selector) {

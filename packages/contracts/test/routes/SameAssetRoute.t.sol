@@ -45,11 +45,11 @@ contract SameAssetRouteTest is Fixture {
 
     function test_deliver_LocksTheWholeBalanceAndLeavesNoAllowance() public {
         bytes32 id = lockDeposit(1_000_000);
-        IEscrow.Lock memory held = escrow.lockOf(id);
+        IEscrow.Lock memory held = lockOf(id);
         assertEq(held.amount, 1_000_000, "amount");
         assertEq(held.minOut, 0.995 ether, "minimum, in the destination's decimals");
         assertEq(held.delivery, word(address(delivery)), "delivery");
-        address wallet = held.wallet;
+        address wallet = factory.predict(remoteCommitment());
         assertEq(usdc.balanceOf(address(escrow)), 1_000_000, "escrow");
         assertEq(usdc.allowance(wallet, address(escrow)), 0, "allowance");
     }
@@ -111,7 +111,7 @@ contract SameAssetRouteTest is Fixture {
         _expect(escrowJob(), abi.encodeWithSelector(IRoute.WrongEvmChain.selector, 99, home));
     }
 
-    function testFuzz_minOut_IsRoundedDownOnce(
+    function testFuzz_T142_minOut_LeavesNoFeeAboveTheCap(
         uint128 amount,
         uint16 maxFeeBps,
         uint8 sourceDecimals,
@@ -122,10 +122,28 @@ contract SameAssetRouteTest is Fixture {
         pair.destDecimals = destDecimals % 19;
         uint256 minOut = new SameAssetRoute(pair).minOut(amount, maxFeeBps);
         if (maxFeeBps >= 10_000) return assertEq(minOut, 0, "nothing promised");
-        uint256 scaledIn = uint256(amount) * (10_000 - maxFeeBps) * 10 ** uint256(pair.destDecimals);
-        uint256 scale = 10_000 * 10 ** uint256(pair.sourceDecimals);
-        assertTrue(minOut * scale <= scaledIn, "never more than the cap leaves");
-        assertTrue((minOut + 1) * scale > scaledIn, "less than one unit lost");
+        uint256 scaledIn = uint256(amount) * 10 ** uint256(pair.destDecimals);
+        uint256 scale = 10 ** uint256(pair.sourceDecimals);
+        uint256 kept = scaledIn * (10_000 - maxFeeBps);
+        uint256 worth = scaledIn / scale;
+        if (minOut == worth) {
+            return assertTrue(minOut * 10_000 * scale < kept + 10_000 * scale, "");
+        }
+        assertTrue(minOut < worth, "never more than the deposit is worth");
+        assertTrue(minOut * 10_000 * scale >= kept, "no less than the cap leaves");
+        assertTrue(minOut * 10_000 * scale < kept + 10_000 * scale, "by less than one unit");
+    }
+
+    /// @dev The fee of a deposit of 1,001 base units under a cap of 50 basis points is 5, not 6.
+    function test_T142_minOut_IsRoundedUp() public {
+        IEscrowRoute.Pair memory pair = pairOf(address(usdc));
+        (pair.sourceDecimals, pair.destDecimals) = (6, 6);
+        assertEq(new SameAssetRoute(pair).minOut(1001, 50), 996, "equal units");
+        (pair.sourceDecimals, pair.destDecimals) = (18, 6);
+        SameAssetRoute coarse = new SameAssetRoute(pair);
+        assertEq(coarse.minOut(1001.9e12, 50), 997, "coarser units");
+        assertEq(coarse.minOut(1001.9e12, 0), 1001, "no more than its units express");
+        assertEq(coarse.minOut(0.9e12, 0), 0, "nothing for dust");
     }
 
     function _expect(IDepositFactory.Job memory job, bytes memory reason) private {

@@ -16,7 +16,7 @@ import { LyingRouter, TakingMessenger } from "../doubles/Markets.sol";
 import { Market } from "../support/Market.sol";
 import { Vm } from "../support/Vm.sol";
 
-/// @notice Another token to USDC there: swapped into the wallet, then burned.
+/// @notice Another token to USDC there: swapped by the route, then burned.
 contract SwapCctpRouteTest is Market {
     function test_config_IsWhatWasBuiltIn() public view {
         assertEq(
@@ -51,24 +51,26 @@ contract SwapCctpRouteTest is Market {
         address wallet = factory.predict(job.c);
         uint256 supply = usdc.totalSupply();
         vm.recordLogs();
-        settle(job);
+        vm.prank(RELAYER);
+        factory.settle(job);
         uint256 burned = supply - usdc.totalSupply();
         assertTrue(burned >= 0.999 ether * 3000e6 / 1e18 * 99 / 100, "the least");
         assertEq(FEES.balance, 0.001 ether, "fee");
         assertEq(wallet.balance + usdc.balanceOf(wallet), 0, "wallet");
-        assertEq(usdc.allowance(wallet, address(messengerHere)), 0, "allowance");
+        assertEq(usdc.allowance(job.route, address(messengerHere)), 0, "allowance");
         (bool swapped, bool bridged) = (false, false);
         Vm.Log[] memory logs = vm.getRecordedLogs();
         for (uint256 i; i < logs.length; ++i) {
             if (logs[i].topics[0] == IUniswapSwap.Swapped.selector) {
                 bytes memory said = abi.encode(NATIVE, usdc, 0.999 ether, burned, 0.001 ether);
                 assertEq(keccak256(logs[i].data), keccak256(said), "swapped");
-                swapped = logs[i].topics[1] == word(wallet) && logs[i].topics[2] == word(wallet);
+                swapped = logs[i].topics[1] == word(wallet) && logs[i].topics[2] == word(job.route)
+                    && logs[i].emitter == job.route;
             }
             if (logs[i].topics[0] == ICctpBurn.Burned.selector) {
                 bytes memory said = abi.encode(usdc, burned, 0, 0, DOMAIN_THERE, RECIPIENT);
                 assertEq(keccak256(logs[i].data), keccak256(said), "burned");
-                bridged = logs[i].topics[1] == word(wallet);
+                bridged = logs[i].topics[1] == word(wallet) && logs[i].emitter == job.route;
             }
         }
         assertTrue(swapped && bridged, "both are said");
@@ -81,7 +83,8 @@ contract SwapCctpRouteTest is Market {
         settle(job);
         assertEq(weth.balanceOf(FEES), 0.001 ether, "fee");
         assertEq(weth.balanceOf(wallet) + usdc.balanceOf(wallet), 0, "wallet");
-        assertEq(weth.allowance(wallet, address(router)), 0, "allowance");
+        assertEq(weth.allowance(job.route, address(router)), 0, "allowance");
+        assertEq(weth.balanceOf(job.route) + usdc.balanceOf(job.route), 0, "route");
     }
 
     /// @dev The router pays with coin in its own balance before it takes the wallet's wrapped coin.
@@ -91,11 +94,7 @@ contract SwapCctpRouteTest is Market {
         address wallet = factory.predict(job.c);
         giveWeth(wallet, 1 ether);
         vm.deal(address(router), 5 ether);
-        vm.expectRevert(
-            abi.encodeWithSelector(
-                IDepositFactory.Leftover.selector, wallet, address(weth), 0.999 ether
-            )
-        );
+        vm.expectRevert(abi.encodeWithSelector(IUniswapSwap.NotSpent.selector, 0.999 ether));
         settle(job);
         assertEq(weth.balanceOf(wallet), 1 ether, "the deposit stays");
         vm.deal(address(router), 0.999 ether - 1);
@@ -107,8 +106,10 @@ contract SwapCctpRouteTest is Market {
         IDepositFactory.Job memory job = _coin(fairAsk(ETH_IN_USDC));
         address wallet = factory.predict(job.c);
         usdc.mint(wallet, 77e6);
+        usdc.mint(job.route, 78e6);
         settle(job);
         assertEq(usdc.balanceOf(wallet), 77e6, "they stay");
+        assertEq(usdc.balanceOf(job.route), 78e6, "also in the route");
     }
 
     function test_T69_deliver_RevertsWhenThePriceWasMovedInTheSameBlock() public {
@@ -209,16 +210,17 @@ contract SwapCctpRouteTest is Market {
             assertTrue(false, "a price of another route");
         } catch (bytes memory reason) {
             assertEq(
-                bytes32(bytes4(reason)), bytes32(IAttestedPrice.NotAttestor.selector), "the reason"
+                bytes32(bytes4(reason)), bytes32(IDepositFactory.NotAttestor.selector), "the reason"
             );
         }
     }
 
-    /// @dev A token whose allowances are not used up, USDC in the wallet before, and a messenger that
+    /// @dev A token whose allowances are not used up, USDC in the route before, and a messenger that
     /// takes twice.
     function test_deliver_RevertsWhenTheMessengerTakesMore() public {
         StickyAllowanceToken dollars = new StickyAllowanceToken();
-        LyingRouter liar = new LyingRouter(address(weth));
+        openPool(address(dollars), 3000e6);
+        LyingRouter liar = new LyingRouter(address(weth), pools);
         ISwapCctpRoute.Config memory config = swapCctpConfig(NATIVE);
         config.router = address(liar);
         config.usdc = address(dollars);
@@ -228,12 +230,12 @@ contract SwapCctpRouteTest is Market {
         IDepositFactory.Job memory job = swapCctpJob(route, fairAsk(ETH_IN_USDC));
         address wallet = factory.predict(job.c);
         vm.deal(wallet, 1 ether);
-        dollars.mint(wallet, 3000e6);
+        dollars.mint(job.route, 3000e6);
         dollars.mint(address(liar), 3000e6);
         liar.behave(0.999 ether, 2990e6);
         vm.expectRevert(abi.encodeWithSelector(ICctpBurn.BurnedOther.selector, 2 * 2990e6, 2990e6));
         settle(job);
-        assertEq(dollars.balanceOf(wallet), 3000e6, "they stay");
+        assertEq(dollars.balanceOf(job.route), 3000e6, "they stay");
     }
 
     function _coin(Ask memory ask) private returns (IDepositFactory.Job memory job) {

@@ -10,6 +10,8 @@ import { IUniswapSwap } from "../../src/interfaces/IUniswapSwap.sol";
 import { SwapRoute } from "../../src/routes/SwapRoute.sol";
 import { Address32 } from "../../src/types/Address32.sol";
 import { RouteFee } from "../../src/types/RouteFee.sol";
+import { BoundedCall } from "../../src/types/BoundedCall.sol";
+import { Refuser } from "../doubles/Doubles.sol";
 import { Forwarder, LyingRouter } from "../doubles/Markets.sol";
 import { Market } from "../support/Market.sol";
 
@@ -17,7 +19,8 @@ import { Market } from "../support/Market.sol";
 contract SwapRouteTest is Market {
     uint256 private constant DOLLARS = 3000e6;
     /// @dev The rest of 2,997 dollars in coin under the cap of 100 basis points.
-    uint256 private constant LEAST = 2997e6 * USDC_IN_ETH / 1e6 * 99 / 100;
+    uint256 private constant FAIR = 2997e6 * USDC_IN_ETH / 1e6;
+    uint256 private constant LEAST = FAIR - FAIR / 100;
 
     function test_config_IsWhatWasBuiltIn() public view {
         assertEq(
@@ -51,15 +54,24 @@ contract SwapRouteTest is Market {
         _expectInvalid(swapConfig(NATIVE, 18, address(weth), 18));
         _expectInvalid(swapConfig(address(weth), 18, NATIVE, 18));
         config = swapConfig(address(usdc), 6, NATIVE, 18);
-        config.router = address(new LyingRouter(address(0)));
+        config.router = address(new LyingRouter(address(0), pools));
         config.weth = address(0);
+        _expectInvalid(config);
+        config = swapConfig(address(usdc), 6, NATIVE, 18);
+        config.poolFee = 500;
+        _expectInvalid(config);
+        config = swapConfig(address(usdc), 6, NATIVE, 18);
+        config.limits.window = 0;
+        _expectInvalid(config);
+        config.limits.window = 1;
+        config.limits.toleranceBps = 10_000;
         _expectInvalid(config);
     }
 
     function test_deliver_SwapsATokenToNativeCoin() public {
         IDepositFactory.Job memory job = _dollars(fairAsk(USDC_IN_ETH));
         address wallet = factory.predict(job.c);
-        vm.expectEmit(wallet);
+        vm.expectEmit(job.route);
         // The actual output of the pool.
         emit IUniswapSwap.Swapped(
             wallet, RECIPIENT, address(usdc), NATIVE, 2997e6, 995_011_965_097_726_768, 3e6
@@ -68,7 +80,8 @@ contract SwapRouteTest is Market {
         assertEq(RECIPIENT.balance, 995_011_965_097_726_768, "recipient");
         assertEq(usdc.balanceOf(FEES), 3e6, "fee");
         assertEq(usdc.balanceOf(wallet), 0, "wallet");
-        assertEq(usdc.allowance(wallet, address(router)), 0, "allowance");
+        assertEq(usdc.allowance(job.route, address(router)), 0, "allowance");
+        assertEq(usdc.balanceOf(job.route) + job.route.balance, 0, "route");
         assertEq(weth.balanceOf(address(router)) + address(router).balance, 0, "router");
     }
 
@@ -104,16 +117,15 @@ contract SwapRouteTest is Market {
         assertTrue(RECIPIENT.balance > 5.99 ether, "the next caller who unwraps gets it");
     }
 
-    /// @dev The whole USDC of the pool costs less than this deposit, and the router keeps the rest.
     function test_deliver_RevertsWhenThePoolCannotTakeAllOfTheCoin() public {
-        IDepositFactory.Job memory job = swapJob(ethToUsdc, fairAsk(1));
-        address wallet = factory.predict(job.c);
-        vm.deal(wallet, 2e36);
-        _expectSelector(job, IUniswapSwap.NotSpent.selector);
-        vm.deal(address(router), 5 ether);
-        _expectSelector(job, IUniswapSwap.NotSpent.selector);
-        assertEq(wallet.balance, 2e36, "the deposit stays");
-        assertEq(address(router).balance, 5 ether, "and what lay there");
+        (LyingRouter liar, IDepositFactory.Job memory job) = _liar(NATIVE, 18, address(usdc), 6);
+        vm.deal(factory.predict(job.c), 1 ether);
+        vm.deal(address(liar), 5 ether);
+        usdc.mint(address(liar), DOLLARS);
+        liar.behave(0.5 ether, DOLLARS);
+        _expect(job, abi.encodeWithSelector(IUniswapSwap.NotSpent.selector, 0.499 ether));
+        assertEq(factory.predict(job.c).balance, 1 ether, "the deposit stays");
+        assertEq(address(liar).balance, 5 ether, "and what lay there");
     }
 
     /// @dev To the router, the first means the wallet and the second itself, and anybody can withdraw
@@ -159,17 +171,6 @@ contract SwapRouteTest is Market {
             assertTrue(raises, "a better price is taken");
         }
         trade(STRANGER, raises ? address(weth) : address(usdc), attack);
-    }
-
-    /// @dev The loss that the table of keys states: a thief of both keys who trades can take the value
-    /// of a swap out of the pool. The output still goes to the committed wallet.
-    function test_T69_deliver_RelayerAndAttestorTogetherCanLoseASwap() public {
-        IDepositFactory.Job memory job = _dollars(fairAsk(1e9));
-        usdc.mint(STRANGER, 30_000_000e6);
-        trade(STRANGER, address(usdc), 30_000_000e6);
-        settle(job);
-        assertTrue(RECIPIENT.balance > 0 && RECIPIENT.balance < 0.01 ether, "a hundredth");
-        assertEq(STRANGER.balance, 0, "and nothing by itself to anybody else");
     }
 
     function test_deliver_TheRelayerMayOnlyRaiseTheMinimum() public {
@@ -244,7 +245,7 @@ contract SwapRouteTest is Market {
         ask.key = STRANGER_KEY;
         _expect(
             _dollars(ask),
-            abi.encodeWithSelector(IAttestedPrice.NotAttestor.selector, vm.addr(STRANGER_KEY))
+            abi.encodeWithSelector(IDepositFactory.NotAttestor.selector, vm.addr(STRANGER_KEY))
         );
         IDepositFactory.Job memory job = _again(fairAsk(USDC_IN_ETH));
         job.c.userId = bytes32(uint256(77));
@@ -327,12 +328,40 @@ contract SwapRouteTest is Market {
         _expect(job, abi.encodeWithSelector(IRoute.WrongEvmChain.selector, 99, home));
     }
 
-    function test_deliver_RevertsWhenTheRecipientKeepsNothing() public {
-        IDepositFactory.Job memory job = swapJob(usdcToEth, fairAsk(USDC_IN_ETH));
-        job.c.destWallet = word(address(new Forwarder()));
-        usdc.mint(factory.predict(job.c), DOLLARS);
-        job.data = swapData(job, fairAsk(USDC_IN_ETH));
-        _expect(job, abi.encodeWithSelector(IChargedRoute.ReceivedLess.selector, 0, LEAST));
+    function test_deliver_PaysARecipientThatPassesTheCoinOn() public {
+        IDepositFactory.Job memory job = _jobTo(usdcToEth, USDC_IN_ETH, address(new Forwarder()));
+        settle(job);
+        assertEq(address(0xdead).balance, 995_011_965_097_726_768, "passed on");
+        assertEq(address(usdcToEth).balance, 0, "nothing stays in the route");
+    }
+
+    function test_deliver_RevertsWhenTheRecipientRefusesTheCoin() public {
+        address refuser = address(new Refuser());
+        IDepositFactory.Job memory job = _jobTo(usdcToEth, USDC_IN_ETH, refuser);
+        _expect(job, abi.encodeWithSelector(BoundedCall.RecipientRefused.selector, refuser));
+        assertEq(usdc.balanceOf(factory.predict(job.c)), DOLLARS, "the deposit stays");
+    }
+
+    /// @dev Coin and tokens that somebody sent to a route pay for nothing and go nowhere.
+    function test_deliver_WhatLayInTheRouteChangesNothing() public {
+        vm.deal(address(usdcToEth), 5 ether);
+        usdc.mint(address(usdcToEth), 7e6);
+        settle(_dollars(fairAsk(USDC_IN_ETH)));
+        assertEq(RECIPIENT.balance, 995_011_965_097_726_768, "recipient");
+        assertEq(address(usdcToEth).balance, 5 ether, "coin");
+        assertEq(usdc.balanceOf(address(usdcToEth)), 7e6, "tokens");
+    }
+
+    function test_complete_RevertsWhenCallerIsNotTheFactory() public {
+        IDepositFactory.Job memory job = _dollars(fairAsk(USDC_IN_ETH));
+        address wallet = factory.predict(job.c);
+        address[4] memory routes =
+            [job.route, address(cctpRoute), address(ethToCctp), address(transferRoute)];
+        for (uint256 i; i < routes.length; ++i) {
+            vm.expectRevert(abi.encodeWithSelector(IChargedRoute.NotFactory.selector, RELAYER));
+            vm.prank(RELAYER);
+            IChargedRoute(routes[i]).complete(job.c, wallet, job.token, DOLLARS, 0, job.data);
+        }
     }
 
     function test_deliver_WhatArrivesCountsAndNotWhatTheRouterSays() public {
@@ -342,12 +371,7 @@ contract SwapRouteTest is Market {
         liar.behave(2997e6, LEAST - 1);
         _expect(job, abi.encodeWithSelector(IChargedRoute.ReceivedLess.selector, LEAST - 1, LEAST));
         liar.behave(2997e6 - 1, LEAST);
-        _expect(
-            job,
-            abi.encodeWithSelector(
-                IDepositFactory.Leftover.selector, factory.predict(job.c), address(usdc), 1
-            )
-        );
+        _expect(job, abi.encodeWithSelector(IUniswapSwap.NotSpent.selector, 1));
         liar.behave(2997e6, LEAST);
         settle(job);
         assertEq(weth.balanceOf(RECIPIENT), LEAST, "exactly the least");
@@ -363,12 +387,15 @@ contract SwapRouteTest is Market {
         settle(job);
     }
 
-    function testFuzz_minOut_IsTheFormula(uint96 amount, uint96 rate, uint16 slippage) public view {
+    function testFuzz_T142_minOut_IsTheFormula(uint96 amount, uint96 rate, uint16 slippage)
+        public
+        view
+    {
         uint256 expected;
         if (slippage < 10_000) {
             uint256 fair = uint256(amount) * rate / 1e6;
-            uint256 left = 10_000 - slippage;
-            expected = fair / 10_000 * left + fair % 10_000 * left / 10_000;
+            // The share that may be lost, rounded down.
+            expected = fair - (fair / 10_000 * slippage + fair % 10_000 * slippage / 10_000);
         }
         assertEq(usdcToEth.minOut(amount, rate, slippage), expected, "minimum");
     }
@@ -393,7 +420,7 @@ contract SwapRouteTest is Market {
         private
         returns (LyingRouter liar, IDepositFactory.Job memory)
     {
-        liar = new LyingRouter(address(weth));
+        liar = new LyingRouter(address(weth), pools);
         giveWeth(address(liar), 10 ether);
         ISwapRoute.Config memory config = swapConfig(tokenIn, decimalsIn, tokenOut, decimalsOut);
         config.router = address(liar);
@@ -409,7 +436,7 @@ contract SwapRouteTest is Market {
 
     function _expectNotAttested(IDepositFactory.Job memory job) private {
         uint256 held = usdc.balanceOf(factory.predict(job.c));
-        _expectSelector(job, IAttestedPrice.NotAttestor.selector);
+        _expectSelector(job, IDepositFactory.NotAttestor.selector);
         assertEq(usdc.balanceOf(factory.predict(job.c)), held, "kept");
     }
 
@@ -427,7 +454,9 @@ contract SwapRouteTest is Market {
         _expect(job, abi.encodeWithSelector(IUniswapSwap.SpecialRecipient.selector, to));
         vm.prank(REFUNDEE);
         assertEq(
-            factory.refund(job.c, job.token), job.token == NATIVE ? 1 ether : DOLLARS, "refundable"
+            factory.refund(job.c, job.token, ALL),
+            job.token == NATIVE ? 1 ether : DOLLARS,
+            "refundable"
         );
     }
 

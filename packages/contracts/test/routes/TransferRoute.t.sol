@@ -16,13 +16,20 @@ contract TransferRouteTest is Fixture {
         ITransferRoute.Config memory config = transferRoute.config();
         assertEq(config.evmChainId, block.chainid, "chain");
         assertEq(config.bridgeId, HERE, "bridge id");
+        assertEq(config.factory, address(factory), "factory");
         assertEq(config.token, address(usdc), "token");
         assertEq(config.feeRecipient, FEES, "fee recipient");
     }
 
-    function test_constructor_RevertsWhenFeeRecipientIsZero() public {
+    function test_constructor_RevertsWhenFactoryOrFeeRecipientIsZero() public {
         vm.expectRevert(abi.encodeWithSelector(IRoute.InvalidConfig.selector));
-        new TransferRoute(ITransferRoute.Config(block.chainid, HERE, address(usdc), address(0)));
+        new TransferRoute(
+            ITransferRoute.Config(block.chainid, HERE, address(factory), address(usdc), address(0))
+        );
+        vm.expectRevert(abi.encodeWithSelector(IRoute.InvalidConfig.selector));
+        new TransferRoute(
+            ITransferRoute.Config(block.chainid, HERE, address(0), address(usdc), FEES)
+        );
     }
 
     function test_deliver_PaysRecipientAndFee() public {

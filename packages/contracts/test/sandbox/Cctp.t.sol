@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import { IMessageTransmitterV2 } from "../../src/interfaces/external/IMessageTransmitterV2.sol";
 import { ITokenMessengerV2 } from "../../src/interfaces/external/ITokenMessengerV2.sol";
-import { SandboxMessageTransmitterV2 } from "../../src/sandbox/SandboxMessageTransmitterV2.sol";
+import { SandboxMessageTransmitterV2 } from "../../sandbox/SandboxMessageTransmitterV2.sol";
 import { Market } from "../support/Market.sol";
 import { Vm } from "../support/Vm.sol";
 
@@ -41,10 +41,38 @@ contract CctpStandInsTest is Market {
         assertEq(usdc.balanceOf(STRANGER), 0, "burned");
     }
 
+    function test_depositForBurnWithHook_AppendsTheData() public {
+        usdc.mint(address(this), AMOUNT);
+        usdc.approve(address(messengerHere), AMOUNT);
+        vm.expectRevert(bytes("Hook data is empty"));
+        messengerHere.depositForBurnWithHook(
+            AMOUNT, DOMAIN_THERE, word(RECIPIENT), address(usdc), 0, 7, 1000, ""
+        );
+        vm.recordLogs();
+        messengerHere.depositForBurnWithHook(
+            AMOUNT, DOMAIN_THERE, word(RECIPIENT), address(usdc), 0, 7, 1000, hex"c0ffee"
+        );
+        Vm.Log[] memory logs = vm.getRecordedLogs();
+        bytes memory message;
+        for (uint256 i; i < logs.length; ++i) {
+            if (logs[i].emitter != address(transmitterHere)) continue;
+            message = abi.decode(logs[i].data, (bytes));
+        }
+        assertEq(message.length, 148 + 228 + 3, "length");
+        (bytes memory filled, bytes memory attestation) = attest(message, "n", 1000, 7, 0);
+        assertTrue(transmitterThere.receiveMessage(filled, attestation), "received");
+        assertEq(minted.balanceOf(RECIPIENT), AMOUNT - 7, "recipient");
+    }
+
     function test_interface_IsCircles() public pure {
         // As in 4byte directories and Circle's own calls.
         assertEq(
             bytes32(ITokenMessengerV2.depositForBurn.selector), bytes32(bytes4(0x8e0250ee)), "burn"
+        );
+        assertEq(
+            bytes32(ITokenMessengerV2.depositForBurnWithHook.selector),
+            bytes32(bytes4(0x779b432d)),
+            "burn with data"
         );
         assertEq(
             bytes32(IMessageTransmitterV2.receiveMessage.selector),

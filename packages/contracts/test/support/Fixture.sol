@@ -4,16 +4,18 @@ pragma solidity 0.8.37;
 import { Delivery } from "../../src/Delivery.sol";
 import { DepositFactory } from "../../src/DepositFactory.sol";
 import { Escrow } from "../../src/Escrow.sol";
+import { IDailyCaps } from "../../src/interfaces/IDailyCaps.sol";
 import { IDelivery } from "../../src/interfaces/IDelivery.sol";
 import { IDepositFactory } from "../../src/interfaces/IDepositFactory.sol";
+import { IEscrow } from "../../src/interfaces/IEscrow.sol";
 import { IEscrowRoute } from "../../src/interfaces/IEscrowRoute.sol";
 import { ITransferRoute } from "../../src/interfaces/ITransferRoute.sol";
 import { SameAssetRoute } from "../../src/routes/SameAssetRoute.sol";
 import { TransferRoute } from "../../src/routes/TransferRoute.sol";
-import { TestToken } from "../../src/sandbox/TestToken.sol";
+import { TestToken } from "../../sandbox/TestToken.sol";
 import { Commitment } from "../../src/types/Commitment.sol";
 import { RouteFee } from "../../src/types/RouteFee.sol";
-import { Test } from "./Vm.sol";
+import { Test, Vm } from "./Vm.sol";
 
 /// @notice A sealed deployment. One EVM plays two chains: the factory, the routes and the escrow
 /// are on bridge chain `HERE`, the delivery on `THERE`.
@@ -21,6 +23,7 @@ abstract contract Fixture is Test {
     uint16 internal constant HERE = 2;
     uint16 internal constant THERE = 30;
     uint256 internal constant DELAY = 7 days;
+    uint256 internal constant WINDOW = 12 hours;
     uint256 internal constant ATTESTOR_KEY = 0xa77e5707;
     uint256 internal constant STRANGER_KEY = 0x57a46e7;
     uint256 internal constant START = 1_750_000_000;
@@ -36,6 +39,9 @@ abstract contract Fixture is Test {
     address internal constant STRANGER = address(0x0a11ce09);
     address internal constant NATIVE = address(0);
 
+    /// @dev A refund of the whole balance.
+    uint256 internal constant ALL = type(uint256).max;
+
     DepositFactory internal factory;
     Escrow internal escrow;
     Delivery internal delivery;
@@ -47,13 +53,17 @@ abstract contract Fixture is Test {
     TestToken internal usdc;
     TestToken internal usdcThere;
 
+    /// @dev The locks that `noteLocks` has seen, and the newest of them.
+    mapping(bytes32 deliveryId => IEscrow.Lock) internal locks;
+    bytes32 internal newestLock;
+
     function setUp() public virtual {
         vm.warp(START);
         usdc = new TestToken("USD Coin", "USDC", 6);
         usdcThere = new TestToken("USD Coin", "USDC", 18);
         factory = new DepositFactory(OWNER, GUARDIAN, DELAY);
-        escrow = new Escrow(address(factory), HERE, block.chainid, TREASURY);
-        delivery = new Delivery(OWNER, GUARDIAN, DELAY, address(factory), THERE, TREASURY);
+        escrow = new Escrow(address(factory), HERE, block.chainid);
+        delivery = newDelivery();
         transferRoute = newTransferRoute(address(usdc));
         nativeRoute = newTransferRoute(NATIVE);
         escrowRoute = new SameAssetRoute(pairOf(address(usdc)));
@@ -67,10 +77,10 @@ abstract contract Fixture is Test {
             routes[3 + i] = more[i];
         }
         vm.prank(OWNER);
-        factory.seal(routes, listOf(RELAYER), listOf(vm.addr(ATTESTOR_KEY)));
-        IDelivery.DailyCap[] memory caps = new IDelivery.DailyCap[](2);
-        caps[0] = IDelivery.DailyCap(address(usdcThere), type(uint112).max);
-        caps[1] = IDelivery.DailyCap(NATIVE, type(uint112).max);
+        factory.seal(routes, listOf(RELAYER), listOf(vm.addr(ATTESTOR_KEY)), 1, TREASURY);
+        IDailyCaps.DailyCap[] memory caps = new IDailyCaps.DailyCap[](2);
+        caps[0] = IDailyCaps.DailyCap(address(usdcThere), type(uint112).max);
+        caps[1] = IDailyCaps.DailyCap(NATIVE, type(uint112).max);
         vm.prank(OWNER);
         delivery.seal(listOf(SETTLER), caps);
     }
@@ -78,8 +88,14 @@ abstract contract Fixture is Test {
     /// @dev Further members of the seal. Tokens, factory and escrow exist already.
     function moreRoutes() internal virtual returns (address[] memory) { }
 
+    function newDelivery() internal returns (Delivery) {
+        return new Delivery(OWNER, GUARDIAN, DELAY, address(factory), THERE, WINDOW);
+    }
+
     function newTransferRoute(address token) internal returns (TransferRoute) {
-        return new TransferRoute(ITransferRoute.Config(block.chainid, HERE, token, FEES));
+        return new TransferRoute(
+            ITransferRoute.Config(block.chainid, HERE, address(factory), token, FEES)
+        );
     }
 
     function pairOf(address token) internal view returns (IEscrowRoute.Pair memory) {
@@ -116,7 +132,9 @@ abstract contract Fixture is Test {
             destToken: word(token),
             refundAuthority: word(REFUNDEE),
             maxFeeBps: 50,
-            maxSlippageBps: 100
+            maxSlippageBps: 100,
+            routes: 0,
+            flags: 0
         });
     }
 
@@ -130,8 +148,10 @@ abstract contract Fixture is Test {
         return IDepositFactory.Job({
             c: localCommitment(address(usdc)),
             token: address(usdc),
+            maxAmount: 0,
             route: address(transferRoute),
-            data: feeOf(feeBps)
+            data: feeOf(feeBps),
+            proof: noProof()
         });
     }
 
@@ -142,19 +162,69 @@ abstract contract Fixture is Test {
 
     function nativeJob() internal view returns (IDepositFactory.Job memory) {
         return IDepositFactory.Job({
-            c: localCommitment(NATIVE), token: NATIVE, route: address(nativeRoute), data: feeOf(50)
+            c: localCommitment(NATIVE),
+            token: NATIVE,
+            maxAmount: 0,
+            route: address(nativeRoute),
+            data: feeOf(50),
+            proof: noProof()
         });
     }
 
     function escrowJob() internal view returns (IDepositFactory.Job memory) {
         return IDepositFactory.Job({
-            c: remoteCommitment(), token: address(usdc), route: address(escrowRoute), data: ""
+            c: remoteCommitment(),
+            token: address(usdc),
+            maxAmount: 0,
+            route: address(escrowRoute),
+            data: "",
+            proof: noProof()
         });
     }
 
-    function settle(IDepositFactory.Job memory job) internal returns (uint256) {
+    function settle(IDepositFactory.Job memory job) internal returns (uint256 amount) {
+        vm.recordLogs();
         vm.prank(RELAYER);
-        return factory.settle(job);
+        amount = factory.settle(job);
+        noteLocks();
+    }
+
+    /// @dev Remembers the locks since `vm.recordLogs`, as the service does from their events.
+    function noteLocks() internal {
+        Vm.Log[] memory logs = vm.getRecordedLogs();
+        for (uint256 i; i < logs.length; ++i) {
+            noteLock(logs[i]);
+        }
+    }
+
+    function noteLock(Vm.Log memory log) internal returns (bool) {
+        if (log.topics[0] != IEscrow.Locked.selector || log.emitter != address(escrow)) {
+            return false;
+        }
+        IEscrow.Lock memory held;
+        (held.token, held.amount, held.minOut, held.seq, held.lockedAt, held.delivery) =
+            abi.decode(log.data, (address, uint256, uint256, uint64, uint64, bytes32));
+        held.commitment = log.topics[3];
+        newestLock = log.topics[1];
+        locks[newestLock] = held;
+        return true;
+    }
+
+    function lockOf(bytes32 deliveryId) internal view returns (IEscrow.Lock memory) {
+        return locks[deliveryId];
+    }
+
+    function isDelivered(bytes32 deliveryId) internal view returns (bool) {
+        return delivery.isDelivered(deliveryId, HERE, word(address(escrow)), locks[deliveryId].seq);
+    }
+
+    function isDelivered(IDelivery.Order memory order) internal view returns (bool) {
+        bytes32 id = delivery.deliveryIdOf(order);
+        return delivery.isDelivered(id, order.srcChain, order.escrow, order.seq);
+    }
+
+    function nextSeq() internal view returns (uint64) {
+        return escrow.nextSeq(word(address(delivery)));
     }
 
     function nativePair() internal view returns (IEscrowRoute.Pair memory pair) {
@@ -167,24 +237,17 @@ abstract contract Fixture is Test {
     function nativeEscrowJob(address route) internal view returns (IDepositFactory.Job memory) {
         Commitment memory c = remoteCommitment();
         c.destToken = 0;
-        return IDepositFactory.Job({ c: c, token: NATIVE, route: route, data: "" });
-    }
-
-    function nativeDeliveryId(Commitment memory c, uint64 seq) internal view returns (bytes32) {
-        IDelivery.Order memory order = orderOf(seq, 1);
-        order.c = c;
-        order.srcToken = 0;
-        return delivery.deliveryIdOf(order);
+        return IDepositFactory.Job({
+            c: c, token: NATIVE, maxAmount: 0, route: route, data: "", proof: noProof()
+        });
     }
 
     /// @dev Locks `amount` of the remote commitment and names the lock.
     function lockDeposit(uint256 amount) internal returns (bytes32 deliveryId) {
         IDepositFactory.Job memory job = escrowJob();
-        address wallet = factory.predict(job.c);
-        uint64 seq = escrow.nextSeq(wallet, address(usdc));
-        usdc.mint(wallet, amount);
+        usdc.mint(factory.predict(job.c), amount);
         settle(job);
-        return delivery.deliveryIdOf(orderOf(seq, 1));
+        return newestLock;
     }
 
     /// @dev By the refund authority of the commitment.
@@ -193,15 +256,42 @@ abstract contract Fixture is Test {
         escrow.announceTakeBack(c, token);
     }
 
+    /// @dev A payout of a lock that this chain need not have.
     function orderOf(uint64 seq, uint256 amount) internal view returns (IDelivery.Order memory) {
         return IDelivery.Order({
             c: remoteCommitment(),
             srcChain: HERE,
             escrow: word(address(escrow)),
             srcToken: word(address(usdc)),
+            lockedAmount: 1_000_000,
+            minOut: 0,
             seq: seq,
-            amount: amount,
-            deadline: block.timestamp + 1 hours
+            lockedAt: uint64(block.timestamp),
+            amount: amount
+        });
+    }
+
+    /// @dev A payout of a lock of the remote commitment.
+    function payoutOf(bytes32 id, uint256 amount) internal view returns (IDelivery.Order memory) {
+        return payoutOf(id, remoteCommitment(), amount);
+    }
+
+    function payoutOf(bytes32 id, Commitment memory c, uint256 amount)
+        internal
+        view
+        returns (IDelivery.Order memory)
+    {
+        IEscrow.Lock memory held = locks[id];
+        return IDelivery.Order({
+            c: c,
+            srcChain: HERE,
+            escrow: word(address(escrow)),
+            srcToken: word(held.token),
+            lockedAmount: held.amount,
+            minOut: held.minOut,
+            seq: held.seq,
+            lockedAt: held.lockedAt,
+            amount: amount
         });
     }
 
@@ -212,13 +302,9 @@ abstract contract Fixture is Test {
     {
         bytes32 structHash = keccak256(
             abi.encode(
-                keccak256(
-                    "Deliver(bytes32 deliveryId,bytes32 commitment,uint256 amount,uint256 deadline)"
-                ),
+                keccak256("Deliver(bytes32 deliveryId,uint256 amount)"),
                 delivery.deliveryIdOf(order),
-                factory.hashOf(order.c),
-                order.amount,
-                order.deadline
+                order.amount
             )
         );
         return signTyped(key, delivery.domainSeparator(), structHash);
@@ -253,16 +339,35 @@ abstract contract Fixture is Test {
         return signTyped(key, escrow.domainSeparator(), structHash);
     }
 
-    function signRefund(uint256 key, address wallet, address token, uint256 deadline)
-        internal
-        view
-        returns (bytes memory)
-    {
+    /// @dev Below minimum.
+    function signRefund(
+        uint256 key,
+        address wallet,
+        address token,
+        uint256 maxAmount,
+        uint256 deadline
+    ) internal view returns (bytes memory) {
+        return signRefund(key, wallet, token, maxAmount, 1, deadline);
+    }
+
+    function signRefund(
+        uint256 key,
+        address wallet,
+        address token,
+        uint256 maxAmount,
+        uint8 reason,
+        uint256 deadline
+    ) internal view returns (bytes memory) {
         bytes32 structHash = keccak256(
             abi.encode(
-                keccak256("Refund(address wallet,address token,uint256 deadline)"),
+                keccak256(
+                    "Refund(address wallet,address token,uint256 maxAmount,uint8 reason,"
+                    "uint256 deadline)"
+                ),
                 wallet,
                 token,
+                maxAmount,
+                reason,
                 deadline
             )
         );
@@ -313,10 +418,15 @@ abstract contract Fixture is Test {
     function capsOf(address token, uint112 perDay)
         internal
         pure
-        returns (IDelivery.DailyCap[] memory caps)
+        returns (IDailyCaps.DailyCap[] memory caps)
     {
-        caps = new IDelivery.DailyCap[](1);
-        caps[0] = IDelivery.DailyCap(token, perDay);
+        caps = new IDailyCaps.DailyCap[](1);
+        caps[0] = IDailyCaps.DailyCap(token, perDay);
+    }
+
+    /// @dev Of a commitment without a set of routes, and of a set of one.
+    function noProof() internal pure returns (bytes32[] memory) {
+        return new bytes32[](0);
     }
 
     function none() internal pure returns (address[] memory) {

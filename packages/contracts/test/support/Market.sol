@@ -8,25 +8,27 @@ import { ICctpRoute } from "../../src/interfaces/ICctpRoute.sol";
 import { IDepositFactory } from "../../src/interfaces/IDepositFactory.sol";
 import { ISwapCctpRoute } from "../../src/interfaces/ISwapCctpRoute.sol";
 import { ISwapRoute } from "../../src/interfaces/ISwapRoute.sol";
+import { IUniswapSwap } from "../../src/interfaces/IUniswapSwap.sol";
 import { ISwapRouter02 } from "../../src/interfaces/external/ISwapRouter02.sol";
 import { CctpRoute } from "../../src/routes/CctpRoute.sol";
 import { SwapCctpRoute } from "../../src/routes/SwapCctpRoute.sol";
 import { SwapRoute } from "../../src/routes/SwapRoute.sol";
-import { SandboxMessageTransmitterV2 } from "../../src/sandbox/SandboxMessageTransmitterV2.sol";
-import { SandboxTokenMessengerV2 } from "../../src/sandbox/SandboxTokenMessengerV2.sol";
-import { TestToken } from "../../src/sandbox/TestToken.sol";
+import { SandboxMessageTransmitterV2 } from "../../sandbox/SandboxMessageTransmitterV2.sol";
+import { SandboxTokenMessengerV2 } from "../../sandbox/SandboxTokenMessengerV2.sol";
+import { TestToken } from "../../sandbox/TestToken.sol";
 import { Commitment } from "../../src/types/Commitment.sol";
 import { RouteFee } from "../../src/types/RouteFee.sol";
 import { Fixture } from "./Fixture.sol";
 
-interface IUniswapV3Factory {
+interface IPoolFactory {
     function createPool(address tokenA, address tokenB, uint24 fee) external returns (address);
 }
 
-interface IUniswapV3Pool {
+interface IPool {
     function initialize(uint160 sqrtPriceX96) external;
     function mint(address to, int24 lower, int24 upper, uint128 liquidity, bytes calldata data)
         external;
+    function increaseObservationCardinalityNext(uint16 next) external;
     function token0() external view returns (address);
 }
 
@@ -42,6 +44,10 @@ abstract contract Market is Fixture {
     uint32 internal constant DOMAIN_THERE = 6;
     uint16 internal constant CCTP_CHAIN = 31;
     uint24 internal constant POOL_FEE = 3000;
+    /// @dev The price band of every swap route.
+    uint32 internal constant AVERAGED = 30 minutes;
+    uint16 internal constant TOLERANCE_BPS = 300;
+    uint112 internal constant SWAP_CAP = 1e30;
     /// @dev Held by Circle.
     uint256 internal constant CIRCLE_KEY = 0xc19c1e;
     address internal constant CIRCLE_FEES = address(0x0a11ce0a);
@@ -51,7 +57,9 @@ abstract contract Market is Fixture {
 
     IWeth internal weth;
     ISwapRouter02 internal router;
-    IUniswapV3Pool internal pool;
+    /// @dev Uniswap's factory.
+    address internal pools;
+    IPool internal pool;
     /// @dev The token that Circle mints there.
     TestToken internal minted;
     SandboxMessageTransmitterV2 internal transmitterHere;
@@ -102,8 +110,7 @@ abstract contract Market is Fixture {
         string memory core = string.concat(modules, "@uniswap/v3-core/artifacts/contracts/");
         string memory routers =
             string.concat(modules, "@uniswap/swap-router-contracts/artifacts/contracts/");
-        address pools =
-            create(string.concat(core, "UniswapV3Factory.sol/UniswapV3Factory.json"), "");
+        pools = create(string.concat(core, "UniswapV3Factory.sol/UniswapV3Factory.json"), "");
         router = ISwapRouter02(
             create(
                 string.concat(routers, "SwapRouter02.sol/SwapRouter02.json"),
@@ -111,14 +118,25 @@ abstract contract Market is Fixture {
                 abi.encode(address(0), pools, address(0), weth)
             )
         );
-        pool = IUniswapV3Pool(
-            IUniswapV3Factory(pools).createPool(address(usdc), address(weth), POOL_FEE)
-        );
+        // Long enough ago for an averaged price.
+        vm.warp(START - AVERAGED);
+        pool = IPool(IPoolFactory(pools).createPool(address(usdc), address(weth), POOL_FEE));
         // 3,000,000 USDC and 1,000 WETH, over the whole range.
         (uint256 amount0, uint256 amount1) = (3e12, 1e21);
         if (pool.token0() != address(usdc)) (amount0, amount1) = (amount1, amount0);
         pool.initialize(uint160(Math.sqrt(Math.mulDiv(amount1, 2 ** 192, amount0))));
         pool.mint(address(this), -887_220, 887_220, uint128(Math.sqrt(amount0 * amount1)), "");
+        pool.increaseObservationCardinalityNext(200);
+        vm.warp(START);
+    }
+
+    /// @dev A pool of another token with the wrapped coin, without liquidity; so many base units are
+    /// worth a coin.
+    function openPool(address token, uint256 worth) internal {
+        address opened = IPoolFactory(pools).createPool(token, address(weth), POOL_FEE);
+        (uint256 amount0, uint256 amount1) = (worth, 1e18);
+        if (token > address(weth)) (amount0, amount1) = (amount1, amount0);
+        IPool(opened).initialize(uint160(Math.sqrt(Math.mulDiv(amount1, 2 ** 192, amount0))));
     }
 
     function uniswapV3MintCallback(uint256 amount0, uint256 amount1, bytes calldata) external {
@@ -147,6 +165,7 @@ abstract contract Market is Fixture {
     function cctpConfig() internal view returns (ICctpRoute.Config memory) {
         return ICctpRoute.Config({
             evmChainId: block.chainid,
+            factory: address(factory),
             token: address(usdc),
             messenger: address(messengerHere),
             destChain: CCTP_CHAIN,
@@ -172,7 +191,8 @@ abstract contract Market is Fixture {
             tokenOut: tokenOut,
             decimalsOut: decimalsOut,
             poolFee: POOL_FEE,
-            feeRecipient: FEES
+            feeRecipient: FEES,
+            limits: limits()
         });
     }
 
@@ -191,8 +211,13 @@ abstract contract Market is Fixture {
             destChain: CCTP_CHAIN,
             destToken: word(address(minted)),
             destDomain: DOMAIN_THERE,
-            feeRecipient: FEES
+            feeRecipient: FEES,
+            limits: limits()
         });
+    }
+
+    function limits() internal pure returns (IUniswapSwap.Limits memory) {
+        return IUniswapSwap.Limits(AVERAGED, TOLERANCE_BPS, SWAP_CAP);
     }
 
     /// @dev Ends as Circle's USDC on the other chain.
@@ -209,8 +234,10 @@ abstract contract Market is Fixture {
         return IDepositFactory.Job({
             c: cctpCommitment(),
             token: address(usdc),
+            maxAmount: 0,
             route: address(cctpRoute),
-            data: abi.encode(fee, maxFee, threshold)
+            data: abi.encode(fee, maxFee, threshold),
+            proof: noProof()
         });
     }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.37;
 
-import { IDelivery } from "../../src/interfaces/IDelivery.sol";
 import { Commitment } from "../../src/types/Commitment.sol";
 import { Fixture } from "./Fixture.sol";
 
@@ -43,12 +42,6 @@ abstract contract Users is Fixture {
         c.destWallet = word(recipientOf(user));
         c.refundAuthority = word(authorityOf(user));
         commitments.push(c);
-    }
-
-    function idOf(Commitment memory c, uint64 seq) internal view returns (bytes32) {
-        IDelivery.Order memory order = orderOf(seq, 1);
-        order.c = c;
-        return delivery.deliveryIdOf(order);
     }
 
     function recipientOf(uint256 user) internal pure returns (address) {

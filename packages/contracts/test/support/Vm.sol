@@ -36,6 +36,10 @@ interface Vm {
         external
         pure
         returns (bytes32);
+    function parseJsonBytes32Array(string calldata json, string calldata key)
+        external
+        pure
+        returns (bytes32[] memory);
     function parseJsonAddress(string calldata json, string calldata key)
         external
         pure

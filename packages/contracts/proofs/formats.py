@@ -1,0 +1,155 @@
+"""A third implementation of the formats (docs/formats.md), from the standard library alone.
+
+    python3 packages/contracts/proofs/formats.py packages/contracts/vectors/addresses.json
+
+Computes every vector again and prints their number; ends with status 1 at the first difference. The other two
+implementations are the contracts (Solidity) and the SDK (TypeScript).
+"""
+
+import json
+import sys
+
+ROUNDS = [
+    0x0000000000000001, 0x0000000000008082, 0x800000000000808A, 0x8000000080008000,
+    0x000000000000808B, 0x0000000080000001, 0x8000000080008081, 0x8000000000008009,
+    0x000000000000008A, 0x0000000000000088, 0x0000000080008009, 0x000000008000000A,
+    0x000000008000808B, 0x800000000000008B, 0x8000000000008089, 0x8000000000008003,
+    0x8000000000008002, 0x8000000000000080, 0x000000000000800A, 0x800000008000000A,
+    0x8000000080008081, 0x8000000000008080, 0x0000000080000001, 0x8000000080008008,
+]
+LANE = (1 << 64) - 1
+RATE = 136
+
+
+def rotate(value, by):
+    by %= 64
+    return ((value << by) | (value >> (64 - by))) & LANE if by else value
+
+
+def permute(state):
+    """Keccak-f[1600] on five columns of five lanes (FIPS 202, section 3.2)."""
+    for constant in ROUNDS:
+        parity = [state[x][0] ^ state[x][1] ^ state[x][2] ^ state[x][3] ^ state[x][4] for x in range(5)]
+        for x in range(5):
+            mixed = parity[(x + 4) % 5] ^ rotate(parity[(x + 1) % 5], 1)
+            for y in range(5):
+                state[x][y] ^= mixed
+        x, y, lane = 1, 0, state[1][0]
+        for step in range(24):
+            x, y = y, (2 * x + 3 * y) % 5
+            lane, state[x][y] = state[x][y], rotate(lane, (step + 1) * (step + 2) // 2)
+        for y in range(5):
+            row = [state[x][y] for x in range(5)]
+            for x in range(5):
+                state[x][y] = row[x] ^ (~row[(x + 1) % 5] & row[(x + 2) % 5] & LANE)
+        state[0][0] ^= constant
+
+
+def keccak(data):
+    """Keccak-256 with the original padding, as Ethereum uses it."""
+    padded = bytearray(data) + b"\x01" + b"\x00" * (-(len(data) + 1) % RATE)
+    padded[-1] |= 0x80
+    state = [[0] * 5 for _ in range(5)]
+    for start in range(0, len(padded), RATE):
+        for index in range(RATE // 8):
+            lane = padded[start + 8 * index : start + 8 * index + 8]
+            state[index % 5][index // 5] ^= int.from_bytes(lane, "little")
+        permute(state)
+    lanes = [state[index % 5][index // 5].to_bytes(8, "little") for index in range(4)]
+    return b"".join(lanes)
+
+
+def word(value):
+    """One ABI word: a number, or hexadecimal text padded on the left."""
+    if isinstance(value, int):
+        return value.to_bytes(32, "big")
+    return bytes.fromhex(value[2:]).rjust(32, b"\x00")
+
+
+def hexed(data):
+    return "0x" + data.hex()
+
+
+def hash_commitment(c):
+    version, wallet_kind = 1, 1
+    fields = [
+        "integrator", "userId", "destChain", "destWallet", "destToken", "refundAuthority",
+        "maxFeeBps", "maxSlippageBps", "routes", "flags",
+    ]
+    words = [keccak(b"sluice.deposit.v1"), word(version), word(wallet_kind)]
+    return keccak(b"".join(words + [word(c[field]) for field in fields]))
+
+
+def predict_wallet(factory, implementation, salt):
+    """CREATE2 (EIP-1014) of the 51 bytes behind ten bytes that return them."""
+    init = bytes.fromhex("3d603380600a3d3981f3" + "36600557005b363d3d373d3d3d363d73")
+    init += bytes.fromhex(implementation[2:]) + bytes.fromhex("5af43d82803e903d91603157fd5bf3")
+    init_hash = keccak(init)
+    address = keccak(b"\xff" + bytes.fromhex(factory[2:]) + salt + init_hash)[12:]
+    return hexed(init_hash), hexed(address)
+
+
+def compute_delivery_id(lock):
+    fields = ["srcChain", "escrow", "delivery", "commitment", "token"]
+    numbers = ["amount", "minOut", "seq", "lockedAt"]
+    words = [keccak(b"sluice.delivery.v1")]
+    words += [word(lock[field]) for field in fields]
+    words += [word(int(lock[field])) for field in numbers]
+    return hexed(keccak(b"".join(words)))
+
+
+def compute_leaf(leaf):
+    return keccak(keccak(word(leaf["evmChainId"]) + word(leaf["route"])))
+
+
+def climb(leaf, proof):
+    """The root above a leaf: pairs are hashed in ascending order."""
+    node = leaf
+    for sibling in (bytes.fromhex(one[2:]) for one in proof):
+        node = keccak(min(node, sibling) + max(node, sibling))
+    return hexed(node)
+
+
+def digest_refund(refund):
+    """EIP-712: the domain of the factory, then the struct."""
+    domain = [keccak(b"EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)")]
+    domain += [keccak(b"Sluice DepositFactory"), keccak(b"1")]
+    domain += [word(refund["evmChainId"]), word(refund["factory"])]
+    struct = [keccak(b"Refund(address wallet,address token,uint256 maxAmount,uint8 reason,uint256 deadline)")]
+    struct += [word(refund["wallet"]), word(refund["token"]), word(int(refund["maxAmount"]))]
+    struct += [word(refund["reason"]), word(int(refund["deadline"]))]
+    return hexed(keccak(b"\x19\x01" + keccak(b"".join(domain)) + keccak(b"".join(struct))))
+
+
+def differences(vectors):
+    for wallet in vectors["wallets"]:
+        salt = hash_commitment(wallet["commitment"])
+        init_hash, address = predict_wallet(wallet["factory"], wallet["implementation"], salt)
+        yield wallet["name"], (hexed(salt), init_hash, address), (
+            wallet["hash"], wallet["initCodeHash"], wallet["wallet"].lower(),
+        )
+    for lock in vectors["deliveries"]:
+        yield lock["name"], compute_delivery_id(lock), lock["deliveryId"]
+    for routes in vectors["routeSets"]:
+        for leaf in routes["leaves"]:
+            yield routes["name"], climb(compute_leaf(leaf), leaf["proof"]), routes["root"]
+    for refund in vectors["refunds"]:
+        yield refund["name"], digest_refund(refund), refund["digest"]
+
+
+def main():
+    # The digest of nothing, as published with Keccak.
+    empty = "c5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470"
+    if keccak(b"").hex() != empty:
+        sys.exit("keccak: differs from the published digest")
+    with open(sys.argv[1], encoding="utf8") as file:
+        vectors = json.load(file)
+    count = 0
+    for name, computed, expected in differences(vectors):
+        if computed != expected:
+            sys.exit(f"{name}: computed {computed}, expected {expected}")
+        count += 1
+    print(f"{count} vectors agree")
+
+
+main()

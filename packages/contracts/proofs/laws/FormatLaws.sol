@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+pragma solidity 0.8.37;
+
+import { Commitment, CommitmentLib } from "../../src/types/Commitment.sol";
+import { DeliveryIdLib, LockFacts } from "../../src/types/DeliveryId.sol";
+
+/// @title The formats, of which the prover looks at the hashed words
+contract FormatLaws {
+    function commitment(Commitment calldata c) external pure returns (bytes32) {
+        return CommitmentLib.hash(c);
+    }
+
+    function delivery(LockFacts memory facts) external pure returns (bytes32) {
+        return DeliveryIdLib.compute(facts);
+    }
+}

@@ -19,6 +19,13 @@ export const depositFactoryAbi = [
   },
   {
     type: "function",
+    name: "EXECUTE_WITHIN",
+    inputs: [],
+    outputs: [{ name: "", type: "uint256", internalType: "uint256" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
     name: "GUARDIAN",
     inputs: [],
     outputs: [{ name: "", type: "bytes32", internalType: "bytes32" }],
@@ -33,8 +40,55 @@ export const depositFactoryAbi = [
   },
   {
     type: "function",
+    name: "THRESHOLD",
+    inputs: [],
+    outputs: [{ name: "", type: "bytes32", internalType: "bytes32" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "THRESHOLD_MAX",
+    inputs: [],
+    outputs: [{ name: "", type: "uint256", internalType: "uint256" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "TREASURY",
+    inputs: [],
+    outputs: [{ name: "", type: "bytes32", internalType: "bytes32" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
     name: "acceptOwnership",
     inputs: [],
+    outputs: [],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "announceSettlement",
+    inputs: [
+      {
+        name: "c",
+        type: "tuple",
+        internalType: "struct Commitment",
+        components: [
+          { name: "integrator", type: "bytes32", internalType: "bytes32" },
+          { name: "userId", type: "bytes32", internalType: "bytes32" },
+          { name: "destChain", type: "uint16", internalType: "uint16" },
+          { name: "destWallet", type: "bytes32", internalType: "bytes32" },
+          { name: "destToken", type: "bytes32", internalType: "bytes32" },
+          { name: "refundAuthority", type: "bytes32", internalType: "bytes32" },
+          { name: "maxFeeBps", type: "uint16", internalType: "uint16" },
+          { name: "maxSlippageBps", type: "uint16", internalType: "uint16" },
+          { name: "routes", type: "bytes32", internalType: "bytes32" },
+          { name: "flags", type: "uint16", internalType: "uint16" },
+        ],
+      },
+      { name: "token", type: "address", internalType: "address" },
+    ],
     outputs: [],
     stateMutability: "nonpayable",
   },
@@ -47,6 +101,27 @@ export const depositFactoryAbi = [
     ],
     outputs: [],
     stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "checkAttested",
+    inputs: [
+      { name: "digest", type: "bytes32", internalType: "bytes32" },
+      { name: "signatures", type: "bytes", internalType: "bytes" },
+    ],
+    outputs: [],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "checkAttestedAt",
+    inputs: [
+      { name: "digest", type: "bytes32", internalType: "bytes32" },
+      { name: "signatures", type: "bytes", internalType: "bytes" },
+      { name: "time", type: "uint256", internalType: "uint256" },
+    ],
+    outputs: [],
+    stateMutability: "view",
   },
   {
     type: "function",
@@ -72,6 +147,8 @@ export const depositFactoryAbi = [
           { name: "refundAuthority", type: "bytes32", internalType: "bytes32" },
           { name: "maxFeeBps", type: "uint16", internalType: "uint16" },
           { name: "maxSlippageBps", type: "uint16", internalType: "uint16" },
+          { name: "routes", type: "bytes32", internalType: "bytes32" },
+          { name: "flags", type: "uint16", internalType: "uint16" },
         ],
       },
     ],
@@ -95,6 +172,8 @@ export const depositFactoryAbi = [
           { name: "refundAuthority", type: "bytes32", internalType: "bytes32" },
           { name: "maxFeeBps", type: "uint16", internalType: "uint16" },
           { name: "maxSlippageBps", type: "uint16", internalType: "uint16" },
+          { name: "routes", type: "bytes32", internalType: "bytes32" },
+          { name: "flags", type: "uint16", internalType: "uint16" },
         ],
       },
     ],
@@ -106,6 +185,21 @@ export const depositFactoryAbi = [
     name: "domainSeparator",
     inputs: [],
     outputs: [{ name: "", type: "bytes32", internalType: "bytes32" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "eip712Domain",
+    inputs: [],
+    outputs: [
+      { name: "fields", type: "bytes1", internalType: "bytes1" },
+      { name: "name", type: "string", internalType: "string" },
+      { name: "version", type: "string", internalType: "string" },
+      { name: "chainId", type: "uint256", internalType: "uint256" },
+      { name: "verifyingContract", type: "address", internalType: "address" },
+      { name: "salt", type: "bytes32", internalType: "bytes32" },
+      { name: "extensions", type: "uint256[]", internalType: "uint256[]" },
+    ],
     stateMutability: "view",
   },
   {
@@ -169,6 +263,8 @@ export const depositFactoryAbi = [
           { name: "refundAuthority", type: "bytes32", internalType: "bytes32" },
           { name: "maxFeeBps", type: "uint16", internalType: "uint16" },
           { name: "maxSlippageBps", type: "uint16", internalType: "uint16" },
+          { name: "routes", type: "bytes32", internalType: "bytes32" },
+          { name: "flags", type: "uint16", internalType: "uint16" },
         ],
       },
     ],
@@ -226,6 +322,13 @@ export const depositFactoryAbi = [
   },
   {
     type: "function",
+    name: "lowestThresholdAt",
+    inputs: [{ name: "time", type: "uint256", internalType: "uint256" }],
+    outputs: [{ name: "", type: "uint256", internalType: "uint256" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
     name: "owner",
     inputs: [],
     outputs: [{ name: "", type: "address", internalType: "address" }],
@@ -263,6 +366,8 @@ export const depositFactoryAbi = [
           { name: "refundAuthority", type: "bytes32", internalType: "bytes32" },
           { name: "maxFeeBps", type: "uint16", internalType: "uint16" },
           { name: "maxSlippageBps", type: "uint16", internalType: "uint16" },
+          { name: "routes", type: "bytes32", internalType: "bytes32" },
+          { name: "flags", type: "uint16", internalType: "uint16" },
         ],
       },
     ],
@@ -286,9 +391,12 @@ export const depositFactoryAbi = [
           { name: "refundAuthority", type: "bytes32", internalType: "bytes32" },
           { name: "maxFeeBps", type: "uint16", internalType: "uint16" },
           { name: "maxSlippageBps", type: "uint16", internalType: "uint16" },
+          { name: "routes", type: "bytes32", internalType: "bytes32" },
+          { name: "flags", type: "uint16", internalType: "uint16" },
         ],
       },
       { name: "token", type: "address", internalType: "address" },
+      { name: "maxAmount", type: "uint256", internalType: "uint256" },
     ],
     outputs: [{ name: "", type: "uint256", internalType: "uint256" }],
     stateMutability: "nonpayable",
@@ -310,11 +418,15 @@ export const depositFactoryAbi = [
           { name: "refundAuthority", type: "bytes32", internalType: "bytes32" },
           { name: "maxFeeBps", type: "uint16", internalType: "uint16" },
           { name: "maxSlippageBps", type: "uint16", internalType: "uint16" },
+          { name: "routes", type: "bytes32", internalType: "bytes32" },
+          { name: "flags", type: "uint16", internalType: "uint16" },
         ],
       },
       { name: "token", type: "address", internalType: "address" },
+      { name: "maxAmount", type: "uint256", internalType: "uint256" },
+      { name: "reason", type: "uint8", internalType: "uint8" },
       { name: "deadline", type: "uint256", internalType: "uint256" },
-      { name: "signature", type: "bytes", internalType: "bytes" },
+      { name: "signatures", type: "bytes", internalType: "bytes" },
     ],
     outputs: [{ name: "", type: "uint256", internalType: "uint256" }],
     stateMutability: "nonpayable",
@@ -346,9 +458,18 @@ export const depositFactoryAbi = [
       { name: "routes", type: "address[]", internalType: "address[]" },
       { name: "relayers", type: "address[]", internalType: "address[]" },
       { name: "attestors", type: "address[]", internalType: "address[]" },
+      { name: "threshold_", type: "uint256", internalType: "uint256" },
+      { name: "treasury_", type: "address", internalType: "address" },
     ],
     outputs: [],
     stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "securityContact",
+    inputs: [],
+    outputs: [{ name: "", type: "string", internalType: "string" }],
+    stateMutability: "view",
   },
   {
     type: "function",
@@ -357,6 +478,13 @@ export const depositFactoryAbi = [
       { name: "relayer", type: "address", internalType: "address" },
       { name: "on", type: "bool", internalType: "bool" },
     ],
+    outputs: [],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "setSecurityContact",
+    inputs: [{ name: "contact", type: "string", internalType: "string" }],
     outputs: [],
     stateMutability: "nonpayable",
   },
@@ -382,11 +510,15 @@ export const depositFactoryAbi = [
               { name: "refundAuthority", type: "bytes32", internalType: "bytes32" },
               { name: "maxFeeBps", type: "uint16", internalType: "uint16" },
               { name: "maxSlippageBps", type: "uint16", internalType: "uint16" },
+              { name: "routes", type: "bytes32", internalType: "bytes32" },
+              { name: "flags", type: "uint16", internalType: "uint16" },
             ],
           },
           { name: "token", type: "address", internalType: "address" },
+          { name: "maxAmount", type: "uint256", internalType: "uint256" },
           { name: "route", type: "address", internalType: "address" },
           { name: "data", type: "bytes", internalType: "bytes" },
+          { name: "proof", type: "bytes32[]", internalType: "bytes32[]" },
         ],
       },
     ],
@@ -415,11 +547,15 @@ export const depositFactoryAbi = [
               { name: "refundAuthority", type: "bytes32", internalType: "bytes32" },
               { name: "maxFeeBps", type: "uint16", internalType: "uint16" },
               { name: "maxSlippageBps", type: "uint16", internalType: "uint16" },
+              { name: "routes", type: "bytes32", internalType: "bytes32" },
+              { name: "flags", type: "uint16", internalType: "uint16" },
             ],
           },
           { name: "token", type: "address", internalType: "address" },
+          { name: "maxAmount", type: "uint256", internalType: "uint256" },
           { name: "route", type: "address", internalType: "address" },
           { name: "data", type: "bytes", internalType: "bytes" },
+          { name: "proof", type: "bytes32[]", internalType: "bytes32[]" },
         ],
       },
     ],
@@ -448,11 +584,15 @@ export const depositFactoryAbi = [
               { name: "refundAuthority", type: "bytes32", internalType: "bytes32" },
               { name: "maxFeeBps", type: "uint16", internalType: "uint16" },
               { name: "maxSlippageBps", type: "uint16", internalType: "uint16" },
+              { name: "routes", type: "bytes32", internalType: "bytes32" },
+              { name: "flags", type: "uint16", internalType: "uint16" },
             ],
           },
           { name: "token", type: "address", internalType: "address" },
+          { name: "maxAmount", type: "uint256", internalType: "uint256" },
           { name: "route", type: "address", internalType: "address" },
           { name: "data", type: "bytes", internalType: "bytes" },
+          { name: "proof", type: "bytes32[]", internalType: "bytes32[]" },
         ],
       },
       { name: "gasPerJob", type: "uint256", internalType: "uint256" },
@@ -462,10 +602,62 @@ export const depositFactoryAbi = [
   },
   {
     type: "function",
+    name: "settleUnattended",
+    inputs: [
+      {
+        name: "c",
+        type: "tuple",
+        internalType: "struct Commitment",
+        components: [
+          { name: "integrator", type: "bytes32", internalType: "bytes32" },
+          { name: "userId", type: "bytes32", internalType: "bytes32" },
+          { name: "destChain", type: "uint16", internalType: "uint16" },
+          { name: "destWallet", type: "bytes32", internalType: "bytes32" },
+          { name: "destToken", type: "bytes32", internalType: "bytes32" },
+          { name: "refundAuthority", type: "bytes32", internalType: "bytes32" },
+          { name: "maxFeeBps", type: "uint16", internalType: "uint16" },
+          { name: "maxSlippageBps", type: "uint16", internalType: "uint16" },
+          { name: "routes", type: "bytes32", internalType: "bytes32" },
+          { name: "flags", type: "uint16", internalType: "uint16" },
+        ],
+      },
+      { name: "token", type: "address", internalType: "address" },
+      { name: "route", type: "address", internalType: "address" },
+      { name: "proof", type: "bytes32[]", internalType: "bytes32[]" },
+    ],
+    outputs: [{ name: "amount", type: "uint256", internalType: "uint256" }],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "settlementAnnouncedAt",
+    inputs: [
+      { name: "wallet", type: "address", internalType: "address" },
+      { name: "token", type: "address", internalType: "address" },
+    ],
+    outputs: [{ name: "", type: "uint256", internalType: "uint256" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "threshold",
+    inputs: [],
+    outputs: [{ name: "", type: "uint256", internalType: "uint256" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
     name: "transferOwnership",
     inputs: [{ name: "newOwner", type: "address", internalType: "address" }],
     outputs: [],
     stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "treasury",
+    inputs: [],
+    outputs: [{ name: "", type: "address", internalType: "address" }],
+    stateMutability: "view",
   },
   { type: "function", name: "unpause", inputs: [], outputs: [], stateMutability: "nonpayable" },
   {
@@ -539,6 +731,7 @@ export const depositFactoryAbi = [
       { name: "token", type: "address", indexed: true, internalType: "address" },
       { name: "to", type: "address", indexed: true, internalType: "address" },
       { name: "amount", type: "uint256", indexed: false, internalType: "uint256" },
+      { name: "reason", type: "uint8", indexed: false, internalType: "uint8" },
     ],
     anonymous: false,
   },
@@ -582,6 +775,12 @@ export const depositFactoryAbi = [
   { type: "event", name: "Sealed", inputs: [], anonymous: false },
   {
     type: "event",
+    name: "SecurityContactSet",
+    inputs: [{ name: "contact", type: "string", indexed: false, internalType: "string" }],
+    anonymous: false,
+  },
+  {
+    type: "event",
     name: "Settled",
     inputs: [
       { name: "wallet", type: "address", indexed: true, internalType: "address" },
@@ -589,6 +788,34 @@ export const depositFactoryAbi = [
       { name: "route", type: "address", indexed: true, internalType: "address" },
       { name: "amount", type: "uint256", indexed: false, internalType: "uint256" },
     ],
+    anonymous: false,
+  },
+  {
+    type: "event",
+    name: "SettledUnattended",
+    inputs: [
+      { name: "wallet", type: "address", indexed: true, internalType: "address" },
+      { name: "token", type: "address", indexed: true, internalType: "address" },
+      { name: "route", type: "address", indexed: true, internalType: "address" },
+      { name: "amount", type: "uint256", indexed: false, internalType: "uint256" },
+    ],
+    anonymous: false,
+  },
+  {
+    type: "event",
+    name: "SettlementAnnounced",
+    inputs: [
+      { name: "wallet", type: "address", indexed: true, internalType: "address" },
+      { name: "token", type: "address", indexed: true, internalType: "address" },
+      { name: "readyAt", type: "uint256", indexed: false, internalType: "uint256" },
+      { name: "until", type: "uint256", indexed: false, internalType: "uint256" },
+    ],
+    anonymous: false,
+  },
+  {
+    type: "event",
+    name: "ThresholdSet",
+    inputs: [{ name: "threshold", type: "uint256", indexed: false, internalType: "uint256" }],
     anonymous: false,
   },
   {
@@ -608,10 +835,28 @@ export const depositFactoryAbi = [
   },
   {
     type: "error",
+    name: "AlreadyAnnounced",
+    inputs: [
+      { name: "wallet", type: "address", internalType: "address" },
+      { name: "token", type: "address", internalType: "address" },
+      { name: "until", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
     name: "AlreadyMember",
     inputs: [
       { name: "role", type: "bytes32", internalType: "bytes32" },
       { name: "who", type: "address", internalType: "address" },
+    ],
+  },
+  {
+    type: "error",
+    name: "AlreadyRefunded",
+    inputs: [
+      { name: "wallet", type: "address", internalType: "address" },
+      { name: "token", type: "address", internalType: "address" },
+      { name: "deadline", type: "uint256", internalType: "uint256" },
     ],
   },
   {
@@ -623,6 +868,11 @@ export const depositFactoryAbi = [
     ],
   },
   { type: "error", name: "AlreadySealed", inputs: [] },
+  {
+    type: "error",
+    name: "CodeChanged",
+    inputs: [{ name: "route", type: "address", internalType: "address" }],
+  },
   { type: "error", name: "Create2EmptyBytecode", inputs: [] },
   {
     type: "error",
@@ -630,6 +880,14 @@ export const depositFactoryAbi = [
     inputs: [
       { name: "deadline", type: "uint256", internalType: "uint256" },
       { name: "latest", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
+    name: "DelayTooShort",
+    inputs: [
+      { name: "delay", type: "uint256", internalType: "uint256" },
+      { name: "minimum", type: "uint256", internalType: "uint256" },
     ],
   },
   {
@@ -643,10 +901,28 @@ export const depositFactoryAbi = [
   { type: "error", name: "FailedDeployment", inputs: [] },
   {
     type: "error",
+    name: "ForbiddenCode",
+    inputs: [
+      { name: "route", type: "address", internalType: "address" },
+      { name: "opcode", type: "uint8", internalType: "uint8" },
+      { name: "offset", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
     name: "InsufficientBalance",
     inputs: [
       { name: "balance", type: "uint256", internalType: "uint256" },
       { name: "needed", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  { type: "error", name: "InvalidShortString", inputs: [] },
+  {
+    type: "error",
+    name: "InvalidThreshold",
+    inputs: [
+      { name: "threshold", type: "uint256", internalType: "uint256" },
+      { name: "max", type: "uint256", internalType: "uint256" },
     ],
   },
   { type: "error", name: "IsPaused", inputs: [] },
@@ -658,6 +934,11 @@ export const depositFactoryAbi = [
       { name: "token", type: "address", internalType: "address" },
       { name: "balance", type: "uint256", internalType: "uint256" },
     ],
+  },
+  {
+    type: "error",
+    name: "MalformedSignatures",
+    inputs: [{ name: "length", type: "uint256", internalType: "uint256" }],
   },
   {
     type: "error",
@@ -676,6 +957,14 @@ export const depositFactoryAbi = [
     type: "error",
     name: "NotAnAddress",
     inputs: [{ name: "value", type: "bytes32", internalType: "bytes32" }],
+  },
+  {
+    type: "error",
+    name: "NotAnnounced",
+    inputs: [
+      { name: "wallet", type: "address", internalType: "address" },
+      { name: "token", type: "address", internalType: "address" },
+    ],
   },
   {
     type: "error",
@@ -745,13 +1034,36 @@ export const depositFactoryAbi = [
   },
   {
     type: "error",
+    name: "NotUnattended",
+    inputs: [{ name: "flags", type: "uint16", internalType: "uint16" }],
+  },
+  {
+    type: "error",
     name: "Nothing",
     inputs: [
       { name: "wallet", type: "address", internalType: "address" },
       { name: "token", type: "address", internalType: "address" },
     ],
   },
+  {
+    type: "error",
+    name: "OwnerIsGuardian",
+    inputs: [{ name: "account", type: "address", internalType: "address" }],
+  },
   { type: "error", name: "ReentrancyGuardReentrantCall", inputs: [] },
+  {
+    type: "error",
+    name: "RouteNotCommitted",
+    inputs: [
+      { name: "route", type: "address", internalType: "address" },
+      { name: "routes", type: "bytes32", internalType: "bytes32" },
+    ],
+  },
+  {
+    type: "error",
+    name: "StringTooLong",
+    inputs: [{ name: "str", type: "string", internalType: "string" }],
+  },
   {
     type: "error",
     name: "TooEarly",
@@ -762,8 +1074,42 @@ export const depositFactoryAbi = [
   },
   {
     type: "error",
+    name: "TooFewSignatures",
+    inputs: [
+      { name: "count", type: "uint256", internalType: "uint256" },
+      { name: "needed", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
+    name: "TooLate",
+    inputs: [
+      { name: "latest", type: "uint256", internalType: "uint256" },
+      { name: "timestamp", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
+    name: "UnknownFlags",
+    inputs: [{ name: "flags", type: "uint16", internalType: "uint16" }],
+  },
+  {
+    type: "error",
+    name: "UnknownReason",
+    inputs: [{ name: "reason", type: "uint8", internalType: "uint8" }],
+  },
+  {
+    type: "error",
     name: "UnknownRole",
     inputs: [{ name: "role", type: "bytes32", internalType: "bytes32" }],
+  },
+  {
+    type: "error",
+    name: "UnsortedSignatures",
+    inputs: [
+      { name: "signer", type: "address", internalType: "address" },
+      { name: "previous", type: "address", internalType: "address" },
+    ],
   },
   { type: "error", name: "ZeroAddress", inputs: [] },
 ] as const;
@@ -771,19 +1117,8 @@ export const depositFactoryAbi = [
 export const depositWalletAbi = [
   {
     type: "function",
-    name: "refund",
+    name: "execute",
     inputs: [
-      { name: "token", type: "address", internalType: "address" },
-      { name: "to", type: "address", internalType: "address" },
-    ],
-    outputs: [{ name: "amount", type: "uint256", internalType: "uint256" }],
-    stateMutability: "nonpayable",
-  },
-  {
-    type: "function",
-    name: "run",
-    inputs: [
-      { name: "route", type: "address", internalType: "address" },
       {
         name: "c",
         type: "tuple",
@@ -797,18 +1132,39 @@ export const depositWalletAbi = [
           { name: "refundAuthority", type: "bytes32", internalType: "bytes32" },
           { name: "maxFeeBps", type: "uint16", internalType: "uint16" },
           { name: "maxSlippageBps", type: "uint16", internalType: "uint16" },
+          { name: "routes", type: "bytes32", internalType: "bytes32" },
+          { name: "flags", type: "uint16", internalType: "uint16" },
         ],
       },
       { name: "token", type: "address", internalType: "address" },
-      { name: "data", type: "bytes", internalType: "bytes" },
+      { name: "amount", type: "uint256", internalType: "uint256" },
+      {
+        name: "plan",
+        type: "tuple",
+        internalType: "struct Plan",
+        components: [
+          { name: "fee", type: "uint256", internalType: "uint256" },
+          { name: "feeRecipient", type: "address", internalType: "address" },
+          { name: "to", type: "address", internalType: "address" },
+          { name: "least", type: "uint256", internalType: "uint256" },
+          { name: "promised", type: "uint256", internalType: "uint256" },
+          { name: "delivery", type: "bytes32", internalType: "bytes32" },
+        ],
+      },
     ],
-    outputs: [{ name: "amount", type: "uint256", internalType: "uint256" }],
+    outputs: [{ name: "received", type: "uint256", internalType: "uint256" }],
     stateMutability: "nonpayable",
   },
   {
-    type: "error",
-    name: "AddressEmptyCode",
-    inputs: [{ name: "target", type: "address", internalType: "address" }],
+    type: "function",
+    name: "refund",
+    inputs: [
+      { name: "token", type: "address", internalType: "address" },
+      { name: "maxAmount", type: "uint256", internalType: "uint256" },
+      { name: "to", type: "address", internalType: "address" },
+    ],
+    outputs: [{ name: "amount", type: "uint256", internalType: "uint256" }],
+    stateMutability: "nonpayable",
   },
   { type: "error", name: "FailedCall", inputs: [] },
   {
@@ -826,8 +1182,29 @@ export const depositWalletAbi = [
   },
   {
     type: "error",
+    name: "ReceivedLess",
+    inputs: [
+      { name: "received", type: "uint256", internalType: "uint256" },
+      { name: "least", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
+    name: "RecipientRefused",
+    inputs: [{ name: "to", type: "address", internalType: "address" }],
+  },
+  {
+    type: "error",
     name: "SafeERC20FailedOperation",
     inputs: [{ name: "token", type: "address", internalType: "address" }],
+  },
+  {
+    type: "error",
+    name: "TooLittleGas",
+    inputs: [
+      { name: "available", type: "uint256", internalType: "uint256" },
+      { name: "needed", type: "uint256", internalType: "uint256" },
+    ],
   },
 ] as const;
 
@@ -842,6 +1219,7 @@ export const transferRouteAbi = [
         components: [
           { name: "evmChainId", type: "uint256", internalType: "uint256" },
           { name: "bridgeId", type: "uint16", internalType: "uint16" },
+          { name: "factory", type: "address", internalType: "address" },
           { name: "token", type: "address", internalType: "address" },
           { name: "feeRecipient", type: "address", internalType: "address" },
         ],
@@ -851,26 +1229,7 @@ export const transferRouteAbi = [
   },
   {
     type: "function",
-    name: "config",
-    inputs: [],
-    outputs: [
-      {
-        name: "",
-        type: "tuple",
-        internalType: "struct ITransferRoute.Config",
-        components: [
-          { name: "evmChainId", type: "uint256", internalType: "uint256" },
-          { name: "bridgeId", type: "uint16", internalType: "uint16" },
-          { name: "token", type: "address", internalType: "address" },
-          { name: "feeRecipient", type: "address", internalType: "address" },
-        ],
-      },
-    ],
-    stateMutability: "view",
-  },
-  {
-    type: "function",
-    name: "deliver",
+    name: "complete",
     inputs: [
       {
         name: "c",
@@ -885,14 +1244,88 @@ export const transferRouteAbi = [
           { name: "refundAuthority", type: "bytes32", internalType: "bytes32" },
           { name: "maxFeeBps", type: "uint16", internalType: "uint16" },
           { name: "maxSlippageBps", type: "uint16", internalType: "uint16" },
+          { name: "routes", type: "bytes32", internalType: "bytes32" },
+          { name: "flags", type: "uint16", internalType: "uint16" },
         ],
       },
+      { name: "wallet", type: "address", internalType: "address" },
       { name: "token", type: "address", internalType: "address" },
       { name: "amount", type: "uint256", internalType: "uint256" },
+      { name: "received", type: "uint256", internalType: "uint256" },
       { name: "data", type: "bytes", internalType: "bytes" },
     ],
     outputs: [],
     stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "config",
+    inputs: [],
+    outputs: [
+      {
+        name: "",
+        type: "tuple",
+        internalType: "struct ITransferRoute.Config",
+        components: [
+          { name: "evmChainId", type: "uint256", internalType: "uint256" },
+          { name: "bridgeId", type: "uint16", internalType: "uint16" },
+          { name: "factory", type: "address", internalType: "address" },
+          { name: "token", type: "address", internalType: "address" },
+          { name: "feeRecipient", type: "address", internalType: "address" },
+        ],
+      },
+    ],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "plan",
+    inputs: [
+      {
+        name: "c",
+        type: "tuple",
+        internalType: "struct Commitment",
+        components: [
+          { name: "integrator", type: "bytes32", internalType: "bytes32" },
+          { name: "userId", type: "bytes32", internalType: "bytes32" },
+          { name: "destChain", type: "uint16", internalType: "uint16" },
+          { name: "destWallet", type: "bytes32", internalType: "bytes32" },
+          { name: "destToken", type: "bytes32", internalType: "bytes32" },
+          { name: "refundAuthority", type: "bytes32", internalType: "bytes32" },
+          { name: "maxFeeBps", type: "uint16", internalType: "uint16" },
+          { name: "maxSlippageBps", type: "uint16", internalType: "uint16" },
+          { name: "routes", type: "bytes32", internalType: "bytes32" },
+          { name: "flags", type: "uint16", internalType: "uint16" },
+        ],
+      },
+      { name: "", type: "address", internalType: "address" },
+      { name: "token", type: "address", internalType: "address" },
+      { name: "amount", type: "uint256", internalType: "uint256" },
+      { name: "data", type: "bytes", internalType: "bytes" },
+    ],
+    outputs: [
+      {
+        name: "",
+        type: "tuple",
+        internalType: "struct Plan",
+        components: [
+          { name: "fee", type: "uint256", internalType: "uint256" },
+          { name: "feeRecipient", type: "address", internalType: "address" },
+          { name: "to", type: "address", internalType: "address" },
+          { name: "least", type: "uint256", internalType: "uint256" },
+          { name: "promised", type: "uint256", internalType: "uint256" },
+          { name: "delivery", type: "bytes32", internalType: "bytes32" },
+        ],
+      },
+    ],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "unattendedData",
+    inputs: [{ name: "", type: "uint256", internalType: "uint256" }],
+    outputs: [{ name: "", type: "bytes", internalType: "bytes" }],
+    stateMutability: "pure",
   },
   {
     type: "event",
@@ -906,21 +1339,12 @@ export const transferRouteAbi = [
     ],
     anonymous: false,
   },
-  { type: "error", name: "FailedCall", inputs: [] },
   {
     type: "error",
     name: "FeeAboveCap",
     inputs: [
       { name: "fee", type: "uint256", internalType: "uint256" },
       { name: "cap", type: "uint256", internalType: "uint256" },
-    ],
-  },
-  {
-    type: "error",
-    name: "InsufficientBalance",
-    inputs: [
-      { name: "balance", type: "uint256", internalType: "uint256" },
-      { name: "needed", type: "uint256", internalType: "uint256" },
     ],
   },
   { type: "error", name: "InvalidConfig", inputs: [] },
@@ -936,16 +1360,16 @@ export const transferRouteAbi = [
   },
   {
     type: "error",
+    name: "NotFactory",
+    inputs: [{ name: "caller", type: "address", internalType: "address" }],
+  },
+  {
+    type: "error",
     name: "ReceivedLess",
     inputs: [
       { name: "received", type: "uint256", internalType: "uint256" },
       { name: "least", type: "uint256", internalType: "uint256" },
     ],
-  },
-  {
-    type: "error",
-    name: "SafeERC20FailedOperation",
-    inputs: [{ name: "token", type: "address", internalType: "address" }],
   },
   {
     type: "error",
@@ -1006,32 +1430,6 @@ export const sameAssetRouteAbi = [
   },
   {
     type: "function",
-    name: "deliver",
-    inputs: [
-      {
-        name: "c",
-        type: "tuple",
-        internalType: "struct Commitment",
-        components: [
-          { name: "integrator", type: "bytes32", internalType: "bytes32" },
-          { name: "userId", type: "bytes32", internalType: "bytes32" },
-          { name: "destChain", type: "uint16", internalType: "uint16" },
-          { name: "destWallet", type: "bytes32", internalType: "bytes32" },
-          { name: "destToken", type: "bytes32", internalType: "bytes32" },
-          { name: "refundAuthority", type: "bytes32", internalType: "bytes32" },
-          { name: "maxFeeBps", type: "uint16", internalType: "uint16" },
-          { name: "maxSlippageBps", type: "uint16", internalType: "uint16" },
-        ],
-      },
-      { name: "token", type: "address", internalType: "address" },
-      { name: "amount", type: "uint256", internalType: "uint256" },
-      { name: "data", type: "bytes", internalType: "bytes" },
-    ],
-    outputs: [],
-    stateMutability: "nonpayable",
-  },
-  {
-    type: "function",
     name: "minOut",
     inputs: [
       { name: "amount", type: "uint256", internalType: "uint256" },
@@ -1064,6 +1462,49 @@ export const sameAssetRouteAbi = [
     ],
     stateMutability: "view",
   },
+  {
+    type: "function",
+    name: "plan",
+    inputs: [
+      {
+        name: "c",
+        type: "tuple",
+        internalType: "struct Commitment",
+        components: [
+          { name: "integrator", type: "bytes32", internalType: "bytes32" },
+          { name: "userId", type: "bytes32", internalType: "bytes32" },
+          { name: "destChain", type: "uint16", internalType: "uint16" },
+          { name: "destWallet", type: "bytes32", internalType: "bytes32" },
+          { name: "destToken", type: "bytes32", internalType: "bytes32" },
+          { name: "refundAuthority", type: "bytes32", internalType: "bytes32" },
+          { name: "maxFeeBps", type: "uint16", internalType: "uint16" },
+          { name: "maxSlippageBps", type: "uint16", internalType: "uint16" },
+          { name: "routes", type: "bytes32", internalType: "bytes32" },
+          { name: "flags", type: "uint16", internalType: "uint16" },
+        ],
+      },
+      { name: "", type: "address", internalType: "address" },
+      { name: "token", type: "address", internalType: "address" },
+      { name: "amount", type: "uint256", internalType: "uint256" },
+      { name: "data", type: "bytes", internalType: "bytes" },
+    ],
+    outputs: [
+      {
+        name: "",
+        type: "tuple",
+        internalType: "struct Plan",
+        components: [
+          { name: "fee", type: "uint256", internalType: "uint256" },
+          { name: "feeRecipient", type: "address", internalType: "address" },
+          { name: "to", type: "address", internalType: "address" },
+          { name: "least", type: "uint256", internalType: "uint256" },
+          { name: "promised", type: "uint256", internalType: "uint256" },
+          { name: "delivery", type: "bytes32", internalType: "bytes32" },
+        ],
+      },
+    ],
+    stateMutability: "view",
+  },
   { type: "error", name: "InvalidConfig", inputs: [] },
   {
     type: "error",
@@ -1077,11 +1518,6 @@ export const sameAssetRouteAbi = [
       { name: "amount", type: "uint256", internalType: "uint256" },
       { name: "maxFeeBps", type: "uint16", internalType: "uint16" },
     ],
-  },
-  {
-    type: "error",
-    name: "SafeERC20FailedOperation",
-    inputs: [{ name: "token", type: "address", internalType: "address" }],
   },
   {
     type: "error",
@@ -1142,35 +1578,24 @@ export const pricedRouteAbi = [
   },
   {
     type: "function",
-    name: "deliver",
-    inputs: [
-      {
-        name: "c",
-        type: "tuple",
-        internalType: "struct Commitment",
-        components: [
-          { name: "integrator", type: "bytes32", internalType: "bytes32" },
-          { name: "userId", type: "bytes32", internalType: "bytes32" },
-          { name: "destChain", type: "uint16", internalType: "uint16" },
-          { name: "destWallet", type: "bytes32", internalType: "bytes32" },
-          { name: "destToken", type: "bytes32", internalType: "bytes32" },
-          { name: "refundAuthority", type: "bytes32", internalType: "bytes32" },
-          { name: "maxFeeBps", type: "uint16", internalType: "uint16" },
-          { name: "maxSlippageBps", type: "uint16", internalType: "uint16" },
-        ],
-      },
-      { name: "token", type: "address", internalType: "address" },
-      { name: "amount", type: "uint256", internalType: "uint256" },
-      { name: "data", type: "bytes", internalType: "bytes" },
-    ],
-    outputs: [],
-    stateMutability: "nonpayable",
-  },
-  {
-    type: "function",
     name: "domainSeparator",
     inputs: [],
     outputs: [{ name: "", type: "bytes32", internalType: "bytes32" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "eip712Domain",
+    inputs: [],
+    outputs: [
+      { name: "fields", type: "bytes1", internalType: "bytes1" },
+      { name: "name", type: "string", internalType: "string" },
+      { name: "version", type: "string", internalType: "string" },
+      { name: "chainId", type: "uint256", internalType: "uint256" },
+      { name: "verifyingContract", type: "address", internalType: "address" },
+      { name: "salt", type: "bytes32", internalType: "bytes32" },
+      { name: "extensions", type: "uint256[]", internalType: "uint256[]" },
+    ],
     stateMutability: "view",
   },
   {
@@ -1217,6 +1642,49 @@ export const pricedRouteAbi = [
     stateMutability: "view",
   },
   {
+    type: "function",
+    name: "plan",
+    inputs: [
+      {
+        name: "c",
+        type: "tuple",
+        internalType: "struct Commitment",
+        components: [
+          { name: "integrator", type: "bytes32", internalType: "bytes32" },
+          { name: "userId", type: "bytes32", internalType: "bytes32" },
+          { name: "destChain", type: "uint16", internalType: "uint16" },
+          { name: "destWallet", type: "bytes32", internalType: "bytes32" },
+          { name: "destToken", type: "bytes32", internalType: "bytes32" },
+          { name: "refundAuthority", type: "bytes32", internalType: "bytes32" },
+          { name: "maxFeeBps", type: "uint16", internalType: "uint16" },
+          { name: "maxSlippageBps", type: "uint16", internalType: "uint16" },
+          { name: "routes", type: "bytes32", internalType: "bytes32" },
+          { name: "flags", type: "uint16", internalType: "uint16" },
+        ],
+      },
+      { name: "wallet", type: "address", internalType: "address" },
+      { name: "token", type: "address", internalType: "address" },
+      { name: "amount", type: "uint256", internalType: "uint256" },
+      { name: "data", type: "bytes", internalType: "bytes" },
+    ],
+    outputs: [
+      {
+        name: "",
+        type: "tuple",
+        internalType: "struct Plan",
+        components: [
+          { name: "fee", type: "uint256", internalType: "uint256" },
+          { name: "feeRecipient", type: "address", internalType: "address" },
+          { name: "to", type: "address", internalType: "address" },
+          { name: "least", type: "uint256", internalType: "uint256" },
+          { name: "promised", type: "uint256", internalType: "uint256" },
+          { name: "delivery", type: "bytes32", internalType: "bytes32" },
+        ],
+      },
+    ],
+    stateMutability: "view",
+  },
+  {
     type: "error",
     name: "AboveMaxAmount",
     inputs: [
@@ -1248,11 +1716,6 @@ export const pricedRouteAbi = [
   },
   {
     type: "error",
-    name: "NotAttestor",
-    inputs: [{ name: "signer", type: "address", internalType: "address" }],
-  },
-  {
-    type: "error",
     name: "NothingPromised",
     inputs: [
       { name: "amount", type: "uint256", internalType: "uint256" },
@@ -1267,11 +1730,6 @@ export const pricedRouteAbi = [
       { name: "min", type: "uint256", internalType: "uint256" },
       { name: "max", type: "uint256", internalType: "uint256" },
     ],
-  },
-  {
-    type: "error",
-    name: "SafeERC20FailedOperation",
-    inputs: [{ name: "token", type: "address", internalType: "address" }],
   },
   {
     type: "error",
@@ -1317,6 +1775,7 @@ export const cctpRouteAbi = [
         internalType: "struct ICctpRoute.Config",
         components: [
           { name: "evmChainId", type: "uint256", internalType: "uint256" },
+          { name: "factory", type: "address", internalType: "address" },
           { name: "token", type: "address", internalType: "address" },
           { name: "messenger", type: "address", internalType: "address" },
           { name: "destChain", type: "uint16", internalType: "uint16" },
@@ -1330,29 +1789,7 @@ export const cctpRouteAbi = [
   },
   {
     type: "function",
-    name: "config",
-    inputs: [],
-    outputs: [
-      {
-        name: "",
-        type: "tuple",
-        internalType: "struct ICctpRoute.Config",
-        components: [
-          { name: "evmChainId", type: "uint256", internalType: "uint256" },
-          { name: "token", type: "address", internalType: "address" },
-          { name: "messenger", type: "address", internalType: "address" },
-          { name: "destChain", type: "uint16", internalType: "uint16" },
-          { name: "destToken", type: "bytes32", internalType: "bytes32" },
-          { name: "destDomain", type: "uint32", internalType: "uint32" },
-          { name: "feeRecipient", type: "address", internalType: "address" },
-        ],
-      },
-    ],
-    stateMutability: "view",
-  },
-  {
-    type: "function",
-    name: "deliver",
+    name: "complete",
     inputs: [
       {
         name: "c",
@@ -1367,14 +1804,91 @@ export const cctpRouteAbi = [
           { name: "refundAuthority", type: "bytes32", internalType: "bytes32" },
           { name: "maxFeeBps", type: "uint16", internalType: "uint16" },
           { name: "maxSlippageBps", type: "uint16", internalType: "uint16" },
+          { name: "routes", type: "bytes32", internalType: "bytes32" },
+          { name: "flags", type: "uint16", internalType: "uint16" },
         ],
       },
-      { name: "token", type: "address", internalType: "address" },
+      { name: "wallet", type: "address", internalType: "address" },
+      { name: "", type: "address", internalType: "address" },
       { name: "amount", type: "uint256", internalType: "uint256" },
+      { name: "", type: "uint256", internalType: "uint256" },
       { name: "data", type: "bytes", internalType: "bytes" },
     ],
     outputs: [],
     stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "config",
+    inputs: [],
+    outputs: [
+      {
+        name: "",
+        type: "tuple",
+        internalType: "struct ICctpRoute.Config",
+        components: [
+          { name: "evmChainId", type: "uint256", internalType: "uint256" },
+          { name: "factory", type: "address", internalType: "address" },
+          { name: "token", type: "address", internalType: "address" },
+          { name: "messenger", type: "address", internalType: "address" },
+          { name: "destChain", type: "uint16", internalType: "uint16" },
+          { name: "destToken", type: "bytes32", internalType: "bytes32" },
+          { name: "destDomain", type: "uint32", internalType: "uint32" },
+          { name: "feeRecipient", type: "address", internalType: "address" },
+        ],
+      },
+    ],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "plan",
+    inputs: [
+      {
+        name: "c",
+        type: "tuple",
+        internalType: "struct Commitment",
+        components: [
+          { name: "integrator", type: "bytes32", internalType: "bytes32" },
+          { name: "userId", type: "bytes32", internalType: "bytes32" },
+          { name: "destChain", type: "uint16", internalType: "uint16" },
+          { name: "destWallet", type: "bytes32", internalType: "bytes32" },
+          { name: "destToken", type: "bytes32", internalType: "bytes32" },
+          { name: "refundAuthority", type: "bytes32", internalType: "bytes32" },
+          { name: "maxFeeBps", type: "uint16", internalType: "uint16" },
+          { name: "maxSlippageBps", type: "uint16", internalType: "uint16" },
+          { name: "routes", type: "bytes32", internalType: "bytes32" },
+          { name: "flags", type: "uint16", internalType: "uint16" },
+        ],
+      },
+      { name: "", type: "address", internalType: "address" },
+      { name: "token", type: "address", internalType: "address" },
+      { name: "amount", type: "uint256", internalType: "uint256" },
+      { name: "data", type: "bytes", internalType: "bytes" },
+    ],
+    outputs: [
+      {
+        name: "",
+        type: "tuple",
+        internalType: "struct Plan",
+        components: [
+          { name: "fee", type: "uint256", internalType: "uint256" },
+          { name: "feeRecipient", type: "address", internalType: "address" },
+          { name: "to", type: "address", internalType: "address" },
+          { name: "least", type: "uint256", internalType: "uint256" },
+          { name: "promised", type: "uint256", internalType: "uint256" },
+          { name: "delivery", type: "bytes32", internalType: "bytes32" },
+        ],
+      },
+    ],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "unattendedData",
+    inputs: [{ name: "amount", type: "uint256", internalType: "uint256" }],
+    outputs: [{ name: "", type: "bytes", internalType: "bytes" }],
+    stateMutability: "view",
   },
   {
     type: "event",
@@ -1398,21 +1912,12 @@ export const cctpRouteAbi = [
       { name: "amount", type: "uint256", internalType: "uint256" },
     ],
   },
-  { type: "error", name: "FailedCall", inputs: [] },
   {
     type: "error",
     name: "FeeAboveCap",
     inputs: [
       { name: "fee", type: "uint256", internalType: "uint256" },
       { name: "cap", type: "uint256", internalType: "uint256" },
-    ],
-  },
-  {
-    type: "error",
-    name: "InsufficientBalance",
-    inputs: [
-      { name: "balance", type: "uint256", internalType: "uint256" },
-      { name: "needed", type: "uint256", internalType: "uint256" },
     ],
   },
   { type: "error", name: "InvalidConfig", inputs: [] },
@@ -1430,6 +1935,11 @@ export const cctpRouteAbi = [
     type: "error",
     name: "NotAnAddress",
     inputs: [{ name: "value", type: "bytes32", internalType: "bytes32" }],
+  },
+  {
+    type: "error",
+    name: "NotFactory",
+    inputs: [{ name: "caller", type: "address", internalType: "address" }],
   },
   {
     type: "error",
@@ -1498,9 +2008,88 @@ export const swapRouteAbi = [
           { name: "decimalsOut", type: "uint8", internalType: "uint8" },
           { name: "poolFee", type: "uint24", internalType: "uint24" },
           { name: "feeRecipient", type: "address", internalType: "address" },
+          {
+            name: "limits",
+            type: "tuple",
+            internalType: "struct IUniswapSwap.Limits",
+            components: [
+              { name: "window", type: "uint32", internalType: "uint32" },
+              { name: "toleranceBps", type: "uint16", internalType: "uint16" },
+              { name: "perDay", type: "uint112", internalType: "uint112" },
+            ],
+          },
         ],
       },
     ],
+    stateMutability: "nonpayable",
+  },
+  { type: "receive", stateMutability: "payable" },
+  {
+    type: "function",
+    name: "bandMinOut",
+    inputs: [{ name: "amountIn", type: "uint256", internalType: "uint256" }],
+    outputs: [{ name: "", type: "uint256", internalType: "uint256" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "cancelCapRaise",
+    inputs: [{ name: "token", type: "address", internalType: "address" }],
+    outputs: [],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "capLeft",
+    inputs: [{ name: "token", type: "address", internalType: "address" }],
+    outputs: [{ name: "", type: "uint256", internalType: "uint256" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "capOf",
+    inputs: [{ name: "token", type: "address", internalType: "address" }],
+    outputs: [{ name: "", type: "uint256", internalType: "uint256" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "capRaiseOf",
+    inputs: [{ name: "token", type: "address", internalType: "address" }],
+    outputs: [
+      { name: "", type: "uint256", internalType: "uint256" },
+      { name: "", type: "uint256", internalType: "uint256" },
+    ],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "complete",
+    inputs: [
+      {
+        name: "c",
+        type: "tuple",
+        internalType: "struct Commitment",
+        components: [
+          { name: "integrator", type: "bytes32", internalType: "bytes32" },
+          { name: "userId", type: "bytes32", internalType: "bytes32" },
+          { name: "destChain", type: "uint16", internalType: "uint16" },
+          { name: "destWallet", type: "bytes32", internalType: "bytes32" },
+          { name: "destToken", type: "bytes32", internalType: "bytes32" },
+          { name: "refundAuthority", type: "bytes32", internalType: "bytes32" },
+          { name: "maxFeeBps", type: "uint16", internalType: "uint16" },
+          { name: "maxSlippageBps", type: "uint16", internalType: "uint16" },
+          { name: "routes", type: "bytes32", internalType: "bytes32" },
+          { name: "flags", type: "uint16", internalType: "uint16" },
+        ],
+      },
+      { name: "wallet", type: "address", internalType: "address" },
+      { name: "", type: "address", internalType: "address" },
+      { name: "amount", type: "uint256", internalType: "uint256" },
+      { name: "", type: "uint256", internalType: "uint256" },
+      { name: "data", type: "bytes", internalType: "bytes" },
+    ],
+    outputs: [],
     stateMutability: "nonpayable",
   },
   {
@@ -1524,6 +2113,16 @@ export const swapRouteAbi = [
           { name: "decimalsOut", type: "uint8", internalType: "uint8" },
           { name: "poolFee", type: "uint24", internalType: "uint24" },
           { name: "feeRecipient", type: "address", internalType: "address" },
+          {
+            name: "limits",
+            type: "tuple",
+            internalType: "struct IUniswapSwap.Limits",
+            components: [
+              { name: "window", type: "uint32", internalType: "uint32" },
+              { name: "toleranceBps", type: "uint16", internalType: "uint16" },
+              { name: "perDay", type: "uint112", internalType: "uint112" },
+            ],
+          },
         ],
       },
     ],
@@ -1531,7 +2130,64 @@ export const swapRouteAbi = [
   },
   {
     type: "function",
-    name: "deliver",
+    name: "domainSeparator",
+    inputs: [],
+    outputs: [{ name: "", type: "bytes32", internalType: "bytes32" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "eip712Domain",
+    inputs: [],
+    outputs: [
+      { name: "fields", type: "bytes1", internalType: "bytes1" },
+      { name: "name", type: "string", internalType: "string" },
+      { name: "version", type: "string", internalType: "string" },
+      { name: "chainId", type: "uint256", internalType: "uint256" },
+      { name: "verifyingContract", type: "address", internalType: "address" },
+      { name: "salt", type: "bytes32", internalType: "bytes32" },
+      { name: "extensions", type: "uint256[]", internalType: "uint256[]" },
+    ],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "executeCapRaise",
+    inputs: [{ name: "token", type: "address", internalType: "address" }],
+    outputs: [],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "factory",
+    inputs: [],
+    outputs: [{ name: "", type: "address", internalType: "address" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "lowerCap",
+    inputs: [
+      { name: "token", type: "address", internalType: "address" },
+      { name: "perDay", type: "uint112", internalType: "uint112" },
+    ],
+    outputs: [],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "minOut",
+    inputs: [
+      { name: "amountIn", type: "uint256", internalType: "uint256" },
+      { name: "rate", type: "uint256", internalType: "uint256" },
+      { name: "maxSlippageBps", type: "uint16", internalType: "uint16" },
+    ],
+    outputs: [{ name: "", type: "uint256", internalType: "uint256" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "plan",
     inputs: [
       {
         name: "c",
@@ -1546,39 +2202,66 @@ export const swapRouteAbi = [
           { name: "refundAuthority", type: "bytes32", internalType: "bytes32" },
           { name: "maxFeeBps", type: "uint16", internalType: "uint16" },
           { name: "maxSlippageBps", type: "uint16", internalType: "uint16" },
+          { name: "routes", type: "bytes32", internalType: "bytes32" },
+          { name: "flags", type: "uint16", internalType: "uint16" },
         ],
       },
+      { name: "wallet", type: "address", internalType: "address" },
       { name: "token", type: "address", internalType: "address" },
       { name: "amount", type: "uint256", internalType: "uint256" },
       { name: "data", type: "bytes", internalType: "bytes" },
+    ],
+    outputs: [
+      {
+        name: "",
+        type: "tuple",
+        internalType: "struct Plan",
+        components: [
+          { name: "fee", type: "uint256", internalType: "uint256" },
+          { name: "feeRecipient", type: "address", internalType: "address" },
+          { name: "to", type: "address", internalType: "address" },
+          { name: "least", type: "uint256", internalType: "uint256" },
+          { name: "promised", type: "uint256", internalType: "uint256" },
+          { name: "delivery", type: "bytes32", internalType: "bytes32" },
+        ],
+      },
+    ],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "scheduleCapRaise",
+    inputs: [
+      { name: "token", type: "address", internalType: "address" },
+      { name: "perDay", type: "uint112", internalType: "uint112" },
     ],
     outputs: [],
     stateMutability: "nonpayable",
   },
   {
-    type: "function",
-    name: "domainSeparator",
-    inputs: [],
-    outputs: [{ name: "", type: "bytes32", internalType: "bytes32" }],
-    stateMutability: "view",
+    type: "event",
+    name: "CapRaiseCancelled",
+    inputs: [{ name: "token", type: "address", indexed: true, internalType: "address" }],
+    anonymous: false,
   },
   {
-    type: "function",
-    name: "factory",
-    inputs: [],
-    outputs: [{ name: "", type: "address", internalType: "address" }],
-    stateMutability: "view",
-  },
-  {
-    type: "function",
-    name: "minOut",
+    type: "event",
+    name: "CapRaiseScheduled",
     inputs: [
-      { name: "amountIn", type: "uint256", internalType: "uint256" },
-      { name: "rate", type: "uint256", internalType: "uint256" },
-      { name: "maxSlippageBps", type: "uint16", internalType: "uint16" },
+      { name: "token", type: "address", indexed: true, internalType: "address" },
+      { name: "perDay", type: "uint256", indexed: false, internalType: "uint256" },
+      { name: "eta", type: "uint256", indexed: false, internalType: "uint256" },
     ],
-    outputs: [{ name: "", type: "uint256", internalType: "uint256" }],
-    stateMutability: "view",
+    anonymous: false,
+  },
+  {
+    type: "event",
+    name: "CapSet",
+    inputs: [
+      { name: "token", type: "address", indexed: true, internalType: "address" },
+      { name: "perDay", type: "uint256", indexed: false, internalType: "uint256" },
+    ],
+    anonymous: false,
   },
   {
     type: "event",
@@ -1596,11 +2279,25 @@ export const swapRouteAbi = [
   },
   {
     type: "error",
+    name: "AboveDailyCap",
+    inputs: [
+      { name: "token", type: "address", internalType: "address" },
+      { name: "amount", type: "uint256", internalType: "uint256" },
+      { name: "left", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
     name: "AboveMaxAmount",
     inputs: [
       { name: "amount", type: "uint256", internalType: "uint256" },
       { name: "maxAmount", type: "uint256", internalType: "uint256" },
     ],
+  },
+  {
+    type: "error",
+    name: "CapRaisePending",
+    inputs: [{ name: "token", type: "address", internalType: "address" }],
   },
   {
     type: "error",
@@ -1618,7 +2315,6 @@ export const swapRouteAbi = [
       { name: "timestamp", type: "uint256", internalType: "uint256" },
     ],
   },
-  { type: "error", name: "FailedCall", inputs: [] },
   {
     type: "error",
     name: "FeeAboveCap",
@@ -1627,19 +2323,16 @@ export const swapRouteAbi = [
       { name: "cap", type: "uint256", internalType: "uint256" },
     ],
   },
-  {
-    type: "error",
-    name: "InsufficientBalance",
-    inputs: [
-      { name: "balance", type: "uint256", internalType: "uint256" },
-      { name: "needed", type: "uint256", internalType: "uint256" },
-    ],
-  },
   { type: "error", name: "InvalidConfig", inputs: [] },
   {
     type: "error",
     name: "InvalidData",
     inputs: [{ name: "length", type: "uint256", internalType: "uint256" }],
+  },
+  {
+    type: "error",
+    name: "NoCapRaisePending",
+    inputs: [{ name: "token", type: "address", internalType: "address" }],
   },
   {
     type: "error",
@@ -1656,8 +2349,34 @@ export const swapRouteAbi = [
   },
   {
     type: "error",
-    name: "NotAttestor",
-    inputs: [{ name: "signer", type: "address", internalType: "address" }],
+    name: "NotFactory",
+    inputs: [{ name: "caller", type: "address", internalType: "address" }],
+  },
+  {
+    type: "error",
+    name: "NotHigher",
+    inputs: [
+      { name: "perDay", type: "uint256", internalType: "uint256" },
+      { name: "cap", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
+    name: "NotLower",
+    inputs: [
+      { name: "perDay", type: "uint256", internalType: "uint256" },
+      { name: "cap", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
+    name: "NotOwner",
+    inputs: [{ name: "caller", type: "address", internalType: "address" }],
+  },
+  {
+    type: "error",
+    name: "NotOwnerOrGuardian",
+    inputs: [{ name: "caller", type: "address", internalType: "address" }],
   },
   {
     type: "error",
@@ -1674,6 +2393,19 @@ export const swapRouteAbi = [
   },
   {
     type: "error",
+    name: "RecipientRefused",
+    inputs: [{ name: "to", type: "address", internalType: "address" }],
+  },
+  {
+    type: "error",
+    name: "SafeCastOverflowedUintDowncast",
+    inputs: [
+      { name: "bits", type: "uint8", internalType: "uint8" },
+      { name: "value", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
     name: "SafeERC20FailedOperation",
     inputs: [{ name: "token", type: "address", internalType: "address" }],
   },
@@ -1681,6 +2413,30 @@ export const swapRouteAbi = [
     type: "error",
     name: "SpecialRecipient",
     inputs: [{ name: "to", type: "address", internalType: "address" }],
+  },
+  {
+    type: "error",
+    name: "TooEarly",
+    inputs: [
+      { name: "eta", type: "uint256", internalType: "uint256" },
+      { name: "timestamp", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
+    name: "TooLate",
+    inputs: [
+      { name: "latest", type: "uint256", internalType: "uint256" },
+      { name: "timestamp", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
+    name: "TooLittleGas",
+    inputs: [
+      { name: "available", type: "uint256", internalType: "uint256" },
+      { name: "needed", type: "uint256", internalType: "uint256" },
+    ],
   },
   {
     type: "error",
@@ -1739,9 +2495,88 @@ export const swapCctpRouteAbi = [
           { name: "destToken", type: "bytes32", internalType: "bytes32" },
           { name: "destDomain", type: "uint32", internalType: "uint32" },
           { name: "feeRecipient", type: "address", internalType: "address" },
+          {
+            name: "limits",
+            type: "tuple",
+            internalType: "struct IUniswapSwap.Limits",
+            components: [
+              { name: "window", type: "uint32", internalType: "uint32" },
+              { name: "toleranceBps", type: "uint16", internalType: "uint16" },
+              { name: "perDay", type: "uint112", internalType: "uint112" },
+            ],
+          },
         ],
       },
     ],
+    stateMutability: "nonpayable",
+  },
+  { type: "receive", stateMutability: "payable" },
+  {
+    type: "function",
+    name: "bandMinOut",
+    inputs: [{ name: "amountIn", type: "uint256", internalType: "uint256" }],
+    outputs: [{ name: "", type: "uint256", internalType: "uint256" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "cancelCapRaise",
+    inputs: [{ name: "token", type: "address", internalType: "address" }],
+    outputs: [],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "capLeft",
+    inputs: [{ name: "token", type: "address", internalType: "address" }],
+    outputs: [{ name: "", type: "uint256", internalType: "uint256" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "capOf",
+    inputs: [{ name: "token", type: "address", internalType: "address" }],
+    outputs: [{ name: "", type: "uint256", internalType: "uint256" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "capRaiseOf",
+    inputs: [{ name: "token", type: "address", internalType: "address" }],
+    outputs: [
+      { name: "", type: "uint256", internalType: "uint256" },
+      { name: "", type: "uint256", internalType: "uint256" },
+    ],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "complete",
+    inputs: [
+      {
+        name: "c",
+        type: "tuple",
+        internalType: "struct Commitment",
+        components: [
+          { name: "integrator", type: "bytes32", internalType: "bytes32" },
+          { name: "userId", type: "bytes32", internalType: "bytes32" },
+          { name: "destChain", type: "uint16", internalType: "uint16" },
+          { name: "destWallet", type: "bytes32", internalType: "bytes32" },
+          { name: "destToken", type: "bytes32", internalType: "bytes32" },
+          { name: "refundAuthority", type: "bytes32", internalType: "bytes32" },
+          { name: "maxFeeBps", type: "uint16", internalType: "uint16" },
+          { name: "maxSlippageBps", type: "uint16", internalType: "uint16" },
+          { name: "routes", type: "bytes32", internalType: "bytes32" },
+          { name: "flags", type: "uint16", internalType: "uint16" },
+        ],
+      },
+      { name: "wallet", type: "address", internalType: "address" },
+      { name: "", type: "address", internalType: "address" },
+      { name: "amount", type: "uint256", internalType: "uint256" },
+      { name: "", type: "uint256", internalType: "uint256" },
+      { name: "data", type: "bytes", internalType: "bytes" },
+    ],
+    outputs: [],
     stateMutability: "nonpayable",
   },
   {
@@ -1768,6 +2603,16 @@ export const swapCctpRouteAbi = [
           { name: "destToken", type: "bytes32", internalType: "bytes32" },
           { name: "destDomain", type: "uint32", internalType: "uint32" },
           { name: "feeRecipient", type: "address", internalType: "address" },
+          {
+            name: "limits",
+            type: "tuple",
+            internalType: "struct IUniswapSwap.Limits",
+            components: [
+              { name: "window", type: "uint32", internalType: "uint32" },
+              { name: "toleranceBps", type: "uint16", internalType: "uint16" },
+              { name: "perDay", type: "uint112", internalType: "uint112" },
+            ],
+          },
         ],
       },
     ],
@@ -1775,7 +2620,64 @@ export const swapCctpRouteAbi = [
   },
   {
     type: "function",
-    name: "deliver",
+    name: "domainSeparator",
+    inputs: [],
+    outputs: [{ name: "", type: "bytes32", internalType: "bytes32" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "eip712Domain",
+    inputs: [],
+    outputs: [
+      { name: "fields", type: "bytes1", internalType: "bytes1" },
+      { name: "name", type: "string", internalType: "string" },
+      { name: "version", type: "string", internalType: "string" },
+      { name: "chainId", type: "uint256", internalType: "uint256" },
+      { name: "verifyingContract", type: "address", internalType: "address" },
+      { name: "salt", type: "bytes32", internalType: "bytes32" },
+      { name: "extensions", type: "uint256[]", internalType: "uint256[]" },
+    ],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "executeCapRaise",
+    inputs: [{ name: "token", type: "address", internalType: "address" }],
+    outputs: [],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "factory",
+    inputs: [],
+    outputs: [{ name: "", type: "address", internalType: "address" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "lowerCap",
+    inputs: [
+      { name: "token", type: "address", internalType: "address" },
+      { name: "perDay", type: "uint112", internalType: "uint112" },
+    ],
+    outputs: [],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "minOut",
+    inputs: [
+      { name: "amountIn", type: "uint256", internalType: "uint256" },
+      { name: "rate", type: "uint256", internalType: "uint256" },
+      { name: "maxSlippageBps", type: "uint16", internalType: "uint16" },
+    ],
+    outputs: [{ name: "", type: "uint256", internalType: "uint256" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "plan",
     inputs: [
       {
         name: "c",
@@ -1790,39 +2692,41 @@ export const swapCctpRouteAbi = [
           { name: "refundAuthority", type: "bytes32", internalType: "bytes32" },
           { name: "maxFeeBps", type: "uint16", internalType: "uint16" },
           { name: "maxSlippageBps", type: "uint16", internalType: "uint16" },
+          { name: "routes", type: "bytes32", internalType: "bytes32" },
+          { name: "flags", type: "uint16", internalType: "uint16" },
         ],
       },
+      { name: "wallet", type: "address", internalType: "address" },
       { name: "token", type: "address", internalType: "address" },
       { name: "amount", type: "uint256", internalType: "uint256" },
       { name: "data", type: "bytes", internalType: "bytes" },
     ],
+    outputs: [
+      {
+        name: "",
+        type: "tuple",
+        internalType: "struct Plan",
+        components: [
+          { name: "fee", type: "uint256", internalType: "uint256" },
+          { name: "feeRecipient", type: "address", internalType: "address" },
+          { name: "to", type: "address", internalType: "address" },
+          { name: "least", type: "uint256", internalType: "uint256" },
+          { name: "promised", type: "uint256", internalType: "uint256" },
+          { name: "delivery", type: "bytes32", internalType: "bytes32" },
+        ],
+      },
+    ],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "scheduleCapRaise",
+    inputs: [
+      { name: "token", type: "address", internalType: "address" },
+      { name: "perDay", type: "uint112", internalType: "uint112" },
+    ],
     outputs: [],
     stateMutability: "nonpayable",
-  },
-  {
-    type: "function",
-    name: "domainSeparator",
-    inputs: [],
-    outputs: [{ name: "", type: "bytes32", internalType: "bytes32" }],
-    stateMutability: "view",
-  },
-  {
-    type: "function",
-    name: "factory",
-    inputs: [],
-    outputs: [{ name: "", type: "address", internalType: "address" }],
-    stateMutability: "view",
-  },
-  {
-    type: "function",
-    name: "minOut",
-    inputs: [
-      { name: "amountIn", type: "uint256", internalType: "uint256" },
-      { name: "rate", type: "uint256", internalType: "uint256" },
-      { name: "maxSlippageBps", type: "uint16", internalType: "uint16" },
-    ],
-    outputs: [{ name: "", type: "uint256", internalType: "uint256" }],
-    stateMutability: "view",
   },
   {
     type: "event",
@@ -1835,6 +2739,31 @@ export const swapCctpRouteAbi = [
       { name: "maxFee", type: "uint256", indexed: false, internalType: "uint256" },
       { name: "destDomain", type: "uint32", indexed: false, internalType: "uint32" },
       { name: "recipient", type: "bytes32", indexed: false, internalType: "bytes32" },
+    ],
+    anonymous: false,
+  },
+  {
+    type: "event",
+    name: "CapRaiseCancelled",
+    inputs: [{ name: "token", type: "address", indexed: true, internalType: "address" }],
+    anonymous: false,
+  },
+  {
+    type: "event",
+    name: "CapRaiseScheduled",
+    inputs: [
+      { name: "token", type: "address", indexed: true, internalType: "address" },
+      { name: "perDay", type: "uint256", indexed: false, internalType: "uint256" },
+      { name: "eta", type: "uint256", indexed: false, internalType: "uint256" },
+    ],
+    anonymous: false,
+  },
+  {
+    type: "event",
+    name: "CapSet",
+    inputs: [
+      { name: "token", type: "address", indexed: true, internalType: "address" },
+      { name: "perDay", type: "uint256", indexed: false, internalType: "uint256" },
     ],
     anonymous: false,
   },
@@ -1854,6 +2783,15 @@ export const swapCctpRouteAbi = [
   },
   {
     type: "error",
+    name: "AboveDailyCap",
+    inputs: [
+      { name: "token", type: "address", internalType: "address" },
+      { name: "amount", type: "uint256", internalType: "uint256" },
+      { name: "left", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
     name: "AboveMaxAmount",
     inputs: [
       { name: "amount", type: "uint256", internalType: "uint256" },
@@ -1867,6 +2805,11 @@ export const swapCctpRouteAbi = [
       { name: "burned", type: "uint256", internalType: "uint256" },
       { name: "amount", type: "uint256", internalType: "uint256" },
     ],
+  },
+  {
+    type: "error",
+    name: "CapRaisePending",
+    inputs: [{ name: "token", type: "address", internalType: "address" }],
   },
   {
     type: "error",
@@ -1884,21 +2827,12 @@ export const swapCctpRouteAbi = [
       { name: "timestamp", type: "uint256", internalType: "uint256" },
     ],
   },
-  { type: "error", name: "FailedCall", inputs: [] },
   {
     type: "error",
     name: "FeeAboveCap",
     inputs: [
       { name: "fee", type: "uint256", internalType: "uint256" },
       { name: "cap", type: "uint256", internalType: "uint256" },
-    ],
-  },
-  {
-    type: "error",
-    name: "InsufficientBalance",
-    inputs: [
-      { name: "balance", type: "uint256", internalType: "uint256" },
-      { name: "needed", type: "uint256", internalType: "uint256" },
     ],
   },
   { type: "error", name: "InvalidConfig", inputs: [] },
@@ -1911,6 +2845,11 @@ export const swapCctpRouteAbi = [
     type: "error",
     name: "InvalidFinality",
     inputs: [{ name: "threshold", type: "uint32", internalType: "uint32" }],
+  },
+  {
+    type: "error",
+    name: "NoCapRaisePending",
+    inputs: [{ name: "token", type: "address", internalType: "address" }],
   },
   {
     type: "error",
@@ -1927,8 +2866,34 @@ export const swapCctpRouteAbi = [
   },
   {
     type: "error",
-    name: "NotAttestor",
-    inputs: [{ name: "signer", type: "address", internalType: "address" }],
+    name: "NotFactory",
+    inputs: [{ name: "caller", type: "address", internalType: "address" }],
+  },
+  {
+    type: "error",
+    name: "NotHigher",
+    inputs: [
+      { name: "perDay", type: "uint256", internalType: "uint256" },
+      { name: "cap", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
+    name: "NotLower",
+    inputs: [
+      { name: "perDay", type: "uint256", internalType: "uint256" },
+      { name: "cap", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
+    name: "NotOwner",
+    inputs: [{ name: "caller", type: "address", internalType: "address" }],
+  },
+  {
+    type: "error",
+    name: "NotOwnerOrGuardian",
+    inputs: [{ name: "caller", type: "address", internalType: "address" }],
   },
   {
     type: "error",
@@ -1945,6 +2910,19 @@ export const swapCctpRouteAbi = [
   },
   {
     type: "error",
+    name: "RecipientRefused",
+    inputs: [{ name: "to", type: "address", internalType: "address" }],
+  },
+  {
+    type: "error",
+    name: "SafeCastOverflowedUintDowncast",
+    inputs: [
+      { name: "bits", type: "uint8", internalType: "uint8" },
+      { name: "value", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
     name: "SafeERC20FailedOperation",
     inputs: [{ name: "token", type: "address", internalType: "address" }],
   },
@@ -1952,6 +2930,30 @@ export const swapCctpRouteAbi = [
     type: "error",
     name: "SpecialRecipient",
     inputs: [{ name: "to", type: "address", internalType: "address" }],
+  },
+  {
+    type: "error",
+    name: "TooEarly",
+    inputs: [
+      { name: "eta", type: "uint256", internalType: "uint256" },
+      { name: "timestamp", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
+    name: "TooLate",
+    inputs: [
+      { name: "latest", type: "uint256", internalType: "uint256" },
+      { name: "timestamp", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
+    name: "TooLittleGas",
+    inputs: [
+      { name: "available", type: "uint256", internalType: "uint256" },
+      { name: "needed", type: "uint256", internalType: "uint256" },
+    ],
   },
   {
     type: "error",
@@ -1994,7 +2996,6 @@ export const escrowAbi = [
       { name: "factory_", type: "address", internalType: "address" },
       { name: "bridgeId_", type: "uint16", internalType: "uint16" },
       { name: "evmChainId_", type: "uint256", internalType: "uint256" },
-      { name: "treasury_", type: "address", internalType: "address" },
     ],
     stateMutability: "nonpayable",
   },
@@ -2029,6 +3030,8 @@ export const escrowAbi = [
           { name: "refundAuthority", type: "bytes32", internalType: "bytes32" },
           { name: "maxFeeBps", type: "uint16", internalType: "uint16" },
           { name: "maxSlippageBps", type: "uint16", internalType: "uint16" },
+          { name: "routes", type: "bytes32", internalType: "bytes32" },
+          { name: "flags", type: "uint16", internalType: "uint16" },
         ],
       },
       { name: "token", type: "address", internalType: "address" },
@@ -2060,6 +3063,8 @@ export const escrowAbi = [
           { name: "refundAuthority", type: "bytes32", internalType: "bytes32" },
           { name: "maxFeeBps", type: "uint16", internalType: "uint16" },
           { name: "maxSlippageBps", type: "uint16", internalType: "uint16" },
+          { name: "routes", type: "bytes32", internalType: "bytes32" },
+          { name: "flags", type: "uint16", internalType: "uint16" },
         ],
       },
       { name: "token", type: "address", internalType: "address" },
@@ -2071,19 +3076,142 @@ export const escrowAbi = [
     type: "function",
     name: "claim",
     inputs: [
-      { name: "deliveryId", type: "bytes32", internalType: "bytes32" },
+      {
+        name: "held",
+        type: "tuple",
+        internalType: "struct IEscrow.Lock",
+        components: [
+          { name: "commitment", type: "bytes32", internalType: "bytes32" },
+          { name: "delivery", type: "bytes32", internalType: "bytes32" },
+          { name: "token", type: "address", internalType: "address" },
+          { name: "amount", type: "uint256", internalType: "uint256" },
+          { name: "minOut", type: "uint256", internalType: "uint256" },
+          { name: "seq", type: "uint64", internalType: "uint64" },
+          { name: "lockedAt", type: "uint64", internalType: "uint64" },
+        ],
+      },
       { name: "paidAmount", type: "uint256", internalType: "uint256" },
       { name: "deadline", type: "uint256", internalType: "uint256" },
-      { name: "signature", type: "bytes", internalType: "bytes" },
+      { name: "signatures", type: "bytes", internalType: "bytes" },
     ],
     outputs: [],
     stateMutability: "nonpayable",
   },
   {
     type: "function",
+    name: "claimFor",
+    inputs: [
+      { name: "relayer", type: "address", internalType: "address" },
+      {
+        name: "c",
+        type: "tuple",
+        internalType: "struct IEscrow.Claim",
+        components: [
+          {
+            name: "held",
+            type: "tuple",
+            internalType: "struct IEscrow.Lock",
+            components: [
+              { name: "commitment", type: "bytes32", internalType: "bytes32" },
+              { name: "delivery", type: "bytes32", internalType: "bytes32" },
+              { name: "token", type: "address", internalType: "address" },
+              { name: "amount", type: "uint256", internalType: "uint256" },
+              { name: "minOut", type: "uint256", internalType: "uint256" },
+              { name: "seq", type: "uint64", internalType: "uint64" },
+              { name: "lockedAt", type: "uint64", internalType: "uint64" },
+            ],
+          },
+          { name: "paidAmount", type: "uint256", internalType: "uint256" },
+          { name: "deadline", type: "uint256", internalType: "uint256" },
+          { name: "signatures", type: "bytes", internalType: "bytes" },
+        ],
+      },
+    ],
+    outputs: [],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "claimMany",
+    inputs: [
+      {
+        name: "claims",
+        type: "tuple[]",
+        internalType: "struct IEscrow.Claim[]",
+        components: [
+          {
+            name: "held",
+            type: "tuple",
+            internalType: "struct IEscrow.Lock",
+            components: [
+              { name: "commitment", type: "bytes32", internalType: "bytes32" },
+              { name: "delivery", type: "bytes32", internalType: "bytes32" },
+              { name: "token", type: "address", internalType: "address" },
+              { name: "amount", type: "uint256", internalType: "uint256" },
+              { name: "minOut", type: "uint256", internalType: "uint256" },
+              { name: "seq", type: "uint64", internalType: "uint64" },
+              { name: "lockedAt", type: "uint64", internalType: "uint64" },
+            ],
+          },
+          { name: "paidAmount", type: "uint256", internalType: "uint256" },
+          { name: "deadline", type: "uint256", internalType: "uint256" },
+          { name: "signatures", type: "bytes", internalType: "bytes" },
+        ],
+      },
+      { name: "gasPerClaim", type: "uint256", internalType: "uint256" },
+    ],
+    outputs: [{ name: "done", type: "uint256", internalType: "uint256" }],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "collect",
+    inputs: [{ name: "token", type: "address", internalType: "address" }],
+    outputs: [{ name: "amount", type: "uint256", internalType: "uint256" }],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "deliveryIdOf",
+    inputs: [
+      {
+        name: "held",
+        type: "tuple",
+        internalType: "struct IEscrow.Lock",
+        components: [
+          { name: "commitment", type: "bytes32", internalType: "bytes32" },
+          { name: "delivery", type: "bytes32", internalType: "bytes32" },
+          { name: "token", type: "address", internalType: "address" },
+          { name: "amount", type: "uint256", internalType: "uint256" },
+          { name: "minOut", type: "uint256", internalType: "uint256" },
+          { name: "seq", type: "uint64", internalType: "uint64" },
+          { name: "lockedAt", type: "uint64", internalType: "uint64" },
+        ],
+      },
+    ],
+    outputs: [{ name: "", type: "bytes32", internalType: "bytes32" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
     name: "domainSeparator",
     inputs: [],
     outputs: [{ name: "", type: "bytes32", internalType: "bytes32" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "eip712Domain",
+    inputs: [],
+    outputs: [
+      { name: "fields", type: "bytes1", internalType: "bytes1" },
+      { name: "name", type: "string", internalType: "string" },
+      { name: "version", type: "string", internalType: "string" },
+      { name: "chainId", type: "uint256", internalType: "uint256" },
+      { name: "verifyingContract", type: "address", internalType: "address" },
+      { name: "salt", type: "bytes32", internalType: "bytes32" },
+      { name: "extensions", type: "uint256[]", internalType: "uint256[]" },
+    ],
     stateMutability: "view",
   },
   {
@@ -2117,6 +3245,8 @@ export const escrowAbi = [
           { name: "refundAuthority", type: "bytes32", internalType: "bytes32" },
           { name: "maxFeeBps", type: "uint16", internalType: "uint16" },
           { name: "maxSlippageBps", type: "uint16", internalType: "uint16" },
+          { name: "routes", type: "bytes32", internalType: "bytes32" },
+          { name: "flags", type: "uint16", internalType: "uint16" },
         ],
       },
       { name: "token", type: "address", internalType: "address" },
@@ -2129,36 +3259,8 @@ export const escrowAbi = [
   },
   {
     type: "function",
-    name: "lockOf",
-    inputs: [{ name: "deliveryId", type: "bytes32", internalType: "bytes32" }],
-    outputs: [
-      {
-        name: "",
-        type: "tuple",
-        internalType: "struct IEscrow.Lock",
-        components: [
-          { name: "wallet", type: "address", internalType: "address" },
-          { name: "seq", type: "uint64", internalType: "uint64" },
-          { name: "destChain", type: "uint16", internalType: "uint16" },
-          { name: "state", type: "uint8", internalType: "enum IEscrow.LockState" },
-          { name: "token", type: "address", internalType: "address" },
-          { name: "lockedAt", type: "uint64", internalType: "uint64" },
-          { name: "amount", type: "uint128", internalType: "uint128" },
-          { name: "minOut", type: "uint128", internalType: "uint128" },
-          { name: "commitment", type: "bytes32", internalType: "bytes32" },
-          { name: "delivery", type: "bytes32", internalType: "bytes32" },
-        ],
-      },
-    ],
-    stateMutability: "view",
-  },
-  {
-    type: "function",
     name: "nextSeq",
-    inputs: [
-      { name: "wallet", type: "address", internalType: "address" },
-      { name: "token", type: "address", internalType: "address" },
-    ],
+    inputs: [{ name: "delivery", type: "bytes32", internalType: "bytes32" }],
     outputs: [{ name: "", type: "uint64", internalType: "uint64" }],
     stateMutability: "view",
   },
@@ -2166,18 +3268,51 @@ export const escrowAbi = [
     type: "function",
     name: "returnToWallet",
     inputs: [
-      { name: "deliveryId", type: "bytes32", internalType: "bytes32" },
+      {
+        name: "held",
+        type: "tuple",
+        internalType: "struct IEscrow.Lock",
+        components: [
+          { name: "commitment", type: "bytes32", internalType: "bytes32" },
+          { name: "delivery", type: "bytes32", internalType: "bytes32" },
+          { name: "token", type: "address", internalType: "address" },
+          { name: "amount", type: "uint256", internalType: "uint256" },
+          { name: "minOut", type: "uint256", internalType: "uint256" },
+          { name: "seq", type: "uint64", internalType: "uint64" },
+          { name: "lockedAt", type: "uint64", internalType: "uint64" },
+        ],
+      },
       { name: "deadline", type: "uint256", internalType: "uint256" },
-      { name: "signature", type: "bytes", internalType: "bytes" },
+      { name: "signatures", type: "bytes", internalType: "bytes" },
     ],
     outputs: [],
     stateMutability: "nonpayable",
   },
   {
     type: "function",
+    name: "stateOf",
+    inputs: [{ name: "deliveryId", type: "bytes32", internalType: "bytes32" }],
+    outputs: [{ name: "", type: "uint8", internalType: "enum IEscrow.LockState" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
     name: "takeBack",
     inputs: [
-      { name: "deliveryId", type: "bytes32", internalType: "bytes32" },
+      {
+        name: "held",
+        type: "tuple",
+        internalType: "struct IEscrow.Lock",
+        components: [
+          { name: "commitment", type: "bytes32", internalType: "bytes32" },
+          { name: "delivery", type: "bytes32", internalType: "bytes32" },
+          { name: "token", type: "address", internalType: "address" },
+          { name: "amount", type: "uint256", internalType: "uint256" },
+          { name: "minOut", type: "uint256", internalType: "uint256" },
+          { name: "seq", type: "uint64", internalType: "uint64" },
+          { name: "lockedAt", type: "uint64", internalType: "uint64" },
+        ],
+      },
       {
         name: "c",
         type: "tuple",
@@ -2191,6 +3326,8 @@ export const escrowAbi = [
           { name: "refundAuthority", type: "bytes32", internalType: "bytes32" },
           { name: "maxFeeBps", type: "uint16", internalType: "uint16" },
           { name: "maxSlippageBps", type: "uint16", internalType: "uint16" },
+          { name: "routes", type: "bytes32", internalType: "bytes32" },
+          { name: "flags", type: "uint16", internalType: "uint16" },
         ],
       },
     ],
@@ -2209,10 +3346,20 @@ export const escrowAbi = [
   },
   {
     type: "function",
-    name: "treasury",
-    inputs: [],
-    outputs: [{ name: "", type: "address", internalType: "address" }],
+    name: "uncollected",
+    inputs: [{ name: "token", type: "address", internalType: "address" }],
+    outputs: [{ name: "", type: "uint256", internalType: "uint256" }],
     stateMutability: "view",
+  },
+  {
+    type: "event",
+    name: "ClaimFailed",
+    inputs: [
+      { name: "index", type: "uint256", indexed: true, internalType: "uint256" },
+      { name: "deliveryId", type: "bytes32", indexed: true, internalType: "bytes32" },
+      { name: "reason", type: "bytes", indexed: false, internalType: "bytes" },
+    ],
+    anonymous: false,
   },
   {
     type: "event",
@@ -2220,6 +3367,15 @@ export const escrowAbi = [
     inputs: [
       { name: "deliveryId", type: "bytes32", indexed: true, internalType: "bytes32" },
       { name: "paidAmount", type: "uint256", indexed: false, internalType: "uint256" },
+      { name: "amount", type: "uint256", indexed: false, internalType: "uint256" },
+    ],
+    anonymous: false,
+  },
+  {
+    type: "event",
+    name: "Collected",
+    inputs: [
+      { name: "token", type: "address", indexed: true, internalType: "address" },
       { name: "amount", type: "uint256", indexed: false, internalType: "uint256" },
     ],
     anonymous: false,
@@ -2235,7 +3391,7 @@ export const escrowAbi = [
       { name: "amount", type: "uint256", indexed: false, internalType: "uint256" },
       { name: "minOut", type: "uint256", indexed: false, internalType: "uint256" },
       { name: "seq", type: "uint64", indexed: false, internalType: "uint64" },
-      { name: "destChain", type: "uint16", indexed: false, internalType: "uint16" },
+      { name: "lockedAt", type: "uint64", indexed: false, internalType: "uint64" },
       { name: "delivery", type: "bytes32", indexed: false, internalType: "bytes32" },
     ],
     anonymous: false,
@@ -2246,6 +3402,7 @@ export const escrowAbi = [
     inputs: [
       { name: "deliveryId", type: "bytes32", indexed: true, internalType: "bytes32" },
       { name: "wallet", type: "address", indexed: true, internalType: "address" },
+      { name: "token", type: "address", indexed: false, internalType: "address" },
       { name: "amount", type: "uint256", indexed: false, internalType: "uint256" },
     ],
     anonymous: false,
@@ -2280,6 +3437,23 @@ export const escrowAbi = [
     anonymous: false,
   },
   {
+    type: "event",
+    name: "Uncollected",
+    inputs: [
+      { name: "token", type: "address", indexed: true, internalType: "address" },
+      { name: "amount", type: "uint256", indexed: false, internalType: "uint256" },
+    ],
+    anonymous: false,
+  },
+  {
+    type: "error",
+    name: "DeadlineTooFar",
+    inputs: [
+      { name: "deadline", type: "uint256", internalType: "uint256" },
+      { name: "latest", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
     type: "error",
     name: "Expired",
     inputs: [
@@ -2299,6 +3473,14 @@ export const escrowAbi = [
   { type: "error", name: "IsPaused", inputs: [] },
   {
     type: "error",
+    name: "NeedGas",
+    inputs: [
+      { name: "left", type: "uint256", internalType: "uint256" },
+      { name: "needed", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
     name: "NotAnAddress",
     inputs: [{ name: "value", type: "bytes32", internalType: "bytes32" }],
   },
@@ -2309,11 +3491,6 @@ export const escrowAbi = [
       { name: "wallet", type: "address", internalType: "address" },
       { name: "token", type: "address", internalType: "address" },
     ],
-  },
-  {
-    type: "error",
-    name: "NotAttestor",
-    inputs: [{ name: "signer", type: "address", internalType: "address" }],
   },
   {
     type: "error",
@@ -2338,11 +3515,21 @@ export const escrowAbi = [
   },
   {
     type: "error",
+    name: "NotSelf",
+    inputs: [{ name: "caller", type: "address", internalType: "address" }],
+  },
+  {
+    type: "error",
     name: "NotWallet",
     inputs: [
       { name: "caller", type: "address", internalType: "address" },
       { name: "wallet", type: "address", internalType: "address" },
     ],
+  },
+  {
+    type: "error",
+    name: "NothingToCollect",
+    inputs: [{ name: "token", type: "address", internalType: "address" }],
   },
   {
     type: "error",
@@ -2392,6 +3579,14 @@ export const escrowAbi = [
   { type: "error", name: "TooFewAttestors", inputs: [] },
   {
     type: "error",
+    name: "TooLittleGas",
+    inputs: [
+      { name: "available", type: "uint256", internalType: "uint256" },
+      { name: "needed", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
     name: "WrongCommitment",
     inputs: [
       { name: "commitment", type: "bytes32", internalType: "bytes32" },
@@ -2426,16 +3621,30 @@ export const deliveryAbi = [
       { name: "delay_", type: "uint256", internalType: "uint256" },
       { name: "factory_", type: "address", internalType: "address" },
       { name: "bridgeId_", type: "uint16", internalType: "uint16" },
-      { name: "treasury_", type: "address", internalType: "address" },
+      { name: "payoutWindow_", type: "uint256", internalType: "uint256" },
     ],
     stateMutability: "nonpayable",
   },
   { type: "receive", stateMutability: "payable" },
   {
     type: "function",
+    name: "EXECUTE_WITHIN",
+    inputs: [],
+    outputs: [{ name: "", type: "uint256", internalType: "uint256" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
     name: "GUARDIAN",
     inputs: [],
     outputs: [{ name: "", type: "bytes32", internalType: "bytes32" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "PAYOUT_WINDOW",
+    inputs: [],
+    outputs: [{ name: "", type: "uint256", internalType: "uint256" }],
     stateMutability: "view",
   },
   {
@@ -2529,19 +3738,120 @@ export const deliveryAbi = [
               { name: "refundAuthority", type: "bytes32", internalType: "bytes32" },
               { name: "maxFeeBps", type: "uint16", internalType: "uint16" },
               { name: "maxSlippageBps", type: "uint16", internalType: "uint16" },
+              { name: "routes", type: "bytes32", internalType: "bytes32" },
+              { name: "flags", type: "uint16", internalType: "uint16" },
             ],
           },
           { name: "srcChain", type: "uint16", internalType: "uint16" },
           { name: "escrow", type: "bytes32", internalType: "bytes32" },
           { name: "srcToken", type: "bytes32", internalType: "bytes32" },
+          { name: "lockedAmount", type: "uint256", internalType: "uint256" },
+          { name: "minOut", type: "uint256", internalType: "uint256" },
           { name: "seq", type: "uint64", internalType: "uint64" },
+          { name: "lockedAt", type: "uint64", internalType: "uint64" },
           { name: "amount", type: "uint256", internalType: "uint256" },
-          { name: "deadline", type: "uint256", internalType: "uint256" },
         ],
       },
-      { name: "signature", type: "bytes", internalType: "bytes" },
+      { name: "signatures", type: "bytes", internalType: "bytes" },
     ],
     outputs: [{ name: "deliveryId", type: "bytes32", internalType: "bytes32" }],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "deliverMany",
+    inputs: [
+      {
+        name: "orders",
+        type: "tuple[]",
+        internalType: "struct IDelivery.SignedOrder[]",
+        components: [
+          {
+            name: "order",
+            type: "tuple",
+            internalType: "struct IDelivery.Order",
+            components: [
+              {
+                name: "c",
+                type: "tuple",
+                internalType: "struct Commitment",
+                components: [
+                  { name: "integrator", type: "bytes32", internalType: "bytes32" },
+                  { name: "userId", type: "bytes32", internalType: "bytes32" },
+                  { name: "destChain", type: "uint16", internalType: "uint16" },
+                  { name: "destWallet", type: "bytes32", internalType: "bytes32" },
+                  { name: "destToken", type: "bytes32", internalType: "bytes32" },
+                  { name: "refundAuthority", type: "bytes32", internalType: "bytes32" },
+                  { name: "maxFeeBps", type: "uint16", internalType: "uint16" },
+                  { name: "maxSlippageBps", type: "uint16", internalType: "uint16" },
+                  { name: "routes", type: "bytes32", internalType: "bytes32" },
+                  { name: "flags", type: "uint16", internalType: "uint16" },
+                ],
+              },
+              { name: "srcChain", type: "uint16", internalType: "uint16" },
+              { name: "escrow", type: "bytes32", internalType: "bytes32" },
+              { name: "srcToken", type: "bytes32", internalType: "bytes32" },
+              { name: "lockedAmount", type: "uint256", internalType: "uint256" },
+              { name: "minOut", type: "uint256", internalType: "uint256" },
+              { name: "seq", type: "uint64", internalType: "uint64" },
+              { name: "lockedAt", type: "uint64", internalType: "uint64" },
+              { name: "amount", type: "uint256", internalType: "uint256" },
+            ],
+          },
+          { name: "signatures", type: "bytes", internalType: "bytes" },
+        ],
+      },
+      { name: "gasPerOrder", type: "uint256", internalType: "uint256" },
+    ],
+    outputs: [{ name: "done", type: "uint256", internalType: "uint256" }],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "deliverOne",
+    inputs: [
+      {
+        name: "signed",
+        type: "tuple",
+        internalType: "struct IDelivery.SignedOrder",
+        components: [
+          {
+            name: "order",
+            type: "tuple",
+            internalType: "struct IDelivery.Order",
+            components: [
+              {
+                name: "c",
+                type: "tuple",
+                internalType: "struct Commitment",
+                components: [
+                  { name: "integrator", type: "bytes32", internalType: "bytes32" },
+                  { name: "userId", type: "bytes32", internalType: "bytes32" },
+                  { name: "destChain", type: "uint16", internalType: "uint16" },
+                  { name: "destWallet", type: "bytes32", internalType: "bytes32" },
+                  { name: "destToken", type: "bytes32", internalType: "bytes32" },
+                  { name: "refundAuthority", type: "bytes32", internalType: "bytes32" },
+                  { name: "maxFeeBps", type: "uint16", internalType: "uint16" },
+                  { name: "maxSlippageBps", type: "uint16", internalType: "uint16" },
+                  { name: "routes", type: "bytes32", internalType: "bytes32" },
+                  { name: "flags", type: "uint16", internalType: "uint16" },
+                ],
+              },
+              { name: "srcChain", type: "uint16", internalType: "uint16" },
+              { name: "escrow", type: "bytes32", internalType: "bytes32" },
+              { name: "srcToken", type: "bytes32", internalType: "bytes32" },
+              { name: "lockedAmount", type: "uint256", internalType: "uint256" },
+              { name: "minOut", type: "uint256", internalType: "uint256" },
+              { name: "seq", type: "uint64", internalType: "uint64" },
+              { name: "lockedAt", type: "uint64", internalType: "uint64" },
+              { name: "amount", type: "uint256", internalType: "uint256" },
+            ],
+          },
+          { name: "signatures", type: "bytes", internalType: "bytes" },
+        ],
+      },
+    ],
+    outputs: [],
     stateMutability: "nonpayable",
   },
   {
@@ -2566,14 +3876,18 @@ export const deliveryAbi = [
               { name: "refundAuthority", type: "bytes32", internalType: "bytes32" },
               { name: "maxFeeBps", type: "uint16", internalType: "uint16" },
               { name: "maxSlippageBps", type: "uint16", internalType: "uint16" },
+              { name: "routes", type: "bytes32", internalType: "bytes32" },
+              { name: "flags", type: "uint16", internalType: "uint16" },
             ],
           },
           { name: "srcChain", type: "uint16", internalType: "uint16" },
           { name: "escrow", type: "bytes32", internalType: "bytes32" },
           { name: "srcToken", type: "bytes32", internalType: "bytes32" },
+          { name: "lockedAmount", type: "uint256", internalType: "uint256" },
+          { name: "minOut", type: "uint256", internalType: "uint256" },
           { name: "seq", type: "uint64", internalType: "uint64" },
+          { name: "lockedAt", type: "uint64", internalType: "uint64" },
           { name: "amount", type: "uint256", internalType: "uint256" },
-          { name: "deadline", type: "uint256", internalType: "uint256" },
         ],
       },
     ],
@@ -2585,6 +3899,21 @@ export const deliveryAbi = [
     name: "domainSeparator",
     inputs: [],
     outputs: [{ name: "", type: "bytes32", internalType: "bytes32" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "eip712Domain",
+    inputs: [],
+    outputs: [
+      { name: "fields", type: "bytes1", internalType: "bytes1" },
+      { name: "name", type: "string", internalType: "string" },
+      { name: "version", type: "string", internalType: "string" },
+      { name: "chainId", type: "uint256", internalType: "uint256" },
+      { name: "verifyingContract", type: "address", internalType: "address" },
+      { name: "salt", type: "bytes32", internalType: "bytes32" },
+      { name: "extensions", type: "uint256[]", internalType: "uint256[]" },
+    ],
     stateMutability: "view",
   },
   {
@@ -2641,7 +3970,12 @@ export const deliveryAbi = [
   {
     type: "function",
     name: "isDelivered",
-    inputs: [{ name: "deliveryId", type: "bytes32", internalType: "bytes32" }],
+    inputs: [
+      { name: "deliveryId", type: "bytes32", internalType: "bytes32" },
+      { name: "srcChain", type: "uint16", internalType: "uint16" },
+      { name: "escrow", type: "bytes32", internalType: "bytes32" },
+      { name: "seq", type: "uint64", internalType: "uint64" },
+    ],
     outputs: [{ name: "", type: "bool", internalType: "bool" }],
     stateMutability: "view",
   },
@@ -2729,7 +4063,7 @@ export const deliveryAbi = [
       {
         name: "caps",
         type: "tuple[]",
-        internalType: "struct IDelivery.DailyCap[]",
+        internalType: "struct IDailyCaps.DailyCap[]",
         components: [
           { name: "token", type: "address", internalType: "address" },
           { name: "perDay", type: "uint112", internalType: "uint112" },
@@ -2745,13 +4079,6 @@ export const deliveryAbi = [
     inputs: [{ name: "newOwner", type: "address", internalType: "address" }],
     outputs: [],
     stateMutability: "nonpayable",
-  },
-  {
-    type: "function",
-    name: "treasury",
-    inputs: [],
-    outputs: [{ name: "", type: "address", internalType: "address" }],
-    stateMutability: "view",
   },
   { type: "function", name: "unpause", inputs: [], outputs: [], stateMutability: "nonpayable" },
   {
@@ -2807,6 +4134,16 @@ export const deliveryAbi = [
       { name: "to", type: "address", indexed: true, internalType: "address" },
       { name: "token", type: "address", indexed: false, internalType: "address" },
       { name: "amount", type: "uint256", indexed: false, internalType: "uint256" },
+    ],
+    anonymous: false,
+  },
+  {
+    type: "event",
+    name: "DeliveryFailed",
+    inputs: [
+      { name: "index", type: "uint256", indexed: true, internalType: "uint256" },
+      { name: "deliveryId", type: "bytes32", indexed: true, internalType: "bytes32" },
+      { name: "reason", type: "bytes", indexed: false, internalType: "bytes" },
     ],
     anonymous: false,
   },
@@ -2911,18 +4248,42 @@ export const deliveryAbi = [
   { type: "error", name: "AlreadySealed", inputs: [] },
   {
     type: "error",
+    name: "BelowMinimum",
+    inputs: [
+      { name: "amount", type: "uint256", internalType: "uint256" },
+      { name: "minOut", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
     name: "CapRaisePending",
     inputs: [{ name: "token", type: "address", internalType: "address" }],
   },
   {
     type: "error",
-    name: "Expired",
+    name: "DelayTooShort",
     inputs: [
-      { name: "deadline", type: "uint256", internalType: "uint256" },
-      { name: "timestamp", type: "uint256", internalType: "uint256" },
+      { name: "delay", type: "uint256", internalType: "uint256" },
+      { name: "minimum", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
+    name: "InvalidPayoutWindow",
+    inputs: [
+      { name: "payoutWindow", type: "uint256", internalType: "uint256" },
+      { name: "max", type: "uint256", internalType: "uint256" },
     ],
   },
   { type: "error", name: "IsPaused", inputs: [] },
+  {
+    type: "error",
+    name: "NeedGas",
+    inputs: [
+      { name: "left", type: "uint256", internalType: "uint256" },
+      { name: "needed", type: "uint256", internalType: "uint256" },
+    ],
+  },
   {
     type: "error",
     name: "NoCapRaisePending",
@@ -2932,11 +4293,6 @@ export const deliveryAbi = [
     type: "error",
     name: "NotAnAddress",
     inputs: [{ name: "value", type: "bytes32", internalType: "bytes32" }],
-  },
-  {
-    type: "error",
-    name: "NotAttestor",
-    inputs: [{ name: "signer", type: "address", internalType: "address" }],
   },
   {
     type: "error",
@@ -2993,8 +4349,26 @@ export const deliveryAbi = [
   },
   {
     type: "error",
+    name: "NotSelf",
+    inputs: [{ name: "caller", type: "address", internalType: "address" }],
+  },
+  {
+    type: "error",
     name: "NotSettler",
     inputs: [{ name: "caller", type: "address", internalType: "address" }],
+  },
+  {
+    type: "error",
+    name: "OwnerIsGuardian",
+    inputs: [{ name: "account", type: "address", internalType: "address" }],
+  },
+  {
+    type: "error",
+    name: "PayoutWindowOver",
+    inputs: [
+      { name: "until", type: "uint256", internalType: "uint256" },
+      { name: "timestamp", type: "uint256", internalType: "uint256" },
+    ],
   },
   {
     type: "error",
@@ -3028,6 +4402,22 @@ export const deliveryAbi = [
     inputs: [
       { name: "eta", type: "uint256", internalType: "uint256" },
       { name: "timestamp", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
+    name: "TooLate",
+    inputs: [
+      { name: "latest", type: "uint256", internalType: "uint256" },
+      { name: "timestamp", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
+    name: "TooLittleGas",
+    inputs: [
+      { name: "available", type: "uint256", internalType: "uint256" },
+      { name: "needed", type: "uint256", internalType: "uint256" },
     ],
   },
   {
@@ -3241,6 +4631,13 @@ export const sandboxTokenMessengerV2Abi = [
   },
   {
     type: "function",
+    name: "burnLimitsPerMessage",
+    inputs: [{ name: "token", type: "address", internalType: "address" }],
+    outputs: [{ name: "", type: "uint256", internalType: "uint256" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
     name: "depositForBurn",
     inputs: [
       { name: "amount", type: "uint256", internalType: "uint256" },
@@ -3250,6 +4647,22 @@ export const sandboxTokenMessengerV2Abi = [
       { name: "destinationCaller", type: "bytes32", internalType: "bytes32" },
       { name: "maxFee", type: "uint256", internalType: "uint256" },
       { name: "minFinalityThreshold", type: "uint32", internalType: "uint32" },
+    ],
+    outputs: [],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "depositForBurnWithHook",
+    inputs: [
+      { name: "amount", type: "uint256", internalType: "uint256" },
+      { name: "destinationDomain", type: "uint32", internalType: "uint32" },
+      { name: "mintRecipient", type: "bytes32", internalType: "bytes32" },
+      { name: "burnToken", type: "address", internalType: "address" },
+      { name: "destinationCaller", type: "bytes32", internalType: "bytes32" },
+      { name: "maxFee", type: "uint256", internalType: "uint256" },
+      { name: "minFinalityThreshold", type: "uint32", internalType: "uint32" },
+      { name: "hookData", type: "bytes", internalType: "bytes" },
     ],
     outputs: [],
     stateMutability: "nonpayable",
@@ -3312,6 +4725,13 @@ export const sandboxTokenMessengerV2Abi = [
   },
   {
     type: "function",
+    name: "localMinter",
+    inputs: [],
+    outputs: [{ name: "", type: "address", internalType: "address" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
     name: "messageBodyVersion",
     inputs: [],
     outputs: [{ name: "", type: "uint32", internalType: "uint32" }],
@@ -3330,6 +4750,16 @@ export const sandboxTokenMessengerV2Abi = [
     inputs: [{ name: "domain", type: "uint32", internalType: "uint32" }],
     outputs: [{ name: "", type: "bytes32", internalType: "bytes32" }],
     stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "setMaxBurnAmountPerMessage",
+    inputs: [
+      { name: "token", type: "address", internalType: "address" },
+      { name: "limit", type: "uint256", internalType: "uint256" },
+    ],
+    outputs: [],
+    stateMutability: "nonpayable",
   },
   {
     type: "function",
@@ -3828,8 +5258,12 @@ export const errorsAbi = [
   },
   {
     type: "error",
-    name: "AddressEmptyCode",
-    inputs: [{ name: "target", type: "address", internalType: "address" }],
+    name: "AlreadyAnnounced",
+    inputs: [
+      { name: "wallet", type: "address", internalType: "address" },
+      { name: "token", type: "address", internalType: "address" },
+      { name: "until", type: "uint256", internalType: "uint256" },
+    ],
   },
   {
     type: "error",
@@ -3846,6 +5280,15 @@ export const errorsAbi = [
   },
   {
     type: "error",
+    name: "AlreadyRefunded",
+    inputs: [
+      { name: "wallet", type: "address", internalType: "address" },
+      { name: "token", type: "address", internalType: "address" },
+      { name: "deadline", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
     name: "AlreadyScheduled",
     inputs: [
       { name: "role", type: "bytes32", internalType: "bytes32" },
@@ -3853,6 +5296,14 @@ export const errorsAbi = [
     ],
   },
   { type: "error", name: "AlreadySealed", inputs: [] },
+  {
+    type: "error",
+    name: "BelowMinimum",
+    inputs: [
+      { name: "amount", type: "uint256", internalType: "uint256" },
+      { name: "minOut", type: "uint256", internalType: "uint256" },
+    ],
+  },
   {
     type: "error",
     name: "BurnedOther",
@@ -3866,6 +5317,11 @@ export const errorsAbi = [
     name: "CapRaisePending",
     inputs: [{ name: "token", type: "address", internalType: "address" }],
   },
+  {
+    type: "error",
+    name: "CodeChanged",
+    inputs: [{ name: "route", type: "address", internalType: "address" }],
+  },
   { type: "error", name: "Create2EmptyBytecode", inputs: [] },
   {
     type: "error",
@@ -3873,6 +5329,14 @@ export const errorsAbi = [
     inputs: [
       { name: "deadline", type: "uint256", internalType: "uint256" },
       { name: "latest", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
+    name: "DelayTooShort",
+    inputs: [
+      { name: "delay", type: "uint256", internalType: "uint256" },
+      { name: "minimum", type: "uint256", internalType: "uint256" },
     ],
   },
   {
@@ -3933,6 +5397,15 @@ export const errorsAbi = [
   },
   {
     type: "error",
+    name: "ForbiddenCode",
+    inputs: [
+      { name: "route", type: "address", internalType: "address" },
+      { name: "opcode", type: "uint8", internalType: "uint8" },
+      { name: "offset", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
     name: "InsufficientBalance",
     inputs: [
       { name: "balance", type: "uint256", internalType: "uint256" },
@@ -3950,6 +5423,23 @@ export const errorsAbi = [
     name: "InvalidFinality",
     inputs: [{ name: "threshold", type: "uint32", internalType: "uint32" }],
   },
+  {
+    type: "error",
+    name: "InvalidPayoutWindow",
+    inputs: [
+      { name: "payoutWindow", type: "uint256", internalType: "uint256" },
+      { name: "max", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  { type: "error", name: "InvalidShortString", inputs: [] },
+  {
+    type: "error",
+    name: "InvalidThreshold",
+    inputs: [
+      { name: "threshold", type: "uint256", internalType: "uint256" },
+      { name: "max", type: "uint256", internalType: "uint256" },
+    ],
+  },
   { type: "error", name: "IsPaused", inputs: [] },
   {
     type: "error",
@@ -3962,9 +5452,22 @@ export const errorsAbi = [
   },
   {
     type: "error",
+    name: "MalformedSignatures",
+    inputs: [{ name: "length", type: "uint256", internalType: "uint256" }],
+  },
+  {
+    type: "error",
     name: "NeedGas",
     inputs: [
       { name: "available", type: "uint256", internalType: "uint256" },
+      { name: "needed", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
+    name: "NeedGas",
+    inputs: [
+      { name: "left", type: "uint256", internalType: "uint256" },
       { name: "needed", type: "uint256", internalType: "uint256" },
     ],
   },
@@ -4037,6 +5540,11 @@ export const errorsAbi = [
       { name: "amount", type: "uint256", internalType: "uint256" },
       { name: "maxFeeBps", type: "uint16", internalType: "uint16" },
     ],
+  },
+  {
+    type: "error",
+    name: "NothingToCollect",
+    inputs: [{ name: "token", type: "address", internalType: "address" }],
   },
   {
     type: "error",
@@ -4127,6 +5635,11 @@ export const errorsAbi = [
   },
   {
     type: "error",
+    name: "NotUnattended",
+    inputs: [{ name: "flags", type: "uint16", internalType: "uint16" }],
+  },
+  {
+    type: "error",
     name: "NotWallet",
     inputs: [
       { name: "caller", type: "address", internalType: "address" },
@@ -4135,10 +5648,23 @@ export const errorsAbi = [
   },
   {
     type: "error",
+    name: "OwnerIsGuardian",
+    inputs: [{ name: "account", type: "address", internalType: "address" }],
+  },
+  {
+    type: "error",
     name: "PaidTooLittle",
     inputs: [
       { name: "paidAmount", type: "uint256", internalType: "uint256" },
       { name: "minOut", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
+    name: "PayoutWindowOver",
+    inputs: [
+      { name: "until", type: "uint256", internalType: "uint256" },
+      { name: "timestamp", type: "uint256", internalType: "uint256" },
     ],
   },
   {
@@ -4174,6 +5700,14 @@ export const errorsAbi = [
   { type: "error", name: "ReentrancyGuardReentrantCall", inputs: [] },
   {
     type: "error",
+    name: "RouteNotCommitted",
+    inputs: [
+      { name: "route", type: "address", internalType: "address" },
+      { name: "routes", type: "bytes32", internalType: "bytes32" },
+    ],
+  },
+  {
+    type: "error",
     name: "SafeCastOverflowedUintDowncast",
     inputs: [
       { name: "bits", type: "uint8", internalType: "uint8" },
@@ -4189,6 +5723,11 @@ export const errorsAbi = [
     type: "error",
     name: "SpecialRecipient",
     inputs: [{ name: "to", type: "address", internalType: "address" }],
+  },
+  {
+    type: "error",
+    name: "StringTooLong",
+    inputs: [{ name: "str", type: "string", internalType: "string" }],
   },
   {
     type: "error",
@@ -4217,8 +5756,50 @@ export const errorsAbi = [
   { type: "error", name: "TooFewAttestors", inputs: [] },
   {
     type: "error",
+    name: "TooFewSignatures",
+    inputs: [
+      { name: "count", type: "uint256", internalType: "uint256" },
+      { name: "needed", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
+    name: "TooLate",
+    inputs: [
+      { name: "latest", type: "uint256", internalType: "uint256" },
+      { name: "timestamp", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
+    name: "TooLittleGas",
+    inputs: [
+      { name: "available", type: "uint256", internalType: "uint256" },
+      { name: "needed", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
+    name: "UnknownFlags",
+    inputs: [{ name: "flags", type: "uint16", internalType: "uint16" }],
+  },
+  {
+    type: "error",
+    name: "UnknownReason",
+    inputs: [{ name: "reason", type: "uint8", internalType: "uint8" }],
+  },
+  {
+    type: "error",
     name: "UnknownRole",
     inputs: [{ name: "role", type: "bytes32", internalType: "bytes32" }],
+  },
+  {
+    type: "error",
+    name: "UnsortedSignatures",
+    inputs: [
+      { name: "signer", type: "address", internalType: "address" },
+      { name: "previous", type: "address", internalType: "address" },
+    ],
   },
   {
     type: "error",

@@ -138,6 +138,8 @@ interface Fields {
   readonly refundAuthority: string;
   readonly maxFeeBps: number;
   readonly maxSlippageBps: number;
+  readonly routes: string;
+  readonly flags: number;
 }
 
 function commitmentHash(c: Fields): Buffer {
@@ -154,8 +156,47 @@ function commitmentHash(c: Fields): Buffer {
       bytes(c.refundAuthority),
       word(c.maxFeeBps),
       word(c.maxSlippageBps),
+      bytes(c.routes),
+      word(c.flags),
     ]),
   );
+}
+
+interface Leaf {
+  readonly evmChainId: number;
+  readonly route: string;
+}
+
+function leafHash({ evmChainId, route }: Leaf): Buffer {
+  return keccak256(keccak256(Buffer.concat([word(evmChainId), padded(bytes(route))])));
+}
+
+function pairHash(one: Buffer, other: Buffer): Buffer {
+  return keccak256(Buffer.concat([one, other].sort((a, b) => a.compare(b))));
+}
+
+/**
+ * Returns the root of a set and the proof of each leaf, as OpenZeppelin's standard Merkle tree: an array whose last entries
+ * are the leaves, the smallest hash last, and whose entry `i` hashes the entries `2i + 1` and `2i + 2`.
+ */
+function makeRouteSet(name: string, leaves: readonly Leaf[]) {
+  const hashes = leaves.map(leafHash).sort((a, b) => a.compare(b));
+  const size = 2 * hashes.length - 1;
+  const nodeAt = (index: number): Buffer => {
+    const leaf = hashes[size - 1 - index];
+    return leaf ?? pairHash(nodeAt(2 * index + 1), nodeAt(2 * index + 2));
+  };
+  const proofOf = (leaf: Leaf): string[] => {
+    const proof: string[] = [];
+    const wanted = leafHash(leaf);
+    let index = size - 1 - hashes.findIndex((hash) => hash.equals(wanted));
+    for (; index > 0; index = (index - 1) >> 1) {
+      proof.push(hex(nodeAt(index % 2 === 1 ? index + 1 : index - 1)));
+    }
+    return proof;
+  };
+  const root = hex(nodeAt(0));
+  return { name, root, leaves: leaves.map((leaf) => ({ ...leaf, proof: proofOf(leaf) })) };
 }
 
 function makeWallet(name: string, factory: ReturnType<typeof makeFactory>, commitment: Fields) {
@@ -178,10 +219,14 @@ function makeWallet(name: string, factory: ReturnType<typeof makeFactory>, commi
 interface Locked {
   readonly srcChain: number;
   readonly escrow: string;
-  readonly wallet: string;
+  readonly delivery: string;
+  readonly commitment: string;
   readonly token: string;
-  /** A decimal string, since uint64 exceeds JSON numbers. */
+  /** Decimal strings, since they exceed JSON numbers. */
+  readonly amount: string;
+  readonly minOut: string;
   readonly seq: string;
+  readonly lockedAt: string;
 }
 
 function makeDelivery(name: string, lock: Locked) {
@@ -190,9 +235,13 @@ function makeDelivery(name: string, lock: Locked) {
       keccakText("sluice.delivery.v1"),
       word(lock.srcChain),
       bytes(lock.escrow),
-      bytes(lock.wallet),
+      bytes(lock.delivery),
+      bytes(lock.commitment),
       bytes(lock.token),
+      word(BigInt(lock.amount)),
+      word(BigInt(lock.minOut)),
       word(BigInt(lock.seq)),
+      word(BigInt(lock.lockedAt)),
     ]),
   );
   return { name, ...lock, deliveryId: hex(id) };
@@ -213,6 +262,10 @@ function anyAddress(label: string): string {
   return hex(padded(keccakText(`vector ${label}`).subarray(12)));
 }
 
+function anyAccount(label: string): string {
+  return hex(keccakText(`vector ${label}`).subarray(12));
+}
+
 function anyUuid(label: string): string {
   return hex(padded(keccakText(`vector ${label}`).subarray(16)));
 }
@@ -226,6 +279,8 @@ const BASE: Fields = {
   refundAuthority: anyAddress("refund authority"),
   maxFeeBps: 50,
   maxSlippageBps: 100,
+  routes: ZERO,
+  flags: 0,
 };
 
 const EDGES: readonly (readonly [string, Partial<Fields>])[] = [
@@ -251,6 +306,11 @@ const EDGES: readonly (readonly [string, Partial<Fields>])[] = [
   ["slippage cap zero", { maxSlippageBps: 0 }],
   ["slippage cap highest", { maxSlippageBps: UINT16_MAX }],
   ["fee and slippage caps exchanged", { maxFeeBps: 100, maxSlippageBps: 50 }],
+  ["a set of routes", { routes: anyWord("routes") }],
+  ["routes all ones", { routes: ONES }],
+  ["settlement without the operator", { flags: 1 }],
+  ["flags highest", { flags: UINT16_MAX }],
+  ["routes that look like flags", { routes: hex(word(1)) }],
   [
     "wallet and token exchanged",
     { destWallet: anyAddress("token"), destToken: anyAddress("recipient") },
@@ -266,6 +326,8 @@ const EDGES: readonly (readonly [string, Partial<Fields>])[] = [
       refundAuthority: ZERO,
       maxFeeBps: 0,
       maxSlippageBps: 0,
+      routes: ZERO,
+      flags: 0,
     },
   ],
   [
@@ -279,6 +341,8 @@ const EDGES: readonly (readonly [string, Partial<Fields>])[] = [
       refundAuthority: ONES,
       maxFeeBps: UINT16_MAX,
       maxSlippageBps: UINT16_MAX,
+      routes: ONES,
+      flags: UINT16_MAX,
     },
   ],
 ];
@@ -298,36 +362,160 @@ const wallets = [
 const LOCK: Locked = {
   srcChain: 2,
   escrow: anyAddress("escrow"),
-  wallet: anyAddress("wallet"),
+  delivery: anyAddress("delivery"),
+  commitment: anyWord("commitment"),
   token: anyAddress("source token"),
+  amount: "1000000",
+  minOut: "995000000000000000",
   seq: "0",
+  lockedAt: "1750000000",
 };
+
+const UINT64_MAX = String(2n ** 64n - 1n);
+const UINT256_MAX = String(2n ** 256n - 1n);
 
 const deliveries = [
   makeDelivery("the first lock", LOCK),
   makeDelivery("the second lock", { ...LOCK, seq: "1" }),
-  makeDelivery("the highest counter", { ...LOCK, seq: "18446744073709551615" }),
+  makeDelivery("the highest counter", { ...LOCK, seq: UINT64_MAX }),
   makeDelivery("source chain zero", { ...LOCK, srcChain: 0 }),
   makeDelivery("source chain highest", { ...LOCK, srcChain: UINT16_MAX }),
   makeDelivery("native coin", { ...LOCK, token: ZERO }),
+  makeDelivery("one unit more", { ...LOCK, amount: "1000001" }),
+  makeDelivery("one unit more promised", { ...LOCK, minOut: "995000000000000001" }),
+  makeDelivery("one second later", { ...LOCK, lockedAt: "1750000001" }),
+  makeDelivery("another delivery contract", { ...LOCK, delivery: anyAddress("delivery 2") }),
+  makeDelivery("another commitment", { ...LOCK, commitment: anyWord("commitment 2") }),
+  makeDelivery("amount and minimum exchanged", {
+    ...LOCK,
+    amount: LOCK.minOut,
+    minOut: LOCK.amount,
+  }),
   makeDelivery("names of 32 bytes", {
+    ...LOCK,
     srcChain: 1,
     escrow: anyWord("solana escrow"),
-    wallet: anyWord("solana wallet"),
+    delivery: anyWord("solana delivery"),
     token: anyWord("solana mint"),
     seq: "7",
   }),
-  makeDelivery("all zeros", { srcChain: 0, escrow: ZERO, wallet: ZERO, token: ZERO, seq: "0" }),
+  makeDelivery("all zeros", {
+    srcChain: 0,
+    escrow: ZERO,
+    delivery: ZERO,
+    commitment: ZERO,
+    token: ZERO,
+    amount: "0",
+    minOut: "0",
+    seq: "0",
+    lockedAt: "0",
+  }),
   makeDelivery("all ones", {
     srcChain: UINT16_MAX,
     escrow: ONES,
-    wallet: ONES,
+    delivery: ONES,
+    commitment: ONES,
     token: ONES,
-    seq: "18446744073709551615",
+    amount: UINT256_MAX,
+    minOut: UINT256_MAX,
+    seq: UINT64_MAX,
+    lockedAt: UINT64_MAX,
   }),
+];
+
+interface Refund {
+  readonly factory: string;
+  readonly evmChainId: number;
+  readonly wallet: string;
+  readonly token: string;
+  readonly maxAmount: string;
+  readonly reason: number;
+  readonly deadline: string;
+}
+
+/** Returns a refund and the EIP-712 digest that attestors sign for it. */
+function makeRefund(name: string, refund: Refund) {
+  const domain = keccak256(
+    Buffer.concat([
+      keccakText(
+        "EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)",
+      ),
+      keccakText("Sluice DepositFactory"),
+      keccakText("1"),
+      word(refund.evmChainId),
+      padded(bytes(refund.factory)),
+    ]),
+  );
+  const struct = keccak256(
+    Buffer.concat([
+      keccakText(
+        "Refund(address wallet,address token,uint256 maxAmount,uint8 reason,uint256 deadline)",
+      ),
+      padded(bytes(refund.wallet)),
+      padded(bytes(refund.token)),
+      word(BigInt(refund.maxAmount)),
+      word(refund.reason),
+      word(BigInt(refund.deadline)),
+    ]),
+  );
+  const digest = keccak256(Buffer.concat([Buffer.from([0x19, 0x01]), domain, struct]));
+  return { name, ...refund, digest: hex(digest) };
+}
+
+const REFUND: Refund = {
+  factory: factories[0].factory,
+  evmChainId: 1,
+  wallet: anyAccount("wallet"),
+  token: anyAccount("source token"),
+  maxAmount: "1000000",
+  reason: 1,
+  deadline: "1750000000",
+};
+
+const refunds = [
+  makeRefund("below minimum", REFUND),
+  makeRefund("unlisted", { ...REFUND, reason: 2 }),
+  makeRefund("dead", { ...REFUND, reason: 3 }),
+  makeRefund("expired", { ...REFUND, reason: 4 }),
+  makeRefund("native coin", { ...REFUND, token: `0x${"00".repeat(20)}` }),
+  makeRefund("one unit more", { ...REFUND, maxAmount: "1000001" }),
+  makeRefund("one second later", { ...REFUND, deadline: "1750000001" }),
+  makeRefund("another chain", { ...REFUND, evmChainId: 8453 }),
+  makeRefund("another factory", { ...REFUND, factory: factories[1].factory }),
+  makeRefund("wallet and token exchanged", {
+    ...REFUND,
+    wallet: REFUND.token,
+    token: REFUND.wallet,
+  }),
+  makeRefund("highest values", {
+    ...REFUND,
+    wallet: `0x${"ff".repeat(20)}`,
+    token: `0x${"ff".repeat(20)}`,
+    maxAmount: UINT256_MAX,
+    reason: 4,
+    deadline: UINT256_MAX,
+  }),
+];
+
+/** Returns a set of the given size over two chains. */
+function anySet(name: string, size: number) {
+  const leaves = Array.from({ length: size }, (_, i) => ({
+    evmChainId: [1, 8453, 42_161][i % 3] ?? 1,
+    route: hex(keccakText(`vector route ${Math.floor(i / 2)}`).subarray(12)),
+  }));
+  return makeRouteSet(name, leaves);
+}
+
+const routeSets = [
+  anySet("one route", 1),
+  anySet("two routes", 2),
+  anySet("three routes", 3),
+  anySet("four routes", 4),
+  anySet("seven routes", 7),
+  anySet("twelve routes", 12),
 ];
 
 writeFileSync(
   join(CONTRACTS_DIR, "vectors/addresses.json"),
-  `${JSON.stringify({ factories, wallets, deliveries }, null, 2)}\n`,
+  `${JSON.stringify({ factories, wallets, deliveries, routeSets, refunds }, null, 2)}\n`,
 );

@@ -80,7 +80,7 @@ export async function acceptPayment(
     address,
     commitment: quote.payDepositCommitment,
     factory,
-    // Pass all eight fields: a field left out here is not verified.
+    // Pass all ten fields: a field left out here is not verified.
     expected: {
       ...agreed,
       userId: orderId,

@@ -37,11 +37,18 @@ describe("hashCommitment", () => {
       refundAuthority: "0x5473435b3b406db32a941007420362664adb6228",
       maxFeeBps: 51,
       maxSlippageBps: 101,
+      routes: `0x${"0".repeat(63)}1`,
+      flags: 1,
     };
     const hashes = COMMITMENT_FIELDS.map((field) =>
       hashCommitment({ ...SHORT, [field]: changed[field] }),
     );
     expect(new Set([...hashes, hashCommitment(SHORT)]).size).toBe(COMMITMENT_FIELDS.length + 1);
+  });
+
+  test("reads absent routes and flags as zero", () => {
+    const zeros = { routes: `0x${"0".repeat(64)}`, flags: 0 };
+    expect(hashCommitment({ ...SHORT, ...zeros })).toBe(hashCommitment(SHORT));
   });
 
   test.each([
@@ -54,6 +61,8 @@ describe("hashCommitment", () => {
     ["destChain", "30", "an integer from 0 to 65535"],
     ["maxFeeBps", -1, "an integer from 0 to 65535"],
     ["maxSlippageBps", 0.5, "an integer from 0 to 65535"],
+    ["routes", "0x01", "0x and 64 hex digits"],
+    ["flags", 65_536, "an integer from 0 to 65535"],
   ])("rejects %s = %j with the expected form", (field, value, expected) => {
     const hash = () => hashCommitment({ ...SHORT, [field]: value });
     expect(hash).toThrow(AddressInputError);

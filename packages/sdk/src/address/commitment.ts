@@ -25,6 +25,10 @@ export const COMMITMENT_DOMAIN = "sluice.deposit.v1";
 export const COMMITMENT_VERSION = 1;
 /** Kind of wallet contract: 1 is the 51-byte proxy. */
 export const WALLET_KIND = 1;
+/** `routes` of an address without a set of routes. */
+export const NO_ROUTE_SET: Hex = `0x${"0".repeat(64)}`;
+/** Bit of `flags` that allows a settlement without the operator. Every other bit is zero. */
+export const UNATTENDED = 1;
 
 /** The fields of a commitment. Addresses are 20 bytes in hex, 32 bytes in hex as in the quote, or base58 on Solana. */
 export interface CommitmentFields {
@@ -44,6 +48,10 @@ export interface CommitmentFields {
   readonly maxFeeBps: number;
   /** Maximum additional loss of a conversion at market price, in basis points. */
   readonly maxSlippageBps: number;
+  /** Root of the set of routes that may settle the address, 32 bytes; absent and zero for none (`rootOfRoutes`). */
+  readonly routes?: string;
+  /** Bit 0 allows a settlement without the operator; absent for 0. */
+  readonly flags?: number;
 }
 
 /** The name of a commitment field. */
@@ -59,9 +67,11 @@ export const COMMITMENT_FIELDS = [
   "refundAuthority",
   "maxFeeBps",
   "maxSlippageBps",
+  "routes",
+  "flags",
 ] as const satisfies readonly CommitmentField[];
 
-/** Returns the hash of a commitment: keccak-256 over domain, version, wallet kind and the eight fields, one word each. */
+/** Returns the hash of a commitment: keccak-256 over domain, version, wallet kind and the ten fields, one word each. */
 export function hashCommitment(commitment: CommitmentFields): Hex {
   const words = COMMITMENT_FIELDS.map((field) => encodeField(commitment, field));
   const preimage = concatBytes(
@@ -88,6 +98,10 @@ export function encodeField(commitment: CommitmentFields, field: CommitmentField
     case "maxFeeBps":
     case "maxSlippageBps":
       return encodeUint(field, commitment[field], 16);
+    case "routes":
+      return parseBytes(field, commitment.routes ?? NO_ROUTE_SET, 32);
+    case "flags":
+      return encodeUint(field, commitment.flags ?? 0, 16);
     default:
       return field satisfies never;
   }

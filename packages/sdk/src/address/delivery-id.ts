@@ -1,37 +1,66 @@
 /**
- * The id of one delivery from inventory. Source and destination compute it independently, so that each lock is paid at
- * most once. It does not include the amount. The format never changes.
+ * The id of one delivery from inventory: the hash of the lock that it pays. Source and destination compute it
+ * independently, so that each lock is paid at most once. The format never changes.
  */
 import { encodeAddressWord } from "./commitment.ts";
-import { encodeUint, type Hex, keccak, keccakText, toHex } from "./encoding.ts";
+import { encodeUint, type Hex, keccak, keccakText, parseBytes, toHex } from "./encoding.ts";
 
 /** The text whose keccak-256 is the first word of the preimage. */
 export const DELIVERY_DOMAIN = "sluice.delivery.v1";
 
-/** Identifies the lock that a delivery pays. Addresses are 20 bytes, or 32 bytes if already padded. */
-export interface DeliveryFields {
+/** A lock, as the event `Locked` of its escrow states it. Addresses are 20 bytes, or 32 bytes if already padded. */
+export interface LockFields {
+  /** Hash of the deposit address's commitment. */
+  readonly commitment: string;
+  /** The contract that pays it on the destination. */
+  readonly delivery: string;
+  /** The locked token; zero is the native coin. */
+  readonly token: string;
+  /** Locked amount in base units, a uint256. */
+  readonly amount: number | bigint;
+  /** Least delivered amount in base units of the committed token, a uint256. */
+  readonly minOut: number | bigint;
+  /** The escrow's counter for `delivery`, from 0, a uint64. */
+  readonly seq: number | bigint;
+  /** Unix seconds of the lock, a uint64. */
+  readonly lockedAt: number | bigint;
+}
+
+/** A lock with the chain and the contract that hold it. */
+export interface DeliveryFields extends LockFields {
   /** Bridge chain id of the chain that holds the lock, a uint16. */
   readonly srcBridgeId: number;
   /** The escrow that holds the lock. */
   readonly escrow: string;
-  /** The deposit address. */
-  readonly wallet: string;
-  /** The locked token; zero is the native coin. */
-  readonly token: string;
-  /** The escrow's counter for this wallet and token, from 0, a uint64. */
-  readonly seq: number | bigint;
 }
 
-/** Returns the id of a delivery: keccak-256 over the domain and the five fields, one word each. */
+/** Returns the id of a delivery: keccak-256 over the domain and the nine fields, one word each. */
 export function deliveryId(fields: DeliveryFields): Hex {
   return toHex(
     keccak(
       keccakText(DELIVERY_DOMAIN),
       encodeUint("srcBridgeId", fields.srcBridgeId, 16),
       encodeAddressWord("escrow", fields.escrow),
-      encodeAddressWord("wallet", fields.wallet),
+      encodeAddressWord("delivery", fields.delivery),
+      parseBytes("commitment", fields.commitment, 32),
       encodeAddressWord("token", fields.token),
+      encodeUint("amount", fields.amount, 256),
+      encodeUint("minOut", fields.minOut, 256),
       encodeUint("seq", fields.seq, 64),
+      encodeUint("lockedAt", fields.lockedAt, 64),
     ),
   );
+}
+
+/** Returns the words of a lock in calldata of the escrow. */
+export function encodeLock(lock: LockFields): Uint8Array[] {
+  return [
+    parseBytes("commitment", lock.commitment, 32),
+    encodeAddressWord("delivery", lock.delivery),
+    encodeAddressWord("token", lock.token),
+    encodeUint("amount", lock.amount, 256),
+    encodeUint("minOut", lock.minOut, 256),
+    encodeUint("seq", lock.seq, 64),
+    encodeUint("lockedAt", lock.lockedAt, 64),
+  ];
 }

@@ -6,13 +6,33 @@ export {
   type CommitmentField,
   type CommitmentFields,
   hashCommitment,
+  NO_ROUTE_SET,
+  UNATTENDED,
   WALLET_KIND,
 } from "./commitment.ts";
 export { isSolanaAddress } from "./base58.ts";
 export { create2Address, implementationOf, predictWallet, walletInitCode } from "./create2.ts";
-export { DELIVERY_DOMAIN, type DeliveryFields, deliveryId } from "./delivery-id.ts";
+export {
+  DELIVERY_DOMAIN,
+  type DeliveryFields,
+  deliveryId,
+  type LockFields,
+} from "./delivery-id.ts";
 export { isAddress, toChecksumAddress } from "./eip55.ts";
 export { AddressInputError, type Hex } from "./encoding.ts";
+export {
+  isRouteProven,
+  proofOfRoute,
+  rootOfRoutes,
+  ROUTE_SET_MAX,
+  type RouteLeaf,
+} from "./route-set.ts";
+export {
+  type DepositOf,
+  encodeAnnounceSettlement,
+  encodeRefund,
+  encodeSettleUnattended,
+} from "./rescue.ts";
 export {
   encodeAnnounceTakeBack,
   encodeCancelTakeBack,

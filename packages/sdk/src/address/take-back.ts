@@ -3,16 +3,12 @@
  * announces it, and calls `takeBack` not before 72 hours after the lock and 24 hours after the announcement. While the
  * announcement stands, the deposit address locks nothing of the token.
  */
-import { concatBytes } from "@noble/hashes/utils.js";
-import {
-  COMMITMENT_FIELDS,
-  type CommitmentFields,
-  encodeAddressWord,
-  encodeField,
-} from "./commitment.ts";
-import { type Hex, keccakText, parseBytes, toHex } from "./encoding.ts";
+import { COMMITMENT_TYPE, encodeCall, encodeCommitment } from "./calls.ts";
+import { type CommitmentFields, encodeAddressWord } from "./commitment.ts";
+import { encodeLock, type LockFields } from "./delivery-id.ts";
+import type { Hex } from "./encoding.ts";
 
-const COMMITMENT_TYPE = "(bytes32,bytes32,uint16,bytes32,bytes32,bytes32,uint16,uint16)";
+const LOCK_TYPE = "(bytes32,bytes32,address,uint256,uint256,uint64,uint64)";
 
 /** A deposit address and token whose locks are taken back. */
 export interface TakeBackOf {
@@ -40,22 +36,14 @@ export function encodeCancelTakeBack({ commitment, token }: TakeBackOf): Hex {
 /** Returns the call of the second step, for one lock. */
 export function encodeTakeBack({
   commitment,
-  deliveryId,
+  lock,
 }: {
   readonly commitment: CommitmentFields;
-  /** Id of the lock, as the event `Locked` and `deliveryId` give it. */
-  readonly deliveryId: string;
+  /** The lock, as the event `Locked` states it. */
+  readonly lock: LockFields;
 }): Hex {
-  return encodeCall(`takeBack(bytes32,${COMMITMENT_TYPE})`, [
-    parseBytes("deliveryId", deliveryId, 32),
+  return encodeCall(`takeBack(${LOCK_TYPE},${COMMITMENT_TYPE})`, [
+    ...encodeLock(lock),
     ...encodeCommitment(commitment),
   ]);
-}
-
-function encodeCommitment(commitment: CommitmentFields): Uint8Array[] {
-  return COMMITMENT_FIELDS.map((field) => encodeField(commitment, field));
-}
-
-function encodeCall(signature: string, words: readonly Uint8Array[]): Hex {
-  return toHex(concatBytes(keccakText(signature).slice(0, 4), ...words));
 }

@@ -6,12 +6,14 @@ import { implementationOf, predictWallet, walletInitCode } from "./create2.ts";
 import { deliveryId } from "./delivery-id.ts";
 import { toChecksumAddress } from "./eip55.ts";
 import { keccak, parseBytes, toHex } from "./encoding.ts";
+import { isRouteProven, proofOfRoute, rootOfRoutes } from "./route-set.ts";
 
 describe("shared vectors", () => {
   test("cover factories, wallets and deliveries", () => {
     expect(vectors.factories.length).toBeGreaterThan(0);
     expect(vectors.wallets.length).toBeGreaterThan(0);
     expect(vectors.deliveries.length).toBeGreaterThan(0);
+    expect(vectors.routeSets.length).toBeGreaterThan(0);
   });
 
   test.each(vectors.factories)(
@@ -32,10 +34,21 @@ describe("shared vectors", () => {
     );
   });
 
+  test.each(vectors.routeSets)("match the root and the proofs: $name", ({ root, leaves }) => {
+    expect(rootOfRoutes(leaves)).toBe(root);
+    expect(rootOfRoutes(leaves.toReversed())).toBe(root);
+    for (const { proof, ...leaf } of leaves) {
+      expect(proofOfRoute(leaves, leaf)).toEqual(proof);
+      expect(isRouteProven(root, leaf, proof)).toBe(true);
+      expect(isRouteProven(root, { ...leaf, evmChainId: 77 }, proof)).toBe(false);
+    }
+  });
+
   test.each(vectors.deliveries)("match the delivery id: $name", (vector) => {
-    const { srcChain, escrow, wallet, token, seq } = vector;
-    expect(deliveryId({ srcBridgeId: srcChain, escrow, wallet, token, seq: BigInt(seq) })).toBe(
-      vector.deliveryId,
-    );
+    const { srcChain: srcBridgeId, escrow, delivery, commitment, token } = vector;
+    const [amount, minOut] = [BigInt(vector.amount), BigInt(vector.minOut)];
+    const [seq, lockedAt] = [BigInt(vector.seq), BigInt(vector.lockedAt)];
+    const lock = { commitment, delivery, token, amount, minOut, seq, lockedAt };
+    expect(deliveryId({ srcBridgeId, escrow, ...lock })).toBe(vector.deliveryId);
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { type CommitmentFields, hashCommitment } from "./commitment.ts";
+import { type CommitmentFields, hashCommitment, NO_ROUTE_SET } from "./commitment.ts";
 import { implementationOf, predictWallet } from "./create2.ts";
+import { rootOfRoutes } from "./route-set.ts";
 import { type ClaimedCommitment, verifyDepositAddress } from "./verify.ts";
 
 const FACTORY = "0x5dddfce53ee040d9eb21afbc0ae1bb4dbb0ba643";
@@ -68,6 +69,8 @@ describe("verifyDepositAddress", () => {
     ["refundAuthority", "0x54054ba0e1871cc23332871c4e0a055412928eba"],
     ["maxFeeBps", 49],
     ["maxSlippageBps", 99],
+    ["routes", `0x${"1".repeat(64)}`],
+    ["flags", 1],
   ])("reports a mismatch when %s differs from the expected value", (field, value) => {
     const outcome = verifyDepositAddress({ ...REQUEST, expected: { [field]: value } });
     expect(outcome).toMatchObject({ kind: "mismatch", field });
@@ -86,6 +89,34 @@ describe("verifyDepositAddress", () => {
       commitment: { ...CLAIMED, [field]: value },
     });
     expect(outcome).toMatchObject({ kind: "mismatch", field });
+  });
+
+  test("accepts a set of routes whose root the address commits to", () => {
+    const routeSet = [{ evmChainId: 1, route: OTHER }];
+    const fields = { ...FIELDS, routes: rootOfRoutes(routeSet), flags: 1 };
+    const address = predictWallet({ factory: FACTORY, commitment: fields });
+    const request = { address, commitment: { ...fields, routeSet }, factory: FACTORY };
+    expect(verifyDepositAddress(request).kind).toBe("ok");
+    expect(verifyDepositAddress({ ...request, expected: { routes: NO_ROUTE_SET } })).toMatchObject({
+      kind: "mismatch",
+      field: "routes",
+    });
+  });
+
+  test("reports a mismatch when the set of routes is not the committed one", () => {
+    const routeSet = [{ evmChainId: 1, route: OTHER }];
+    expect(
+      verifyDepositAddress({ ...REQUEST, commitment: { ...CLAIMED, routeSet } }),
+    ).toMatchObject({ kind: "mismatch", field: "routes", expected: rootOfRoutes(routeSet) });
+  });
+
+  test("reports a mismatch for a flag that no contract knows", () => {
+    const fields = { ...FIELDS, flags: 2 };
+    const address = predictWallet({ factory: FACTORY, commitment: fields });
+    expect(verifyDepositAddress({ address, commitment: fields, factory: FACTORY })).toMatchObject({
+      kind: "mismatch",
+      field: "flags",
+    });
   });
 
   test("reports a mismatch for another address, with the address of the fields", () => {

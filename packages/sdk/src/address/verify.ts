@@ -13,11 +13,14 @@ import {
   type CommitmentFields,
   encodeField,
   hashCommitment,
+  NO_ROUTE_SET,
+  UNATTENDED,
   WALLET_KIND,
 } from "./commitment.ts";
 import { implementationOf, predictWallet } from "./create2.ts";
 import { formatAddress, parseAddress } from "./eip55.ts";
 import { type Hex, parseBytes, toHex } from "./encoding.ts";
+import { rootOfRoutes, type RouteLeaf } from "./route-set.ts";
 
 /** A commitment as the quote states it: the fields, and claims about them that are checked if present. */
 export interface ClaimedCommitment extends CommitmentFields {
@@ -28,6 +31,8 @@ export interface ClaimedCommitment extends CommitmentFields {
   readonly implementation?: string;
   /** The claimed hash, 32 bytes. */
   readonly commitment?: string;
+  /** The claimed set of routes, whose root must be `routes`. */
+  readonly routeSet?: readonly RouteLeaf[];
 }
 
 /** A field or claim that can differ. */
@@ -88,8 +93,21 @@ export function findFormatMismatch(claimed: ClaimedCommitment): Mismatch | undef
   return (
     compare("domain", COMMITMENT_DOMAIN, claimed.domain) ??
     compare("version", COMMITMENT_VERSION, claimed.version) ??
-    compare("walletKind", WALLET_KIND, claimed.walletKind)
+    compare("walletKind", WALLET_KIND, claimed.walletKind) ??
+    findRouteSetMismatch(claimed)
   );
+}
+
+/** Compares the set of routes with its root, and the flags with those that have a meaning. */
+function findRouteSetMismatch({ routes, routeSet, flags }: ClaimedCommitment) {
+  // With an unknown flag the contracts settle nothing, so such an address must not be paid.
+  if (flags !== undefined && flags !== 0) {
+    const mismatch = compare("flags", UNATTENDED, flags);
+    if (mismatch) return mismatch;
+  }
+  if (routeSet === undefined) return undefined;
+  const root = toHex(parseBytes("routes", routes ?? NO_ROUTE_SET, 32));
+  return compare("routes", rootOfRoutes(routeSet), root);
 }
 
 /** Compares the claimed contracts with the trusted factory and its implementation. */

@@ -6,16 +6,17 @@ import {
   STREAM_EVENT_CHANNEL,
   StreamEvent,
 } from "../wire/index.ts";
-import { INTERFACE_VERSION } from "./openapi.ts";
+import type { ServedBy } from "./openapi.ts";
 import { type JsonSchema, listSchemas, schemaOf } from "./schemas.ts";
 
-/** Returns the AsyncAPI document. */
-export function createAsyncApi(): JsonSchema {
+/** Returns the AsyncAPI document of a service. */
+export function createAsyncApi({ version, serviceUrl }: ServedBy): JsonSchema {
+  const { host, protocol } = new URL(serviceUrl);
   return {
     asyncapi: "3.0.0",
     info: {
       title: "Sluice stream",
-      version: INTERFACE_VERSION,
+      version,
       description:
         "Socket.IO 4, websocket transport only. The key goes into the handshake's `auth` as `apiKey`, or into the query. " +
         "Delivery is live: read missed events from `GET /events`.",
@@ -23,8 +24,10 @@ export function createAsyncApi(): JsonSchema {
     },
     servers: {
       service: {
-        host: "127.0.0.1:3000",
-        protocol: "socket.io",
+        host,
+        protocol: protocol === "https:" ? "wss" : "ws",
+        protocolVersion: "Socket.IO 4",
+        pathname: "/socket.io/",
         security: [
           { type: "apiKey", in: "user", description: "`apiKey` of the handshake's auth, a UUID" },
         ],

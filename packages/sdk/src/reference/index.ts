@@ -1,4 +1,4 @@
 /** Generates reference documents from the interface's schemas: OpenAPI, AsyncAPI and an HTML page. */
 export { createAsyncApi } from "./asyncapi.ts";
-export { createOpenApi, INTERFACE_VERSION } from "./openapi.ts";
+export { createOpenApi, type ServedBy } from "./openapi.ts";
 export { createReferencePage } from "./page.ts";

@@ -11,27 +11,28 @@ import {
 } from "../wire/index.ts";
 import { type JsonSchema, listSchemas, schemaOf } from "./schemas.ts";
 
-/** Version of the interface. */
-export const INTERFACE_VERSION = "1.0.0";
+/** Facts of the service that serves the documents. */
+export interface ServedBy {
+  /** Version of its package. */
+  readonly version: string;
+  /** Base URL of REST and the stream. */
+  readonly serviceUrl: string;
+  /** Base URL of the quote service. */
+  readonly quoteUrl: string;
+}
 
 const RATE_LIMIT_HEADERS = {
   "RateLimit-Policy": { description: "The limit that applies", schema: { type: "string" } },
   RateLimit: { description: "Remaining requests and seconds to reset", schema: { type: "string" } },
 };
 
-/** Returns the OpenAPI document. */
-export function createOpenApi(): JsonSchema {
+/** Returns the OpenAPI document of a service. */
+export function createOpenApi({ version, serviceUrl, quoteUrl }: ServedBy): JsonSchema {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const operation of OPERATIONS) {
     const path = (paths[operation.path] ??= {});
     if (operation.server === "quote") {
-      path["servers"] = [
-        {
-          url: "{quote_url}",
-          description: "The quote service, on a separate port",
-          variables: { quote_url: { default: "http://127.0.0.1:3001" } },
-        },
-      ];
+      path["servers"] = [{ url: quoteUrl, description: "The quote service" }];
     }
     path[operation.method.toLowerCase()] = describeOperation(operation);
   }
@@ -39,17 +40,17 @@ export function createOpenApi(): JsonSchema {
     openapi: "3.1.1",
     info: {
       title: "Sluice",
-      version: INTERFACE_VERSION,
+      version,
       summary: "Settlement deposit service",
       description:
         "Permanent deposit addresses with one fixed destination each: deposits are detected, swept and delivered. " +
         "Operations with `x-published: false` are additions to the published interface.",
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
-    servers: [{ url: "/" }],
+    servers: [{ url: serviceUrl }],
     paths,
     components: {
-      schemas: listSchemas(),
+      schemas: { ...listSchemas(), ...listRespelled() },
       securitySchemes: {
         header: { type: "apiKey", in: "header", name: "x-api-key", description: "A UUID" },
         query: { type: "apiKey", in: "query", name: "apiKey", description: "A UUID" },
@@ -59,14 +60,19 @@ export function createOpenApi(): JsonSchema {
 }
 
 function describeOperation(operation: Operation): JsonSchema {
-  const { id, summary, key, published, query, body, response, path } = operation;
+  const { id, summary, key, published, query, body, response, path, server } = operation;
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
     name,
     in: "path",
     required: true,
     schema: { type: "string" },
   }));
-  const parameters = [...inPath, ...describeQuery(query)];
+  const inQuery = describeQuery(query);
+  const parameters = [
+    ...inPath,
+    ...inQuery,
+    ...(server === "quote" ? inQuery.flatMap(respellParameter) : []),
+  ];
   return {
     operationId: id,
     summary,
@@ -85,11 +91,59 @@ function describeOperation(operation: Operation): JsonSchema {
       200: {
         description: "Success",
         headers: RATE_LIMIT_HEADERS,
-        content: { "application/json": { schema: schemaOf(response) } },
+        content: {
+          "application/json": {
+            schema:
+              server === "quote"
+                ? { anyOf: [schemaOf(response), { $ref: RESPELLED_RESPONSE }] }
+                : schemaOf(response),
+          },
+        },
       },
       ...describeErrors(operation),
     },
   };
+}
+
+/** The prefix of fields that begin with `pay`, in requests of some clients and in the answers to them. */
+const OTHER_PREFIX = "mps";
+const RESPELLED_RESPONSE = "#/components/schemas/QuoteResponseInMps";
+
+function respell(name: string): string {
+  return name.replace(/^pay(?=[A-Z])/, OTHER_PREFIX);
+}
+
+/** Returns the schemas of an answer whose request had the other prefix. */
+function listRespelled(): Readonly<Record<string, JsonSchema>> {
+  // CAST: an object schema, with references in place of named schemas.
+  const { properties, required, ...rest } = listSchemas()["Quote"] as {
+    readonly properties: Readonly<Record<string, unknown>>;
+    readonly required: readonly string[];
+  };
+  return {
+    QuoteInMps: {
+      ...rest,
+      description: "One quote, in answer to a request with fields that begin with `mps`",
+      properties: Object.fromEntries(
+        Object.entries(properties).map(([name, schema]) => [respell(name), schema]),
+      ),
+      required: required.map(respell),
+    },
+    QuoteResponseInMps: {
+      ...listSchemas()["QuoteResponse"],
+      properties: {
+        ...Object(listSchemas()["QuoteResponse"]?.["properties"]),
+        quotes: { type: "array", items: { $ref: "#/components/schemas/QuoteInMps" } },
+      },
+    },
+  };
+}
+
+/** Returns a parameter under its other name, if it has one. */
+function respellParameter(parameter: JsonSchema): readonly JsonSchema[] {
+  const name = String(parameter["name"]);
+  if (respell(name) === name) return [];
+  return [{ ...parameter, name: respell(name), description: `Another name of \`${name}\`` }];
 }
 
 function describeQuery(query: TSchema | undefined): readonly JsonSchema[] {

@@ -5,6 +5,12 @@ import { describe, expect, test } from "vitest";
 import { ERROR_CODE_NAMES, OPERATIONS } from "../wire/index.ts";
 import { createAsyncApi, createOpenApi, createReferencePage } from "./index.ts";
 
+const SERVED_BY = {
+  version: "1.2.3",
+  serviceUrl: "https://api.example.com",
+  quoteUrl: "https://quotes.example.com",
+};
+
 /** Returns the references of a document that do not resolve. */
 function listDangling(document: object): string[] {
   const references = [...JSON.stringify(document).matchAll(/"\$ref":"#([^"]+)"/g)].map(
@@ -20,7 +26,7 @@ function listDangling(document: object): string[] {
 }
 
 describe("OpenAPI", () => {
-  const document = createOpenApi();
+  const document = createOpenApi(SERVED_BY);
 
   test("is a valid OpenAPI 3.1 document", async () => {
     const validator = new Validator();
@@ -56,6 +62,18 @@ describe("OpenAPI", () => {
     }
   });
 
+  test("names the version and the servers that it is given", () => {
+    expect(document).toMatchObject({
+      info: { version: "1.2.3" },
+      servers: [{ url: "https://api.example.com" }],
+      paths: { "/v3/quote": { servers: [{ url: "https://quotes.example.com" }] } },
+    });
+    expect(createAsyncApi(SERVED_BY)).toMatchObject({
+      info: { version: "1.2.3" },
+      servers: { service: { host: "api.example.com", protocol: "wss" } },
+    });
+  });
+
   test("inlines no named schema", () => {
     expect(JSON.stringify(document)).not.toContain('"$id"');
   });
@@ -64,14 +82,16 @@ describe("OpenAPI", () => {
 describe("AsyncAPI", () => {
   test("is a valid AsyncAPI 3.0 document by the specification's own schema", () => {
     const check = new Ajv({ strict: false, validateFormats: false }).compile(asyncApi30);
-    const isValid = check(createAsyncApi());
+    const isValid = check(createAsyncApi(SERVED_BY));
     expect(check.errors ?? []).toEqual([]);
     expect(isValid).toBe(true);
-    expect(check({ ...createAsyncApi(), channels: { event: { messages: 1 } } })).toBe(false);
+    expect(check({ ...createAsyncApi(SERVED_BY), channels: { event: { messages: 1 } } })).toBe(
+      false,
+    );
   });
 
   test("contains the channels of the stream and has no dangling references", () => {
-    const document = createAsyncApi();
+    const document = createAsyncApi(SERVED_BY);
     expect(Object.keys(document["channels"] ?? {})).toEqual([
       "connected",
       "event",

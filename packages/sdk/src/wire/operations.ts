@@ -122,7 +122,7 @@ export const OPERATIONS: readonly Operation[] = [
     summary: "Queue a settlement of a token that is not detected automatically",
     body: RequestIndexBody,
     response: RequestIndexResponse,
-    errors: ["UNSUPPORTED_CHAIN", "NOT_FOUND"],
+    errors: ["UNSUPPORTED_CHAIN", "UNSUPPORTED_ROUTE", "NOT_FOUND"],
   },
   {
     ...keyed,

@@ -70,6 +70,17 @@ export const QuoteRequest = Type.Object(
         description: "User of the address: 0x and hex digits whose value fits 20 bytes",
       }),
     ),
+    payRoutes: Type.Optional(
+      oneOf(
+        ["fixed", "governed"],
+        "Routes of the address: `fixed` commits it to the present ones permanently, `governed` leaves them to the list of the contracts' owner; absent for the integrator's own choice",
+      ),
+    ),
+    payUnattended: Type.Optional(
+      flag(
+        "Whether anybody may settle the address 72 hours after an announcement on chain; absent for the integrator's own choice",
+      ),
+    ),
     swift: Type.Optional(flag("False excludes SWIFT routes")),
     mctp: Type.Optional(flag("Accepted without effect: there are no MCTP routes")),
     fastMctp: Type.Optional(flag("False excludes FAST_MCTP routes")),
@@ -159,6 +170,28 @@ export const PayDepositCommitment = Type.Object(
     ),
     maxFeeBps: bps("Maximum of all fees together"),
     maxSlippageBps: bps("Maximum additional loss of a conversion at market price"),
+    routes: Type.Optional(
+      bytes32("Root of the set of routes that may settle the address; absent without a set"),
+    ),
+    flags: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 65535,
+        description: "Bit 0 allows a settlement without the operator; absent if 0",
+      }),
+    ),
+    routeSet: Type.Optional(
+      Type.Array(
+        Type.Object({
+          evmChainId: Type.Integer({ minimum: 1, description: "EIP-155 id of the source chain" }),
+          route: address("Contract of the route"),
+        }),
+        {
+          description:
+            "The routes behind `routes`, which each settlement proves; absent without a set",
+        },
+      ),
+    ),
     factory: address("Factory that deploys the wallet; on Solana the account that signs bindings"),
     implementation: Type.Optional(address("Implementation of the wallet; absent on Solana")),
     commitment: bytes32("Hash of the fields, the CREATE2 salt"),

@@ -1,13 +1,12 @@
 import { resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { CHAIN_SPECS } from "./chain-specs.ts";
 import { SandboxError } from "./errors.ts";
 import { DEFAULT_SERVICE_PORTS, type SandboxOptions } from "./sandbox.ts";
 import { SOLANA_SPEC } from "./solana/spec.ts";
 
-/** The default state directory: `.sluice` next to the root's package.json. */
-export const DEFAULT_STATE_DIR = fileURLToPath(new URL("../../../.sluice", import.meta.url));
+/** The default state directory, in the current folder: `npm start` runs in the one of package.json. */
+export const DEFAULT_STATE_DIR = resolve(".sluice");
 
 const [ethereum, base] = CHAIN_SPECS;
 
@@ -18,7 +17,7 @@ Starts three local chains, deploys the contracts, starts the service, creates in
 deposit from payment to delivery, and runs until Ctrl-C. A later start resumes the saved state.
 
   --fresh               delete the saved state and start from scratch
-  --state-dir DIR       state directory (default .sluice next to package.json)
+  --state-dir DIR       state directory (default .sluice in the current folder)
   --port PORT           port of the service (default ${DEFAULT_SERVICE_PORTS.api}, 0 for any free port)
   --quote-port PORT     port of the quote service (default ${DEFAULT_SERVICE_PORTS.quote}, 0 for any free port)
   --telemetry-port PORT port of metrics and health (default ${DEFAULT_SERVICE_PORTS.telemetry}, 0 for any free port)

@@ -6,6 +6,7 @@
  * both chains. All other contracts have different addresses, because the accounts first use up a different number of
  * nonces on each chain: confusing the two chains then fails instead of working by accident.
  */
+import { setTimeout as delay } from "node:timers/promises";
 import {
   deliveryAbi,
   depositFactoryAbi,
@@ -33,7 +34,15 @@ import type { ChainDeployment, Deployment } from "./deployment.ts";
 import { SandboxError } from "./errors.ts";
 import { awaitMined, type Call, sendCalls } from "./evm-client.ts";
 import { laneAccounts, type SandboxKeys } from "./keys.ts";
-import { POOL_NATIVE, POOL_USDC, poolCalls, UNISWAP_STEPS, uniswapInitCodes } from "./uniswap.ts";
+import {
+  POOL_NATIVE,
+  POOL_USDC,
+  poolCalls,
+  poolCreationData,
+  SWAP_LIMITS,
+  UNISWAP_STEPS,
+  uniswapInitCodes,
+} from "./uniswap.ts";
 import {
   cctpRouteInitCode,
   type ChainPlan,
@@ -57,14 +66,26 @@ const FACTORY_SALT = zeroHash;
 
 const DEPLOY_GAS = 4_000_000n;
 
-/** For Uniswap contracts close to the contract size limit. */
-const LARGE_DEPLOY_GAS = 6_000_000n;
+/** For contracts close to the contract size limit. */
+const LARGE_DEPLOY_GAS = 7_000_000n;
 
-const LARGE_STEPS: readonly string[] = ["uniswapFactory", "swapRouter", "positionManager"];
+const LARGE_STEPS: readonly string[] = [
+  "factory",
+  "uniswapFactory",
+  "swapRouter",
+  "positionManager",
+  "pool",
+  "nativeToUsdcSwapRoute",
+  "usdcToNativeSwapRoute",
+  "wethSwapCctpRoute",
+];
 
 const DEPLOY_BLOCK_GAS = 200_000_000n;
 
 const CALL_GAS = 1_000_000n;
+
+/** The factory reads the code of every route, at about 52 gas a byte. */
+const SEAL_GAS = 8_000_000n;
 
 const ETH_EACH = parseEther("1000");
 
@@ -97,6 +118,8 @@ const OWNER_STEPS = [
   "messenger",
   "cctpRoute",
   ...UNISWAP_STEPS,
+  // The routes through it need it when they are created.
+  "pool",
   "nativeToUsdcSwapRoute",
   "usdcToNativeSwapRoute",
   "wethSwapCctpRoute",
@@ -108,13 +131,15 @@ const OWNER_STEPS = [
 export interface DeployOptions {
   /** Delay of additions to factory and delivery, in seconds. Default 60. */
   readonly delaySeconds?: number;
+  /** Seconds after a lock in which it is paid. Default 43,200, which is the service's. */
+  readonly payoutWindowSeconds?: number;
 }
 
 /** Deploys the contracts. Throws a `SandboxError` if the owner has sent transactions before. */
 export async function deployContracts(
   chains: SandboxChains,
   keys: SandboxKeys,
-  { delaySeconds = 60 }: DeployOptions = {},
+  { delaySeconds = 60, payoutWindowSeconds = 43_200 }: DeployOptions = {},
 ): Promise<Deployment> {
   const factoryInitCode = encodeDeployData({
     abi: depositFactoryAbi,
@@ -128,7 +153,8 @@ export async function deployContracts(
     bytecode: factoryInitCode,
   });
   const plan = { ethereum: planChain(keys, 0), base: planChain(keys, NONCES_APART) };
-  const context: Context = { keys, delaySeconds, factory, factoryInitCode, plan };
+  const delays = { delaySeconds, payoutWindowSeconds };
+  const context: Context = { keys, ...delays, factory, factoryInitCode, plan };
   const [ethereum, base] = await Promise.all([
     deployChain(chains, chains.ethereum, context),
     deployChain(chains, chains.base, context),
@@ -201,6 +227,9 @@ async function deployChain(
   await mineAll(chains, chain, [
     { account: keys.faucet.account, calls: byProvider, nonce: byFaucet.length },
   ]);
+  // A block of a later second, so that the pool has an averaged price.
+  await delay(SWAP_LIMITS.window * 1_000);
+  await chains.mine(1, chain.name);
   await client.setBlockGasLimit({ gasLimit });
   const { noncesSkipped: _skipped, ...addresses } = context.plan[chain.name];
   return { ...addresses, startBlock };
@@ -278,6 +307,7 @@ function ownerCalls(chain: SandboxChain, context: Context): readonly Call[] {
     swapRouter: { data: uniswap.swapRouter },
     quoter: { data: uniswap.quoter },
     positionManager: { data: uniswap.positionManager },
+    pool: { to: here.positionManager, data: poolCreationData(here) },
     nativeToUsdcSwapRoute: {
       data: swapRouteInitCode(chain, context, { from: "native", to: "usdc" }),
     },
@@ -301,7 +331,7 @@ function ownerCalls(chain: SandboxChain, context: Context): readonly Call[] {
     {
       label: "factory.seal",
       to: factory,
-      gas: CALL_GAS,
+      gas: SEAL_GAS,
       data: encodeFunctionData({
         abi: depositFactoryAbi,
         functionName: "seal",
@@ -322,7 +352,9 @@ function ownerCalls(chain: SandboxChain, context: Context): readonly Call[] {
             here.usdcToSolRoute,
           ],
           [lanes.settle.account.address],
-          [keys.attestor.account.address],
+          [keys.attestor.account.address, keys.coldAttestor.account.address],
+          1n,
+          keys.treasury.account.address,
         ],
       }),
     },

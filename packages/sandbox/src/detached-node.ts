@@ -118,7 +118,7 @@ async function startNode(options: DetachedOptions): Promise<DetachedNode> {
   mkdirSync(dir, { recursive: true });
 
   const { binary, args } = options.command(port);
-  const log = openSync(files.log, "a");
+  const log = openSync(files.log, "a", 0o600);
   const child = spawn(binary, args, { detached: true, stdio: ["ignore", log, log] });
   closeSync(log);
   let failure: string | undefined;

@@ -1,10 +1,16 @@
 import {
+  type Chain,
+  type Client,
   createTestClient,
   defineChain,
-  http,
-  publicActions,
   type Hex,
+  http,
+  type HttpTransport,
   type PrivateKeyAccount,
+  type PublicActions,
+  publicActions,
+  type TestActions,
+  type TestRpcSchema,
 } from "viem";
 import type { ChainSpec } from "./chain-specs.ts";
 import { SandboxError } from "./errors.ts";
@@ -15,13 +21,19 @@ const MAX_FEE_PER_GAS = 200n * GWEI;
 const RECEIPT_TIMEOUT_MS = 30_000;
 
 /** A client of one node: reads, raw transactions and anvil's methods. */
-export type EvmClient = ReturnType<typeof createEvmClient>;
+export type EvmClient = Client<
+  HttpTransport,
+  Chain,
+  undefined,
+  TestRpcSchema<"anvil">,
+  TestActions & PublicActions<HttpTransport, Chain>
+>;
 
 /** Creates a client for the node of a chain. */
 export function createEvmClient(
   spec: Pick<ChainSpec, "evmChainId"> & { name: string },
   rpcUrl: string,
-) {
+): EvmClient {
   const chain = defineChain({
     id: spec.evmChainId,
     name: spec.name,

@@ -36,28 +36,31 @@ import type { SandboxKeys } from "./keys.ts";
 import { deriveSolanaAccounts, toBytes32 } from "./solana/accounts.ts";
 import { SOLANA_TOKENS } from "./solana/genesis.ts";
 import { SOLANA_SPEC } from "./solana/spec.ts";
-import { POOL_FEE } from "./uniswap.ts";
+import { POOL_FEE, SWAP_LIMITS, swapCapOf } from "./uniswap.ts";
 
 export type ChainPlan = Omit<ChainDeployment, "startBlock"> & { readonly noncesSkipped: number };
 
 export interface Context {
   readonly keys: SandboxKeys;
   readonly delaySeconds: number;
+  readonly payoutWindowSeconds: number;
   readonly factory: Address;
   readonly factoryInitCode: Hex;
   readonly plan: Readonly<Record<ChainName, ChainPlan>>;
 }
 
-export function escrowInitCode(chain: ChainSpec, { keys, factory }: Context): Hex {
-  const treasury = keys.treasury.account.address;
+export function escrowInitCode(chain: ChainSpec, { factory }: Context): Hex {
   return encodeDeployData({
     abi: escrowAbi,
     bytecode: escrowBytecode,
-    args: [factory, chain.chainId, BigInt(chain.evmChainId), treasury],
+    args: [factory, chain.chainId, BigInt(chain.evmChainId)],
   });
 }
 
-export function deliveryInitCode(chain: ChainSpec, { keys, factory, delaySeconds }: Context): Hex {
+export function deliveryInitCode(
+  chain: ChainSpec,
+  { keys, factory, delaySeconds, payoutWindowSeconds }: Context,
+): Hex {
   return encodeDeployData({
     abi: deliveryAbi,
     bytecode: deliveryBytecode,
@@ -67,12 +70,16 @@ export function deliveryInitCode(chain: ChainSpec, { keys, factory, delaySeconds
       BigInt(delaySeconds),
       factory,
       chain.chainId,
-      keys.treasury.account.address,
+      BigInt(payoutWindowSeconds),
     ],
   });
 }
 
-export function transferRouteInitCode(chain: ChainSpec, token: Address, { keys }: Context): Hex {
+export function transferRouteInitCode(
+  chain: ChainSpec,
+  token: Address,
+  { keys, factory }: Context,
+): Hex {
   return encodeDeployData({
     abi: transferRouteAbi,
     bytecode: transferRouteBytecode,
@@ -80,6 +87,7 @@ export function transferRouteInitCode(chain: ChainSpec, token: Address, { keys }
       {
         evmChainId: BigInt(chain.evmChainId),
         bridgeId: chain.chainId,
+        factory,
         token,
         feeRecipient: keys.feeRecipient.account.address,
       },
@@ -111,7 +119,7 @@ export function messengerInitCode(chain: ChainSpec, { keys, plan }: Context): He
   });
 }
 
-export function cctpRouteInitCode(chain: ChainSpec, { keys, plan }: Context): Hex {
+export function cctpRouteInitCode(chain: ChainSpec, { keys, factory, plan }: Context): Hex {
   const here = plan[chain.name];
   const other = otherOf(chain);
   return encodeDeployData({
@@ -120,6 +128,7 @@ export function cctpRouteInitCode(chain: ChainSpec, { keys, plan }: Context): He
     args: [
       {
         evmChainId: BigInt(chain.evmChainId),
+        factory,
         token: here.token,
         messenger: here.messenger,
         destChain: other.chainId,
@@ -159,6 +168,7 @@ export function swapRouteInitCode(
         decimalsOut: decimalsOf(to),
         poolFee: POOL_FEE,
         feeRecipient: keys.feeRecipient.account.address,
+        limits: { ...SWAP_LIMITS, perDay: swapCapOf(from) },
       },
     ],
   });
@@ -190,6 +200,7 @@ export function swapCctpRouteInitCode(
         destToken: pad(plan[other.name].token),
         destDomain: other.domain,
         feeRecipient: keys.feeRecipient.account.address,
+        limits: { ...SWAP_LIMITS, perDay: swapCapOf("native") },
       },
     ],
   });

@@ -18,7 +18,7 @@ test("loadKeys writes each key to a separate file that only its owner can read",
   loadKeys(dir);
   loadPepper(dir);
   const files = readdirSync(dir);
-  expect(files).toHaveLength(23);
+  expect(files).toHaveLength(24);
   expect(files.filter((file) => (statSync(join(dir, file)).mode & 0o777) !== 0o600)).toEqual([]);
   expect(statSync(dir).mode & 0o777).toBe(0o700);
 });

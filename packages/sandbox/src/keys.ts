@@ -35,6 +35,8 @@ export interface SandboxKeys {
   readonly treasury: Key;
   readonly feeRecipient: Key;
   readonly attestor: Key;
+  /** Listed from the start and used by nobody, until the attestor's key is lost. */
+  readonly coldAttestor: Key;
   /** Keys of the stand-ins for Circle's attesters. Both must sign. */
   readonly attesters: readonly Key[];
   /** Mints the token. */
@@ -62,6 +64,7 @@ export function loadKeys(dir: string): SandboxKeys {
     treasury: key("treasury"),
     feeRecipient: key("fee-recipient"),
     attestor: key("attestor"),
+    coldAttestor: key("cold-attestor"),
     attesters: [key("cctp-attester-1"), key("cctp-attester-2")],
     faucet: key("faucet"),
     solanaSeed: key("solana-seed"),

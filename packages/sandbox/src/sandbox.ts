@@ -74,8 +74,17 @@ export interface Sandbox {
   stop(options?: { readonly keepNodes?: boolean }): Promise<void>;
 }
 
+const NODE_MIN = 22;
+
+function assertNode(): void {
+  const { node } = process.versions;
+  if (Number.parseInt(node, 10) >= NODE_MIN) return;
+  throw new SandboxError(`@sluice/sandbox needs Node ${NODE_MIN} or newer, this is v${node}`);
+}
+
 /** Starts a sandbox, or resumes the one of this state directory. If it fails, no process is left running. */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
+  assertNode();
   let service: RunningService | undefined;
   let attestations: BridgeAttestationService | undefined;
   let solanaSetup: Promise<SolanaSetup> | undefined;

@@ -1,5 +1,5 @@
 import { dirname, relative } from "node:path";
-import { fileURLToPath } from "node:url";
+import { createRequire } from "node:module";
 import { type Address, zeroAddress } from "viem";
 import { CHAIN_SPECS, NATIVE_DECIMALS, USDC } from "./chain-specs.ts";
 import type { SandboxChains } from "./chains.ts";
@@ -11,7 +11,7 @@ import { deriveSolanaAccounts, deriveSolanaTreasury } from "./solana/accounts.ts
 import { GENESIS_HASH, SOLANA_TOKENS } from "./solana/genesis.ts";
 import { SOL_INVENTORY, TOKEN_INVENTORY } from "./solana/service-accounts.ts";
 import { FIRST_SLOT, SOLANA_SPEC } from "./solana/spec.ts";
-import { POOL_FEE } from "./uniswap.ts";
+import { POOL_FEE, SWAP_CAPS, SWAP_LIMITS } from "./uniswap.ts";
 
 /** Fees and minimums of the sandbox. */
 export const SANDBOX_TERMS = {
@@ -58,7 +58,7 @@ export interface ServiceConfigOptions {
 }
 
 /** The JSON schema of the file, with which editors complete it. */
-const SCHEMA = fileURLToPath(new URL("../../service/sluice.schema.json", import.meta.url));
+const SCHEMA = createRequire(import.meta.url).resolve("@sluice/service/schema");
 
 /** Writes the service's configuration file and returns its path. It refers to secrets by file. */
 export function writeServiceConfig(options: ServiceConfigOptions): string {
@@ -79,6 +79,8 @@ export function writeServiceConfig(options: ServiceConfigOptions): string {
       perAddress: 100_000,
       wrongKeyPerAddress: 100_000,
       requestIndexPerKey: 100_000,
+      newAddressesPerKey: 100_000,
+      nodeRequestsPerKey: 100_000,
     },
     ...(options.corsOrigins && { corsOrigins: options.corsOrigins }),
     apiKeyPepper: { file: loadPepper(paths.keys) },
@@ -87,6 +89,9 @@ export function writeServiceConfig(options: ServiceConfigOptions): string {
     maxSlippageBps: SANDBOX_TERMS.maxSlippageBps,
     ...(options.payoutWindowSeconds && { payoutWindowSeconds: options.payoutWindowSeconds }),
     ...(options.attestationsUrl !== undefined && { cctp: { apiUrl: options.attestationsUrl } }),
+    // Nobody loses by these two, and they show what a policy does.
+    refunds: { belowMinimum: true, unlisted: true },
+    attestors: { cold: [keys.coldAttestor.account.address] },
     attestor: {
       key: { file: keys.attestor.path },
       rpcUrls: Object.fromEntries([
@@ -190,7 +195,7 @@ function describeSolana({
         token("WETH", SANDBOX_TERMS.nativePrice, SANDBOX_TERMS.minNativeDeposit),
       ],
       seed: { file: keys.solanaSeed.path },
-      attestors: [keys.attestor.account.address],
+      attestors: [keys.attestor.account.address, keys.coldAttestor.account.address],
       dailyCaps: {
         [SOLANA_SPEC.name.toUpperCase()]: String(SOL_INVENTORY),
         USDC: String(TOKEN_INVENTORY),
@@ -261,6 +266,13 @@ const COIN = {
   price: { static: SANDBOX_TERMS.nativePrice },
 } as const;
 
+/** Returns the limits that the routes from an asset through the pool were deployed with. */
+const limitsOf = (asset: keyof typeof SWAP_CAPS) => ({
+  dailyCap: SWAP_CAPS[asset],
+  averagingSeconds: SWAP_LIMITS.window,
+  toleranceBps: SWAP_LIMITS.toleranceBps,
+});
+
 function listRoutes({
   deployment,
   attestationsUrl,
@@ -281,6 +293,7 @@ function listRoutes({
       ...onChain(token, contract),
       destToken,
       poolFee: POOL_FEE,
+      ...limitsOf(token === zeroAddress ? "native" : "usdc"),
     });
     const toOther = (token: Address, destToken: Address, contract: Address) => ({
       kind: "SWIFT",
@@ -300,6 +313,7 @@ function listRoutes({
               kind: "FAST_MCTP",
               bridgeToken: here.token,
               poolFee: POOL_FEE,
+              ...limitsOf("native"),
             },
           ];
     return [

@@ -5,8 +5,8 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, openSync, readFileSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { SandboxError } from "./errors.ts";
 import { asRecord } from "./json-file.ts";
@@ -21,7 +21,7 @@ import {
 import { statePaths } from "./state-paths.ts";
 
 /** The service's command line. A path, not an import: the sandbox uses the service only as a user does. */
-const SERVICE_MAIN = fileURLToPath(new URL("../../service/src/main.ts", import.meta.url));
+const SERVICE_MAIN = createRequire(import.meta.url).resolve("@sluice/service/main");
 const STOP_GRACE_MS = 20_000;
 
 /** Options of `startService`. */
@@ -62,7 +62,7 @@ export interface RunningService {
 export async function startService(options: ServiceOptions): Promise<RunningService> {
   const paths = statePaths(options.stateDir);
   await stopLeftoverService(options.stateDir);
-  const log = openSync(paths.serviceLog, "a");
+  const log = openSync(paths.serviceLog, "a", 0o600);
   const child = spawn(
     process.execPath,
     [

@@ -8,6 +8,8 @@ import {
   concatHex,
   encodeAbiParameters,
   encodeFunctionData,
+  getContractAddress,
+  keccak256,
   type Hex,
   isHex,
   parseAbi,
@@ -31,6 +33,23 @@ const NATIVE_PRICE = 3000n;
 export const POOL_NATIVE = parseEther("100000");
 export const POOL_USDC = parseUnits("300000000", USDC.decimals);
 
+/**
+ * Price band of the swap routes. Averaged over a second, so that a new sandbox and tests that move the price need not wait;
+ * a real chain takes minutes.
+ */
+export const SWAP_LIMITS = { window: 1, toleranceBps: 300 } as const;
+
+/** Daily caps of each swap route, in whole units: far above the volume of a sandbox. */
+export const SWAP_CAPS = { usdc: "10000000", native: "10000" } as const;
+
+/** Returns the daily cap of swaps from an asset, in base units. */
+export function swapCapOf(asset: keyof typeof SWAP_CAPS): bigint {
+  return parseUnits(SWAP_CAPS[asset], asset === "usdc" ? USDC.decimals : NATIVE_DECIMALS);
+}
+
+/** Prices that the pool remembers, one per block with a trade. */
+const OBSERVATIONS = 100;
+
 /** Upper end of the full range, a multiple of the tick spacing. */
 const TICK_MAX = 887_270;
 
@@ -40,6 +59,7 @@ const NO_DEADLINE = 2n ** 64n;
 const positionsAbi = parseAbi([
   "function createAndInitializePoolIfNecessary(address token0, address token1, uint24 fee, uint160 sqrtPriceX96) payable returns (address pool)",
   "struct Mint { address token0; address token1; uint24 fee; int24 tickLower; int24 tickUpper; uint256 amount0Desired; uint256 amount1Desired; uint256 amount0Min; uint256 amount1Min; address recipient; uint256 deadline; }",
+  "function increaseObservationCardinalityNext(uint16 next)",
   "function mint(Mint params) payable returns (uint256 tokenId, uint128 liquidity, uint256 amount0, uint256 amount1)",
 ]);
 const approveAbi = parseAbi(["function approve(address spender, uint256 amount) returns (bool)"]);
@@ -98,29 +118,56 @@ export function uniswapInitCodes(
   };
 }
 
-/** Returns the calls that create the pool and add liquidity, sent by an account that has the coin and the token. */
-export function poolCalls(
-  at: UniswapContracts & { readonly token: Address },
-  provider: Address,
-): readonly Call[] {
-  const isTokenFirst = at.token.toLowerCase() < at.weth.toLowerCase();
-  const pick = <T>(ofToken: T, ofCoin: T): readonly [T, T] =>
-    isTokenFirst ? [ofToken, ofCoin] : [ofCoin, ofToken];
-  const [token0, token1] = pick(at.token, at.weth);
-  const [amount0Desired, amount1Desired] = pick(POOL_USDC, POOL_NATIVE);
-  const [value0, value1] = pick(
+/** Contracts that the pool depends on. */
+type PoolParts = UniswapContracts & { readonly token: Address };
+
+const toCall = (label: string, to: Address, data: Hex): Call => ({
+  label,
+  to,
+  data,
+  gas: MINE_GAS,
+});
+
+/** Returns two values in the order of the pool's tokens. */
+function inPoolOrder<T>(at: PoolParts, ofToken: T, ofCoin: T): readonly [T, T] {
+  return at.token.toLowerCase() < at.weth.toLowerCase() ? [ofToken, ofCoin] : [ofCoin, ofToken];
+}
+
+/** Returns the data with which the position manager creates the pool, before the token has code. */
+export function poolCreationData(at: PoolParts): Hex {
+  const [token0, token1] = inPoolOrder(at, at.token, at.weth);
+  const [value0, value1] = inPoolOrder(
+    at,
     NATIVE_PRICE * 10n ** BigInt(USDC.decimals),
     10n ** BigInt(NATIVE_DECIMALS),
   );
-  const call = (label: string, to: Address, data: Hex): Call => ({
-    label,
-    to,
-    data,
-    gas: MINE_GAS,
+  return encodeFunctionData({
+    abi: positionsAbi,
+    functionName: "createAndInitializePoolIfNecessary",
+    args: [token0, token1, POOL_FEE, sqrt((value1 << 192n) / value0)],
   });
+}
+
+/** Returns the calls that fill the pool, sent by an account that has the coin and the token. */
+export function poolCalls(at: PoolParts, provider: Address): readonly Call[] {
+  const [token0, token1] = inPoolOrder(at, at.token, at.weth);
+  const [amount0Desired, amount1Desired] = inPoolOrder(at, POOL_USDC, POOL_NATIVE);
+  const position = {
+    token0,
+    token1,
+    fee: POOL_FEE,
+    tickLower: -TICK_MAX,
+    tickUpper: TICK_MAX,
+    amount0Desired,
+    amount1Desired,
+    amount0Min: 0n,
+    amount1Min: 0n,
+    recipient: provider,
+    deadline: NO_DEADLINE,
+  };
   const abi = positionsAbi;
   return [
-    call(
+    toCall(
       "token.approve",
       at.token,
       encodeFunctionData({
@@ -129,42 +176,41 @@ export function poolCalls(
         args: [at.positionManager, POOL_USDC],
       }),
     ),
-    call(
-      "pool creation",
-      at.positionManager,
-      encodeFunctionData({
-        abi,
-        functionName: "createAndInitializePoolIfNecessary",
-        args: [token0, token1, POOL_FEE, sqrt((value1 << 192n) / value0)],
-      }),
-    ),
     {
-      ...call(
+      ...toCall(
         "pool liquidity",
         at.positionManager,
-        encodeFunctionData({
-          abi,
-          functionName: "mint",
-          args: [
-            {
-              token0,
-              token1,
-              fee: POOL_FEE,
-              tickLower: -TICK_MAX,
-              tickUpper: TICK_MAX,
-              amount0Desired,
-              amount1Desired,
-              amount0Min: 0n,
-              amount1Min: 0n,
-              recipient: provider,
-              deadline: NO_DEADLINE,
-            },
-          ],
-        }),
+        encodeFunctionData({ abi, functionName: "mint", args: [position] }),
       ),
       value: POOL_NATIVE,
     },
+    toCall(
+      "pool memory",
+      addressOfPool(at),
+      encodeFunctionData({
+        abi,
+        functionName: "increaseObservationCardinalityNext",
+        args: [OBSERVATIONS],
+      }),
+    ),
   ];
+}
+
+function addressOfPool(at: PoolParts): Address {
+  const [token0, token1] = inPoolOrder(at, at.token, at.weth);
+  const key = encodeAbiParameters(parseAbiParameters("address, address, uint24"), [
+    token0,
+    token1,
+    POOL_FEE,
+  ]);
+  return getContractAddress({
+    opcode: "CREATE2",
+    from: at.uniswapFactory,
+    salt: keccak256(key),
+    bytecode: readArtifact(
+      "@uniswap/v3-core/artifacts/contracts/UniswapV3Pool.sol/UniswapV3Pool.json",
+    ),
+  });
 }
 
 /** Returns the integer square root, rounded down. */
@@ -177,9 +223,11 @@ function sqrt(value: bigint): bigint {
   }
 }
 
-function readBytecode(name: keyof UniswapContracts): Hex {
-  const artifact: unknown = createRequire(import.meta.url)(ARTIFACTS[name]);
+const readBytecode = (name: keyof UniswapContracts): Hex => readArtifact(ARTIFACTS[name]);
+
+function readArtifact(path: string): Hex {
+  const artifact: unknown = createRequire(import.meta.url)(path);
   const bytecode = asRecord(artifact)?.["bytecode"];
   if (isHex(bytecode)) return bytecode;
-  throw new SandboxError(`${ARTIFACTS[name]} has no bytecode: run npm ci`);
+  throw new SandboxError(`${path} has no bytecode: run npm ci`);
 }

@@ -32,6 +32,7 @@ from the profile; each can be overridden, and "none" removes one.
   --stall P             probability that a request is never answered
   --reorg P             probability that a reorg begins before an answer
   --reorg-depth BLOCKS  blocks that a reorg changes at most (default 2)
+  --rate-errors P       probability of a refusal for the rate, whatever the rate
   --html-errors P       probability of an HTTP error with an HTML page
   --gzip                compress answers for clients that accept it
   --ws-silent           WebSockets stay open without notifications
@@ -93,6 +94,7 @@ function parseOptions(args: readonly string[]) {
         stall: text,
         reorg: text,
         "reorg-depth": text,
+        "rate-errors": text,
         "html-errors": text,
         gzip: flag,
         "ws-silent": flag,
@@ -120,6 +122,7 @@ function parseNumbers(values: Values): Partial<ProviderOptions> {
     ...parseProbability("drop", "drop", values.drop),
     ...parseProbability("stall", "stall", values.stall),
     ...parseProbability("reorg", "reorg", values.reorg),
+    ...parseProbability("rateErrors", "rate-errors", values["rate-errors"]),
     ...parseProbability("htmlErrors", "html-errors", values["html-errors"]),
     ...parseLimit("ratePerSecond", "rate", values.rate),
     ...parseLimit("retryAfterSeconds", "retry-after", values["retry-after"]),

@@ -11,10 +11,10 @@ interface Block {
   readonly parentHash: string;
 }
 
-/** A chain of 100 blocks a second whose blocks are final after ten, behind a provider that often makes reorgs. */
+/** A chain of 20 blocks a second whose blocks are final after ten, behind a provider that often makes reorgs. */
 async function start(seed: number) {
   const chain = await startSyntheticChain({
-    blocksPerSecond: 100,
+    blocksPerSecond: 20,
     finalDepth: 10,
     transactionsPerBlock: 1,
     transfersPerBlock: 1,
@@ -51,12 +51,11 @@ test("final blocks never change, and blocks that are not final do", async () => 
     if (block === null) return;
     newest.set(block.number, (newest.get(block.number) ?? new Set()).add(block.hash));
   };
-  for (let round = 0; round < 40; round += 1) {
+  // Until all has been seen, however slow the machine; the limit of the test's time ends it otherwise.
+  const changed = () => [...newest.values()].some((hashes) => hashes.size > 1);
+  while (finals.size <= 10 || !changed() || provider.stats().reorgs <= 5) {
     await Promise.all(Array.from({ length: 4 }, look));
   }
-  expect(finals.size).toBeGreaterThan(10);
-  expect([...newest.values()].some((hashes) => hashes.size > 1)).toBe(true);
-  expect(provider.stats().reorgs).toBeGreaterThan(5);
   expect(provider.stats().nodeFailures).toBe(0);
 });
 

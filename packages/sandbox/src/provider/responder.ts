@@ -56,6 +56,7 @@ interface Fate {
   readonly dropsBefore: boolean;
   readonly dropsAfter: boolean;
   readonly stalls: boolean;
+  readonly isRateError: boolean;
   readonly html: boolean;
   readonly htmlPage: number;
   readonly replica: number;
@@ -68,13 +69,15 @@ export function createResponder(parts: Parts): Responder {
   let spent = 0;
 
   function drawFate(): Fate {
-    const { drop, stall, htmlErrors, replicas } = settings();
+    const { drop, stall, rateErrors, htmlErrors, replicas } = settings();
     const drops = random.happens(drop);
     const before = random.happens(0.5);
     return {
       dropsBefore: drops && before,
       dropsAfter: drops && !before,
       stalls: random.happens(stall),
+      // Without the fault nothing is drawn, so that the other choices of a seed stay the same.
+      isRateError: rateErrors > 0 && random.happens(rateErrors),
       html: random.happens(htmlErrors),
       htmlPage: random.below(HTML_ERRORS.length),
       replica: random.below(Math.max(1, replicas)),
@@ -100,7 +103,9 @@ export function createResponder(parts: Parts): Responder {
     }
     for (const call of message.calls) counter.count(call);
     spent += message.calls.length;
-    const refused = refuseMessage(parts, message, spent);
+    const refused = fate.isRateError
+      ? refuseRate(parts, message)
+      : refuseMessage(parts, message, spent);
     await wait(fate.halfTripMs);
     if (fate.dropsBefore) return drop();
     if (fate.stalls) {
@@ -189,9 +194,16 @@ function refuseMessage(parts: Parts, { batch, calls }: Message, spent: number): 
       retryAfterSeconds: null,
     });
   }
-  if (rate.take(calls.length)) return undefined;
-  const refused = refuse(words.rate, rateValues(settings));
-  return refuseAll(counter, refused, wholeIds, { array: false, retryAfterSeconds });
+  return rate.take(calls.length) ? undefined : refuseRate(parts, { batch, calls });
+}
+
+/** Refuses a whole message for the rate of requests. */
+function refuseRate({ counter, settings: read }: Parts, { batch, calls }: Message): Reply {
+  const settings = read();
+  const { retryAfterSeconds } = settings;
+  const refused = refuse(profileOf(settings.profile).words.rate, rateValues(settings));
+  const ids = batch ? [null] : calls.map(({ id }) => id);
+  return refuseAll(counter, refused, ids, { array: false, retryAfterSeconds });
 }
 
 function rateValues({ ratePerSecond, retryAfterSeconds }: ProviderSettings) {

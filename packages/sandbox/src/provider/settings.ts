@@ -30,6 +30,8 @@ export interface ProviderSettings extends Limits {
   readonly reorg: number;
   /** Blocks that a reorg changes at most; never a final one. */
   readonly reorgDepth: number;
+  /** Probability that a request is refused for its rate, whatever the rate. */
+  readonly rateErrors: number;
   /** Probability of an HTTP error with an HTML page. */
   readonly htmlErrors: number;
   /** Whether answers are compressed for clients that accept it. */
@@ -50,6 +52,7 @@ const FAULTS_OFF = {
   stall: 0,
   reorg: 0,
   reorgDepth: 2,
+  rateErrors: 0,
   htmlErrors: 0,
   gzip: false,
   wsSilent: false,
@@ -78,6 +81,7 @@ const NUMBERS = [
   "stall",
   "reorg",
   "reorgDepth",
+  "rateErrors",
   "htmlErrors",
 ] as const;
 const LIMITS = [

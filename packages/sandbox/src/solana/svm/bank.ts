@@ -46,7 +46,7 @@ export interface InnerInstructions {
 }
 
 /** Return data of a program. */
-interface ReturnData {
+export interface ReturnData {
   readonly programId: Address;
   readonly data: readonly [string, "base64"];
 }

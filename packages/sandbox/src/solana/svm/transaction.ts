@@ -86,7 +86,9 @@ export function decodeTransaction(bytes: Uint8Array): DecodedTransaction {
 }
 
 /** Decodes the message of a transaction. Throws if the bytes are malformed. */
-export function decodeMessage(bytes: Transaction["messageBytes"] | Uint8Array) {
+export function decodeMessage(
+  bytes: Transaction["messageBytes"] | Uint8Array,
+): Omit<DecodedTransaction, "bytes" | "transaction" | "signature" | "signatures"> {
   const message = getCompiledTransactionMessageDecoder().decode(bytes);
   const { header, staticAccounts, version } = message;
   const isV1 = "instructionHeaders" in message;

@@ -1,6 +1,13 @@
 /** A PostgreSQL user of the attestor's machine, on real connections as that user. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
+import { toEvmAddress, toHex32 } from "../core/hex.ts";
+import { ATTESTATION_KINDS } from "../routes/swift/attestation-requests.ts";
+import {
+  answerAttestation,
+  listOpenRequests,
+  rescheduleRequest,
+} from "../routes/swift/attestations.ts";
 import { grantAttestorUser, isAttestorUser, listWrongRights } from "./attestor-user.ts";
 import { claimRoles } from "./instance.ts";
 import { assertMigrated } from "./migrate.ts";
@@ -9,6 +16,10 @@ import { type OpenDatabase, openDatabase } from "./pool.ts";
 
 // A view of a join cannot be written by anybody.
 const TABLES = Object.keys(TABLE_OWNERS).filter((name) => name !== "open_refunds");
+
+const DELIVERY_ID = toHex32(`0x${"01".repeat(32)}`);
+const ID = `price:${DELIVERY_ID}:1` as const;
+const ADDRESS = toEvmAddress(`0x${"ad".repeat(20)}`);
 
 let database: TestDatabase;
 let user: string;
@@ -21,8 +32,8 @@ beforeAll(async () => {
   await grantAttestorUser(database.db, user);
   attestor = await openAs(user);
   await database.pool.query(
-    `insert into attestations (id, kind, delivery_id, request, deadline, next_check_at)
-     values ('price:0x01:1', 'price', '0x01', '{}', 9, now())`,
+    `insert into attestations (id, kind, delivery_id, request, deadline)
+     values ('${ID}', 'price', '${DELIVERY_ID}', '{}', 9)`,
   );
 });
 afterAll(async () => {
@@ -56,7 +67,7 @@ async function listAllowed(statements: readonly (readonly [string, string])[]): 
 
 async function columnsOf(table: string): Promise<string[]> {
   const { rows } = await database.pool.query<{ name: string }>(
-    "select attname as name from pg_attribute where attrelid = $1::regclass and attnum > 0",
+    "select attname as name from pg_attribute where attrelid = $1::regclass and attnum > 0 and not attisdropped",
     [table],
   );
   return rows.map(({ name }) => name);
@@ -64,26 +75,67 @@ async function columnsOf(table: string): Promise<string[]> {
 
 describe("the attestor's database user", () => {
   test("reads a request and writes its answer [T121]", async () => {
-    const { rowCount } = await attestor.pool.query(
-      `update attestations set rate = 7, signature = '0x51', signer = '0xad', answered_at = now()
-       where id = 'price:0x01:1' and signature is null and refusal is null`,
+    await rescheduleRequest(attestor.db, ID, { attestor: ADDRESS, atMs: 0 });
+    const due = { attestor: ADDRESS, kinds: ATTESTATION_KINDS, nowMs: 0 };
+    const [open] = await listOpenRequests(attestor.db, { ...due, limit: 9 });
+    expect(open?.id).toBe(ID);
+    const answer = { attestor: ADDRESS, nowMs: 1, signature: "0x51", refusal: null } as const;
+    await answerAttestation(attestor.db, ID, answer);
+    await answerAttestation(attestor.db, ID, { ...answer, signature: "0x52" });
+    const { rows } = await database.pool.query(
+      "select signature, written_by from attestation_answers",
     );
-    expect(rowCount).toBe(1);
-    const { rows } = await database.pool.query("select signature from attestations");
-    expect(rows).toEqual([{ signature: "0x51" }]);
+    expect(rows).toEqual([{ signature: "0x51", written_by: user }]);
+  });
+
+  test("neither sees nor changes another attestor's answer, nor takes its place [T121]", async () => {
+    const other = `${user}_other`;
+    await database.pool.query(`create user ${other}`);
+    await grantAttestorUser(database.db, other);
+    const second = await openAs(other);
+    try {
+      const forged = { attestor: ADDRESS, nowMs: 1, signature: null, refusal: "mine" } as const;
+      await answerAttestation(second.db, ID, forged);
+      const own = await second.pool.query("select refusal from attestation_answers");
+      expect(own.rows).toEqual([{ refusal: "mine" }]);
+      const { rowCount } = await second.pool.query("update attestation_answers set refusal = 'no'");
+      expect(rowCount).toBe(1);
+      await expect(
+        second.pool.query(
+          `insert into attestation_answers (attestation_id, attestor, written_by, next_check_at)
+           values ('${ID}', '0xad', '${user}', now())`,
+        ),
+      ).rejects.toMatchObject(DENIED);
+      const { rows } = await database.pool.query(
+        "select signature, written_by from attestation_answers order by written_by",
+      );
+      expect(rows).toEqual([
+        { signature: "0x51", written_by: user },
+        { signature: null, written_by: other },
+      ]);
+      // Each attestor's role is its own.
+      const claims = [attestor, second].map(({ pool }) => claimRoles(pool, ["attestor"]));
+      for (const claim of await Promise.all(claims)) await claim.release();
+    } finally {
+      await second.close();
+      await database.pool.query(`drop owned by ${other}; drop role ${other}`);
+    }
   });
 
   test("starts the role: schema, claim and halted chains", async () => {
     await assertMigrated(attestor.db);
-    expect(await isAttestorUser(attestor.db, user)).toBe(true);
-    expect(await isAttestorUser(database.db, user)).toBe(false);
+    expect(await isAttestorUser(attestor.db, [user])).toBe(true);
+    expect(await isAttestorUser(database.db, [user])).toBe(false);
     await attestor.pool.query("select 1 from breaches where ended_at is null");
     await (await claimRoles(attestor.pool, ["attestor"])).release();
   });
 
   test.each(TABLES)("inserts, deletes and truncates nothing in %s [T121]", async (table) => {
+    // Its own answers it may insert, but not in the name of another user.
+    const row =
+      table === "attestation_answers" ? "(written_by) values ('nobody')" : "default values";
     for (const statement of [
-      `insert into ${table} default values`,
+      `insert into ${table} ${row}`,
       `delete from ${table}`,
       `truncate ${table} cascade`,
       `create trigger mine before insert on ${table} execute function refuse_ledger_change()`,
@@ -98,15 +150,15 @@ describe("the attestor's database user", () => {
     const updatable = await listAllowed(
       columns.map((column) => [column, `update ${table} set ${column} = default where false`]),
     );
-    const answers = ["answered_at", "next_check_at", "rate", "refusal", "signature", "signer"];
-    expect(updatable.sort()).toEqual(table === "attestations" ? answers : []);
+    const answers = ["answered_at", "next_check_at", "refusal", "signature"];
+    expect(updatable.sort()).toEqual(table === "attestation_answers" ? answers : []);
   });
 
   test("reads no table beyond requests and breaches [T121]", async () => {
     const readable = await listAllowed(
       TABLES.map((table) => [table, `select 1 from ${table} limit 1`]),
     );
-    expect(readable.sort()).toEqual(["attestations", "breaches"]);
+    expect(readable.sort()).toEqual(["attestation_answers", "attestations", "breaches"]);
   });
 
   test("creates no function that other users' statements could call", async () => {

@@ -1,23 +1,29 @@
 /**
- * The database user of the attestor's machine. It answers requests for attestations and can change nothing else, so that
- * a thief of that machine reaches neither the intents that lanes sign nor the amounts that deliveries pay.
+ * The database user of an attestor's machine. It answers requests for attestations in rows of its own and can change
+ * nothing else, so that a thief of that machine reaches neither the intents that lanes sign, nor the amounts that
+ * deliveries pay, nor the answers of other attestors. A policy of the table hides those.
  */
 import { sql } from "kysely";
 import { OperatingError } from "../core/errors.ts";
 import type { Db } from "./schema.ts";
 
-/** Columns of `attestations` that hold an answer. A request itself is the settler's. */
-const ANSWER_COLUMNS = [
-  "rate",
-  "signature",
-  "refusal",
-  "signer",
-  "answered_at",
-  "next_check_at",
-] as const;
+/** Columns of `attestation_answers` that an answer changes. */
+const ANSWER_COLUMNS = ["signature", "refusal", "answered_at", "next_check_at"] as const;
 
-/** Tables that the attestor reads: requests, halted chains, and whether the schema is current. */
-const READ_TABLES = ["attestations", "breaches", "kysely_migration", "kysely_migration_lock"];
+/** Columns that an answer is inserted with; the database itself notes who wrote it. */
+const INSERT_COLUMNS = ["attestation_id", "attestor", ...ANSWER_COLUMNS] as const;
+
+/**
+ * Tables that the attestor reads: requests, its answers and halted chains. Processes of the first release also read which
+ * migrations it has.
+ */
+const READ_TABLES = [
+  "attestations",
+  "attestation_answers",
+  "breaches",
+  "kysely_migration",
+  "kysely_migration_lock",
+];
 
 const NO_USER = "does not exist";
 
@@ -27,10 +33,26 @@ const NAMED_MAX = 5;
 /** Class of the transaction-level lock under which grants are made: PostgreSQL refuses concurrent ones. */
 const LOCK_CLASS = 12;
 
-/** Returns whether this connection is the attestor's. */
-export async function isAttestorUser(db: Db, user: string): Promise<boolean> {
+/** Returns whether this connection is an attestor's. */
+export async function isAttestorUser(db: Db, users: readonly string[]): Promise<boolean> {
+  if (users.length === 0) return false;
   const { rows } = await sql<{ me: string }>`select current_user as me`.execute(db);
-  return rows[0]?.me === user;
+  return users.some((user) => user === rows[0]?.me);
+}
+
+/**
+ * Checks that this connection's user, an attestor's, has its rights.
+ * @throws OperatingError CONFIG_MISSING with the command that grants them.
+ */
+export async function assertMayAnswer(db: Db): Promise<void> {
+  const { rows } = await sql<{ me: string }>`select current_user as me`.execute(db);
+  const me = rows[0]?.me ?? "";
+  const lacks = (await listWrongRights(db, me)).filter((phrase) => phrase.startsWith("may not "));
+  if (lacks.length === 0) return;
+  throw new OperatingError(
+    "CONFIG_MISSING",
+    `attestor.databaseUser: ${me} ${lacks.slice(0, NAMED_MAX).join(", ")}. Run \`sluice migrate\` as the owner of the tables.`,
+  );
 }
 
 /**
@@ -53,14 +75,14 @@ export async function grantAttestorUser(db: Db, user: string): Promise<void> {
     const [place] = rows;
     if (!place) throw new TypeError("expected the schema of the connection");
     const [to, schema] = [sql.id(user), sql.id(place.schema)];
-    const answers = sql.join(ANSWER_COLUMNS.map((column) => sql.id(column)));
-    const read = sql.join(READ_TABLES.map((table) => sql.id(table)));
+    const idsOf = (columns: readonly string[]) => sql.join(columns.map((name) => sql.id(name)));
     await sql`revoke all on all tables in schema ${schema} from ${to}`.execute(tx);
     await sql`revoke all on schema ${schema} from ${to}`.execute(tx);
     await sql`grant connect on database ${sql.id(place.database)} to ${to}`.execute(tx);
     await sql`grant usage on schema ${schema} to ${to}`.execute(tx);
-    await sql`grant select on ${read} to ${to}`.execute(tx);
-    await sql`grant update (${answers}) on attestations to ${to}`.execute(tx);
+    await sql`grant select on ${idsOf(READ_TABLES)} to ${to}`.execute(tx);
+    await sql`grant insert (${idsOf(INSERT_COLUMNS)}), update (${idsOf(ANSWER_COLUMNS)})
+      on attestation_answers to ${to}`.execute(tx);
   });
   const wrong = await listWrongRights(db, user);
   if (wrong.length > 0) {
@@ -92,15 +114,19 @@ export async function listWrongRights(db: Db, user: string): Promise<string[]> {
       where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p', 'v', 'm')
     ), columns as materialized (
       select oid, relname, attname,
-             relname = 'attestations' and attname in (${sql.join(ANSWER_COLUMNS)}) as is_answer
+             relname = 'attestation_answers' and attname in (${sql.join(ANSWER_COLUMNS)}) as is_answer,
+             relname = 'attestation_answers' and attname in (${sql.join(INSERT_COLUMNS)}) as is_new
       from tables join pg_attribute on attrelid = oid where attnum > 0 and not attisdropped
     )
     select 'may ' || wish || ' on ' || relname as phrase
       from tables, unnest(array['DELETE', 'TRUNCATE', 'REFERENCES', 'TRIGGER']) as wish
       where has_table_privilege(${user}, oid, wish)
     union all
-    select 'may INSERT into ' || relname from tables
-      where has_any_column_privilege(${user}, oid, 'INSERT')
+    select distinct 'may INSERT into ' || relname from columns
+      where not is_new and has_column_privilege(${user}, oid, attname, 'INSERT')
+    union all
+    select 'may not INSERT ' || relname || '.' || attname from columns
+      where is_new and not has_column_privilege(${user}, oid, attname, 'INSERT')
     union all
     select distinct 'may UPDATE ' || relname from columns
       where not is_answer and has_column_privilege(${user}, oid, attname, 'UPDATE')

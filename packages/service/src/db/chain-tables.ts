@@ -12,6 +12,19 @@ export interface ScannerBlocksTable {
 export interface ScannerFinalityTable {
   chain_id: number;
   number: bigint;
+  looked_again: bigint | null;
+}
+
+export interface ScannerOrdersTable {
+  id: Generated<bigint>;
+  chain_id: number;
+  kind: string;
+  from_block: Int8;
+  through_block: Int8;
+  next_block: Int8OrNull;
+  operator: string;
+  reason: string;
+  at: GeneratedStamp;
 }
 
 export interface BalanceRoundsTable {
@@ -90,6 +103,20 @@ export interface TransactionsTable {
   created_at: GeneratedStamp;
   gas_cost: NumericOrNull;
   retry_at: Generated<Stamp | null>;
+  integrator_id: Generated<string>;
+  solo: Generated<boolean>;
+  cancelled: Generated<boolean>;
+}
+
+export interface LaneActionsTable {
+  id: Generated<bigint>;
+  chain_id: number;
+  lane: string;
+  nonce: number;
+  action: string;
+  operator: string;
+  reason: string;
+  at: GeneratedStamp;
 }
 
 export interface AttemptsTable {
@@ -104,6 +131,9 @@ export interface AttemptsTable {
   created_at: Stamp;
   sent_at: Stamp | null;
   accepted: Generated<boolean>;
+  sends: Generated<number>;
+  outcome: Generated<string | null>;
+  cancels: Generated<boolean>;
 }
 
 export interface RpcBudgetsTable {

@@ -1,9 +1,11 @@
 /** Reads the facts that `sluice doctor` checks of a database. Changes nothing. */
 import type { Clock } from "../core/ports.ts";
 import { listWrongRights } from "./attestor-user.ts";
+import { readConnectionsMax } from "./connections.ts";
 import { isClaimed } from "./instance.ts";
 import { listMissingMigrations } from "./migrate.ts";
 import type { OpenDatabase } from "./pool.ts";
+import type { Db } from "./schema.ts";
 
 /** Server settings that protect committed transactions from loss. */
 export const DURABILITY_SETTINGS = ["fsync", "synchronous_commit", "full_page_writes"] as const;
@@ -13,13 +15,15 @@ export interface DatabaseFacts {
   readonly majorVersion: number;
   /** Values of the durability settings, such as `on`. */
   readonly durability: Readonly<Record<(typeof DURABILITY_SETTINGS)[number], string>>;
+  /** Connections that the server allows this service. */
+  readonly connectionsMax: number;
   /** Milliseconds by which the database's clock is ahead of this machine's; negative when it is behind. */
   readonly clockAheadMs: number;
   /** Names of the migrations that are not applied. */
   readonly missingMigrations: readonly string[];
   /** Whether a running service holds a role on it. */
   readonly isClaimed: boolean;
-  /** Differences of the rights of the attestor's user from those it needs; null if it has no user of its own. */
+  /** Differences of the rights of the attestors' users from those they need; null if none has a user of its own. */
   readonly attestorRights: readonly string[] | null;
 }
 
@@ -27,7 +31,7 @@ export interface DatabaseFacts {
 export async function inspectDatabase(
   { db, pool }: Pick<OpenDatabase, "db" | "pool">,
   clock: Clock,
-  attestorUser: string | undefined,
+  attestorUsers: readonly string[],
 ): Promise<DatabaseFacts> {
   const before = clock.now();
   const { rows } = await pool.query<{
@@ -50,9 +54,18 @@ export async function inspectDatabase(
   return {
     majorVersion: Math.floor(version / 10_000),
     durability,
+    connectionsMax: await readConnectionsMax(pool),
     clockAheadMs: Math.round(nowMs - (before + after) / 2),
     missingMigrations: await listMissingMigrations(db),
     isClaimed: await isClaimed(pool),
-    attestorRights: attestorUser === undefined ? null : await listWrongRights(db, attestorUser),
+    attestorRights: attestorUsers.length === 0 ? null : await listRights(db, attestorUsers),
   };
+}
+
+async function listRights(db: Db, users: readonly string[]): Promise<string[]> {
+  const rights: string[] = [];
+  for (const user of users) {
+    rights.push(...(await listWrongRights(db, user)).map((phrase) => `${user} ${phrase}`));
+  }
+  return rights;
 }

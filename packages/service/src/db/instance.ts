@@ -11,12 +11,14 @@ export interface InstanceClaim {
   release(): Promise<void>;
 }
 
-/** Class of the session-level locks; 7, 8, 10 and 11 are classes of transaction-level locks. */
+/** Class of the session-level locks; 7, 8, 10, 11 and 12 are classes of transaction-level locks. */
 const LOCK_CLASS = 9;
+/** Class of the attestors' locks: their key is the user, since each attestor has a user of its own. */
+const ATTESTOR_LOCK_CLASS = 13;
 /** Key of each exclusive role's lock. */
-const LOCK_KEYS = { scanner: 1, settler: 2, attestor: 3 } as const;
-export type ExclusiveRole = keyof typeof LOCK_KEYS;
-/** The roles that only one process may hold. */
+const LOCK_KEYS = { scanner: 1, settler: 2 } as const;
+export type ExclusiveRole = keyof typeof LOCK_KEYS | "attestor";
+/** The roles that only one process may hold; of the attestor, one process per database user. */
 export const EXCLUSIVE_ROLES: readonly ExclusiveRole[] = ["scanner", "settler", "attestor"];
 /** Wait for a lock: a killed process holds its lock until the server notices. */
 const PATIENCE_MS = 3_000;
@@ -103,9 +105,9 @@ export async function isClaimed(pool: pg.Pool): Promise<boolean> {
   // `objsubid` 2 marks a lock of two keys.
   const { rows } = await pool.query(
     `select 1 from pg_locks
-      where locktype = 'advisory' and classid = $1 and objsubid = 2 and granted
+      where locktype = 'advisory' and classid in ($1, $2) and objsubid = 2 and granted
         and database = (select oid from pg_database where datname = current_database())`,
-    [LOCK_CLASS],
+    [LOCK_CLASS, ATTESTOR_LOCK_CLASS],
   );
   return rows.length > 0;
 }
@@ -116,10 +118,16 @@ async function tryLock(
   roles: readonly ExclusiveRole[],
 ): Promise<ExclusiveRole | null> {
   for (const role of roles) {
-    const { rows } = await client.query<{ locked: boolean }>(
-      "select pg_try_advisory_lock($1, $2) as locked",
-      [LOCK_CLASS, LOCK_KEYS[role]],
-    );
+    const { rows } =
+      role === "attestor"
+        ? await client.query<{ locked: boolean }>(
+            "select pg_try_advisory_lock($1, hashtext(current_user)) as locked",
+            [ATTESTOR_LOCK_CLASS],
+          )
+        : await client.query<{ locked: boolean }>("select pg_try_advisory_lock($1, $2) as locked", [
+            LOCK_CLASS,
+            LOCK_KEYS[role],
+          ]);
     if (rows[0]?.locked === true) continue;
     await client.query("select pg_advisory_unlock_all()");
     return role;

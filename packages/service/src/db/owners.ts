@@ -22,38 +22,53 @@ export interface TableOwner {
 
 const ROUTE_AUDITS = ["routes/swift/audit", "routes/fast-mctp/audit"];
 /** Gauges, which count rows of several tables in one statement. */
+const LEFT = { "health/chain-left": "counts what is left of a chain before it is retired" };
 const GAUGES = { "health/rows": "counts rows for metrics" };
 
 export const TABLE_OWNERS: Readonly<Record<keyof Database, TableOwner>> = {
   integrators: {
     owner: "integrators",
     readers: {
+      "routes/swift/store":
+        "an integrator's share of the inventory counts where there is another one",
       addresses: "an address is issued on the integrator's terms, in one transaction with them",
       "settlements/operator": "the file of a settlement names the integrator",
     },
   },
+  rate_limits: { owner: "api" },
+  pauses: { owner: "settlements" },
+  screenings: { owner: "settlements" },
+  screening_records: { owner: "settlements" },
   api_keys: { owner: "integrators" },
   addresses: {
     owner: "addresses",
     readers: {
       "deposits/list": "a page of deposits shows the user of each address",
-      "settlements/list": "a page of swaps is filtered by user, and shows the recipient",
+      "settlements/list": "a page of swaps shows the user and the recipient",
+      ...LEFT,
     },
     proofs: ["ledger", ...ROUTE_AUDITS],
   },
+  chain_actions: { owner: "addresses" },
   scanner_blocks: { owner: "scanner", readers: GAUGES, proofs: ["ledger"] },
-  scanner_finality: { owner: "scanner", readers: GAUGES },
+  scanner_finality: { owner: "scanner", readers: GAUGES, proofs: ["ledger"] },
+  scanner_orders: { owner: "scanner" },
   balance_rounds: { owner: "scanner" },
   fresh_wallets: { owner: "addresses" },
   deposits: {
     owner: "deposits",
     readers: {
       "settlements/store/deposits": "the last deposit is found by its settlement's holding",
+      "settlements/screening": "the deposits that a sweep would take are joined with their answers",
     },
     proofs: ["ledger"],
   },
   outflows: { owner: "deposits", proofs: ["ledger"] },
-  settlements: { owner: "settlements", readers: GAUGES, proofs: ["ledger", ...ROUTE_AUDITS] },
+  settlements: {
+    owner: "settlements",
+    readers: { ...LEFT, ...GAUGES },
+    proofs: ["ledger", ...ROUTE_AUDITS],
+  },
   settlement_transitions: { owner: "settlements" },
   operator_actions: { owner: "settlements" },
   address_refunds: { owner: "settlements" },
@@ -61,20 +76,24 @@ export const TABLE_OWNERS: Readonly<Record<keyof Database, TableOwner>> = {
   lanes: { owner: "transactions", readers: GAUGES, proofs: ["ledger"] },
   transactions: {
     owner: "transactions",
-    readers: { "settlements/operator": "a refund is listed with its outcome", ...GAUGES },
+    readers: { "settlements/operator": "a refund is listed with its outcome", ...LEFT, ...GAUGES },
   },
+  lane_actions: { owner: "transactions" },
   attempts: {
     owner: "transactions",
     readers: { "settlements/operator": "a refund is listed with the hash signed last", ...GAUGES },
     proofs: ["ledger"],
   },
-  deliveries: { owner: "routes/swift" },
+  deliveries: { owner: "routes/swift", readers: LEFT },
+  payout_searches: { owner: "routes/swift" },
   inventory_reservations: { owner: "routes/swift", readers: GAUGES },
   attestations: { owner: "routes/swift" },
-  bridge_transfers: { owner: "routes/fast-mctp" },
+  attestation_answers: { owner: "routes/swift" },
+  bridge_transfers: { owner: "routes/fast-mctp", readers: LEFT },
   events: { owner: "events" },
-  ledger_lines: { owner: "ledger" },
+  ledger_lines: { owner: "ledger", readers: LEFT },
   breaches: { owner: "ledger", readers: GAUGES },
   audit_rounds: { owner: "ledger", readers: GAUGES },
   rpc_budgets: { owner: "db/rpc-budgets" },
+  schema_migrations: { owner: "db/migrate" },
 };

@@ -5,6 +5,8 @@
 import { Kysely, PostgresDialect } from "kysely";
 import pg from "pg";
 import { OperatingError } from "../core/errors.ts";
+import { assertSessionMode } from "./session-mode.ts";
+import { isStatementTimeout } from "./transient-errors.ts";
 import type { Secret } from "../core/secret.ts";
 import type { Database, Db } from "./schema.ts";
 
@@ -21,7 +23,18 @@ export interface OpenDatabase {
   close(): Promise<void>;
 }
 
-/** Statement timeout, so that one slow query cannot block the others. */
+/** An open pool that nothing has been asked of: its connections are made when they are needed. */
+export type OpenPool = OpenDatabase;
+
+export interface PoolOptions {
+  /** The most connections at a time. */
+  readonly max: number;
+  /** After this time the server ends a statement, so that one slow query cannot block the others. */
+  readonly statementTimeoutMs?: number | undefined;
+  /** Called with the text of each statement that was ended for its time. Values are placeholders in it. */
+  readonly onTimeout?: ((statement: string) => void) | undefined;
+}
+
 const STATEMENT_TIMEOUT_MS = 30_000;
 const CONNECT_TIMEOUT_MS = 10_000;
 /** The oldest PostgreSQL that the migrations run on. */
@@ -45,29 +58,47 @@ const types: pg.CustomTypesConfig = {
  */
 export async function openDatabase(
   address: DatabaseAddress,
-  options: { readonly max: number },
+  options: PoolOptions,
 ): Promise<OpenDatabase> {
-  let pool: pg.Pool | undefined;
+  let opened: OpenPool | undefined;
   try {
-    pool = createPool(address, options.max);
+    opened = openPool(address, options);
+    const { pool } = opened;
     const { rows } = await pool.query<{ version: string }>(
       "select current_setting('server_version_num') as version",
     );
     assertVersion(Number(rows[0]?.version));
+    if ("url" in address && options.max > 1) await assertSessionMode(() => pool.connect());
+    return opened;
   } catch (error) {
-    await pool?.end();
+    await opened?.close();
     throw error instanceof OperatingError ? error : unreachable(address, error);
   }
-  const open = pool;
+}
+
+/** Opens a pool without a connection, for a database that was checked. */
+export function openPool(address: DatabaseAddress, options: PoolOptions): OpenPool {
+  const pool = createPool(address, options);
+  const { onTimeout } = options;
   let closing: Promise<void> | undefined;
   return {
-    db: new Kysely<Database>({ dialect: new PostgresDialect({ pool: open }) }),
-    pool: open,
-    close: () => (closing ??= open.end()),
+    db: new Kysely<Database>({
+      dialect: new PostgresDialect({ pool }),
+      log(event) {
+        if (event.level === "error" && isStatementTimeout(event.error)) {
+          onTimeout?.(event.query.sql);
+        }
+      },
+    }),
+    pool,
+    close: () => (closing ??= pool.end()),
   };
 }
 
-function createPool(address: DatabaseAddress, max: number): pg.Pool {
+function createPool(
+  address: DatabaseAddress,
+  { max, statementTimeoutMs = STATEMENT_TIMEOUT_MS }: PoolOptions,
+): pg.Pool {
   const pool = new pg.Pool({
     ...toClientConfig(address),
     max,
@@ -77,7 +108,7 @@ function createPool(address: DatabaseAddress, max: number): pg.Pool {
     keepAlive: true,
     onConnect: (client) =>
       client.query(
-        `set time zone 'UTC'; set datestyle to 'ISO'; set statement_timeout to ${STATEMENT_TIMEOUT_MS}`,
+        `set time zone 'UTC'; set datestyle to 'ISO'; set statement_timeout to ${statementTimeoutMs}`,
       ),
   });
   // A broken connection fails its query, and the next query gets another connection. Without these listeners a restart

@@ -7,11 +7,13 @@ import type {
   BalanceRoundsTable,
   DepositsTable,
   FreshWalletsTable,
+  LaneActionsTable,
   LanesTable,
   OutflowsTable,
   RpcBudgetsTable,
   ScannerBlocksTable,
   ScannerFinalityTable,
+  ScannerOrdersTable,
   TransactionsTable,
 } from "./chain-tables.ts";
 import type {
@@ -33,6 +35,12 @@ export interface IntegratorsTable {
   max_fee_bps: number;
   max_slippage_bps: number;
   gas: string | null;
+  routes: Generated<string>;
+  unattended: Generated<boolean>;
+  queue_weight: Generated<number>;
+  addresses_max: Int8OrNull;
+  open_settlements_max: Int8OrNull;
+  addresses_issued: Generated<bigint>;
   created_at: GeneratedStamp;
 }
 
@@ -62,6 +70,12 @@ export interface AddressesTable {
   commitment: string;
   wallet: string;
   proof: string | null;
+  /** Root of `route_set`; zero without one. */
+  routes: Generated<string>;
+  flags: Generated<number>;
+  route_set: ColumnType<unknown, string | null, never>;
+  /** Whether there is a `route_set`; part of the unique key, in which null would equal nothing. */
+  fixed: Generated<boolean>;
   created_at: Stamp;
 }
 
@@ -69,6 +83,8 @@ export interface SettlementsTable {
   id: string;
   integrator_id: string;
   address_id: string;
+  /** Written by the database when the row is inserted. */
+  user_id: ColumnType<string | null, never, never>;
   chain_id: number;
   wallet: string;
   token: string;
@@ -81,6 +97,7 @@ export interface SettlementsTable {
   deploys_sent: Generated<number>;
   sweeps_sent: Generated<number>;
   planned_amount: NumericOrNull;
+  planned_up_to: Int8OrNull;
   swept_amount: NumericOrNull;
   min_out: NumericOrNull;
   swap_fee: NumericOrNull;
@@ -146,6 +163,10 @@ export interface BreachesTable {
   ended_at: Stamp | null;
   ended_by: string | null;
   end_reason: string | null;
+  verdict: string | null;
+  wallet: string | null;
+  token: string | null;
+  held_since: Stamp | null;
 }
 
 export interface AuditRoundsTable {
@@ -167,6 +188,8 @@ export interface DeliveriesTable {
   seq: Int8;
   locked_amount: Numeric;
   min_out: Numeric;
+  locked_at: Int8;
+  delivery: string;
   dest_chain: number;
   dest_token: string;
   dest_wallet: string;
@@ -183,6 +206,17 @@ export interface DeliveriesTable {
   next_check_at: Stamp | null;
   created_at: GeneratedStamp;
   audited: Generated<boolean>;
+  ended_height: Int8OrNull;
+  integrator_id: Generated<string>;
+}
+
+export interface PayoutSearchesTable {
+  delivery_id: string;
+  first_left: Int8;
+  last_left: Int8;
+  part_blocks: Int8;
+  rounds: Generated<number>;
+  created_at: GeneratedStamp;
 }
 
 export interface BridgeTransfersTable {
@@ -218,6 +252,7 @@ export interface BridgeTransfersTable {
   audited: Generated<boolean>;
   token_in: string | null;
   amount_in: NumericOrNull;
+  integrator_id: Generated<string>;
 }
 
 export interface InventoryReservationsTable {
@@ -226,6 +261,8 @@ export interface InventoryReservationsTable {
   token: string;
   amount: Numeric;
   created_at: GeneratedStamp;
+  integrator_id: Generated<string | null>;
+  address_id: Generated<string | null>;
 }
 
 export interface AttestationsTable {
@@ -235,10 +272,18 @@ export interface AttestationsTable {
   request: Json<unknown>;
   rate: NumericOrNull;
   deadline: Int8;
+  created_at: GeneratedStamp;
+  /** Set by a trigger, like the next. */
+  integrator_id: Generated<string>;
+  queue_weight: Generated<number>;
+}
+
+export interface AttestationAnswersTable {
+  attestation_id: string;
+  attestor: string;
+  written_by: Generated<string>;
   signature: string | null;
   refusal: string | null;
-  signer: string | null;
-  created_at: GeneratedStamp;
   next_check_at: Stamp;
   answered_at: Stamp | null;
 }
@@ -268,6 +313,9 @@ export interface AddressRefundsTable {
   operator: string;
   reason: string;
   intent: ColumnType<string, never, never>;
+  policy_reason: string | null;
+  deadline: bigint | null;
+  attestation_id: string | null;
   at: GeneratedStamp;
 }
 
@@ -279,6 +327,18 @@ export interface OpenRefundsView {
   token: string | null;
 }
 
+export interface PausesTable {
+  id: string;
+  scope: string;
+  chain_id: number | null;
+  subject: string;
+  reason: string;
+  operator: string;
+  paused_at: GeneratedStamp;
+  resumed_at: Stamp | null;
+  resumed_by: string | null;
+}
+
 export interface EventsTable {
   integrator_id: string;
   created_at: Stamp;
@@ -287,10 +347,60 @@ export interface EventsTable {
   data: Json<Record<string, unknown>>;
 }
 
+export interface ScreeningsTable {
+  id: string;
+  chain_id: number;
+  integrator_id: string;
+  verdict: Generated<string>;
+  source: string | null;
+  detail: string | null;
+  tries: Generated<number>;
+  next_check_at: GeneratedStamp;
+  created_at: GeneratedStamp;
+}
+
+export interface ScreeningRecordsTable {
+  record: Generated<bigint>;
+  deposit_id: string;
+  verdict: string;
+  source: string;
+  detail: string | null;
+  operator: string | null;
+  reason: string | null;
+  at: GeneratedStamp;
+}
+
+export interface ChainActionsTable {
+  id: Generated<bigint>;
+  chain_id: number;
+  action: string;
+  operator: string;
+  reason: string;
+  at: GeneratedStamp;
+}
+
+export interface SchemaMigrationsTable {
+  name: string;
+  compatible_from: string;
+  applied_at: GeneratedStamp;
+}
+
+export interface RateLimitsTable {
+  name: string;
+  subject: string;
+  count: number;
+  until: Stamp;
+}
+
 export interface Database {
+  rate_limits: RateLimitsTable;
   integrators: IntegratorsTable;
+  pauses: PausesTable;
+  screenings: ScreeningsTable;
+  screening_records: ScreeningRecordsTable;
   api_keys: ApiKeysTable;
   addresses: AddressesTable;
+  chain_actions: ChainActionsTable;
   scanner_blocks: ScannerBlocksTable;
   settlements: SettlementsTable;
   settlement_transitions: SettlementTransitionsTable;
@@ -299,13 +409,17 @@ export interface Database {
   balance_rounds: BalanceRoundsTable;
   fresh_wallets: FreshWalletsTable;
   scanner_finality: ScannerFinalityTable;
+  scanner_orders: ScannerOrdersTable;
   lanes: LanesTable;
   transactions: TransactionsTable;
   attempts: AttemptsTable;
+  lane_actions: LaneActionsTable;
   deliveries: DeliveriesTable;
+  payout_searches: PayoutSearchesTable;
   bridge_transfers: BridgeTransfersTable;
   inventory_reservations: InventoryReservationsTable;
   attestations: AttestationsTable;
+  attestation_answers: AttestationAnswersTable;
   events: EventsTable;
   ledger_lines: LedgerLinesTable;
   breaches: BreachesTable;
@@ -314,6 +428,7 @@ export interface Database {
   address_refunds: AddressRefundsTable;
   open_refunds: OpenRefundsView;
   rpc_budgets: RpcBudgetsTable;
+  schema_migrations: SchemaMigrationsTable;
 }
 
 /** The pool, outside any transaction. */

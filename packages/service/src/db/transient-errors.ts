@@ -14,3 +14,13 @@ export function isTransientDatabaseError(error: unknown): boolean {
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
   return CLASSES.test(code) || CONNECTION.test(code) || MESSAGES.test(error.message);
 }
+
+/** Returns whether the server ended a statement, for its time or for its wait for a lock. */
+export function isStatementTimeout(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "57014";
+}
+
+/** Returns whether a statement waited in vain for a connection of its pool. */
+export function isPoolExhausted(error: unknown): boolean {
+  return error instanceof Error && error.message === "timeout exceeded when trying to connect";
+}

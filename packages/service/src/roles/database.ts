@@ -1,10 +1,25 @@
 /** Opens the database of a process. */
-import type { Config } from "../config/index.ts";
+import {
+  type Config,
+  type ConnectionLimits,
+  countConnections,
+  listPools,
+  type PoolName,
+  type RoleName,
+} from "../config/index.ts";
+import { assertConnections } from "../db/connections.ts";
 import { startEmbedded } from "../db/embedded.ts";
 import { assertMigrated, migrateToLatest } from "../db/migrate.ts";
 import type { Db } from "../db/schema.ts";
-import { grantAttestorUser, isAttestorUser } from "../db/attestor-user.ts";
-import { type DatabaseAddress, type OpenDatabase, openDatabase } from "../db/pool.ts";
+import { assertMayAnswer, grantAttestorUser, isAttestorUser } from "../db/attestor-user.ts";
+import { OperatingError } from "../core/errors.ts";
+import {
+  type DatabaseAddress,
+  type OpenDatabase,
+  openDatabase,
+  openPool,
+  type OpenPool,
+} from "../db/pool.ts";
 import { assert } from "../core/assert.ts";
 import type { Log } from "../telemetry/log.ts";
 
@@ -17,26 +32,61 @@ export interface ServiceDatabase extends OpenDatabase {
   stopServer(): Promise<void>;
 }
 
-/** Connections per process. PostgreSQL allows 100 by default, which suffices for one process per role. */
-const CONNECTIONS_MAX = 20;
+/** Connections of a command. */
+const CONNECTIONS_OF_COMMAND = 10;
+/** A caller of the API or of quotes waits for an answer, and holds a connection meanwhile. */
+const STATEMENT_TIMEOUT_OF_CALLERS_MS = 3_000;
+const POOLS_OF_CALLERS: readonly PoolName[] = ["api", "quoter"];
 
 /** The settings of the database. */
 type DatabaseConfig = Pick<Config, "stateDir" | "databaseUrl"> & {
-  readonly attestor: Pick<Config["attestor"], "databaseUser">;
+  readonly attestors: Pick<Config["attestors"], "databaseUsers">;
 };
 
-/** Opens the database and brings its schema and grants up to date. */
+/**
+ * Opens the database. The embedded one belongs to the process that starts it, which brings its schema up to date. Of an
+ * external one the schema is only checked: `sluice migrate` changes it, once for all processes.
+ */
 export async function openServiceDatabase(
   config: DatabaseConfig,
   log: Log,
+  max?: number,
+): Promise<ServiceDatabase> {
+  return open(
+    config,
+    log,
+    (db) => (config.databaseUrl ? check(db, config) : migrate(db, config)),
+    max,
+  );
+}
+
+/** Brings the schema and the attestors' grants up to date, and returns the names of the migrations that were applied. */
+export async function migrateServiceDatabase(
+  config: DatabaseConfig,
+  log: Log,
+): Promise<readonly string[]> {
+  let applied: readonly string[] = [];
+  const database = await open(config, log, async (db) => {
+    applied = await migrate(db, config);
+  });
+  await database.close();
+  if (database.startedServer) await database.stopServer();
+  return applied;
+}
+
+async function open(
+  config: DatabaseConfig,
+  log: Log,
+  prepare: (db: Db) => Promise<unknown>,
+  max = CONNECTIONS_OF_COMMAND,
 ): Promise<ServiceDatabase> {
   const { stateDir } = config;
   const server = config.databaseUrl ? null : await startEmbedded({ stateDir, log });
   const address = server?.address ?? (config.databaseUrl && { url: config.databaseUrl });
   assert(address, "the database is external or embedded");
-  const database = await openDatabase(address, { max: CONNECTIONS_MAX });
+  const database = await openDatabase(address, { max });
   try {
-    await prepare(database.db, config.attestor.databaseUser);
+    await prepare(database.db);
   } catch (error) {
     await database.close();
     if (server && !server.adopted) await server.stop();
@@ -50,12 +100,73 @@ export async function openServiceDatabase(
   };
 }
 
-/** Brings schema and grants up to date. The attestor's own user may do neither, and only checks the schema. */
-async function prepare(db: Db, attestorUser: string | undefined): Promise<void> {
-  if (attestorUser !== undefined && (await isAttestorUser(db, attestorUser))) {
-    return assertMigrated(db);
+/** Checks the schema, and the rights of an attestor's own user. */
+async function check(db: Db, { attestors }: DatabaseConfig): Promise<void> {
+  await assertMigrated(db);
+  if (await isAttestorUser(db, attestors.databaseUsers)) await assertMayAnswer(db);
+}
+
+async function migrate(db: Db, { attestors }: DatabaseConfig): Promise<readonly string[]> {
+  if (await isAttestorUser(db, attestors.databaseUsers)) {
+    throw new OperatingError(
+      "CONFIG_MISSING",
+      "The attestor's user of the database cannot migrate. Run `sluice migrate` as the owner of the tables.",
+    );
   }
-  // Processes that start together migrate once: an advisory lock serialises them.
-  await migrateToLatest(db);
-  if (attestorUser !== undefined) await grantAttestorUser(db, attestorUser);
+  const applied = await migrateToLatest(db);
+  for (const user of attestors.databaseUsers) await grantAttestorUser(db, user);
+  return applied;
+}
+
+/** The pools of a process, `shared` and one or two per role. */
+export interface ServicePools {
+  readonly all: ReadonlyMap<PoolName, OpenPool>;
+  /** Returns the database over the connections of a pool. */
+  dbOf(name: PoolName): Db;
+  /** Closes every pool but `shared`, whose owner opened it. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a pool per role over a database whose own connections are the pool `shared`. Money's roles then wait for no caller's
+ * statement.
+ * @throws OperatingError CONFIG_MISSING if PostgreSQL allows fewer connections.
+ */
+export async function openPools(
+  database: Pick<ServiceDatabase, "address" | keyof OpenPool>,
+  options: {
+    readonly limits: ConnectionLimits;
+    readonly roles: readonly RoleName[];
+    readonly log: Log;
+  },
+): Promise<ServicePools> {
+  const { limits, roles, log } = options;
+  await assertConnections(database.pool, countConnections(limits, roles));
+  const all = new Map<PoolName, OpenPool>(
+    listPools(roles).map((name) => [
+      name,
+      name === "shared" ? database : openRolePool(database.address, name, limits[name], log),
+    ]),
+  );
+  return {
+    all,
+    dbOf(name) {
+      const pool = all.get(name);
+      assert(pool, "a process opens the pools of its roles");
+      return pool.db;
+    },
+    async close() {
+      const own = [...all].filter(([name]) => name !== "shared");
+      await Promise.all(own.map(([, pool]) => pool.close()));
+    },
+  };
+}
+
+function openRolePool(address: DatabaseAddress, name: PoolName, max: number, log: Log): OpenPool {
+  if (!POOLS_OF_CALLERS.includes(name)) return openPool(address, { max });
+  return openPool(address, {
+    max,
+    statementTimeoutMs: STATEMENT_TIMEOUT_OF_CALLERS_MS,
+    onTimeout: (statement) => log.warn({ pool: name, statement }, "statement timed out"),
+  });
 }

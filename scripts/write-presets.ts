@@ -10,6 +10,7 @@ import {
   type Sourced,
 } from "../packages/service/src/config/presets/index.ts";
 import { PACKAGES } from "../packages/service/src/config/presets/sources.ts";
+import { isOpStack } from "../packages/service/src/core/chain-registry.ts";
 import { table } from "./table.ts";
 
 const target = new URL("../docs/presets.md", import.meta.url);
@@ -99,8 +100,13 @@ function writePreset(preset: Preset): string {
   const { terms, finality, remarks } = preset;
   return [
     `## ${preset.name}`,
-    `Bridge chain id ${chainId}, EVM chain id ${evmChainId}, explorer <${explorerTxUrl}>. \`minDepositUsd\` ${terms.minDepositUsd}, \`deliveryConfirmations\` ${terms.deliveryConfirmations}, \`pollIntervalMs\` ${terms.pollIntervalMs}.`,
+    `Bridge chain id ${chainId}, EVM chain id ${evmChainId}, explorer <${explorerTxUrl}>. \`minDepositUsd\` ${terms.minDepositUsd}, \`deliveryConfirmations\` ${terms.deliveryConfirmations}, \`pollIntervalMs\` ${terms.pollIntervalMs}, \`gasPriceMaxGwei\` ${terms.gasPriceMaxGwei}.`,
     `Finality: ${finality.rule} ([page](${finality.source}))`,
+    ...(isOpStack(chainId)
+      ? [
+          "A chain of the OP stack: fees for layer 1 and of the operator are counted besides gas ([fees](fees.md)).",
+        ]
+      : []),
     writeTokens(preset),
     writeFeeds(preset),
     writeContracts(preset),
@@ -151,7 +157,7 @@ The facts were compared when the preset was written, not with a live chain: \`sl
 The pool swap routes call \`SwapRouter02\`. Uniswap's first \`SwapRouter\` has other methods, is missing on some of these chains,
 and cannot be used.
 
-**Terms** are \`minDeposit\`, \`minDepositUsd\`, \`deliveryConfirmations\` and \`pollIntervalMs\`. They keep dust from settling. Whether
+**Terms** are \`minDeposit\`, \`minDepositUsd\`, \`deliveryConfirmations\`, \`pollIntervalMs\` and \`gasPriceMaxGwei\`. They keep dust from settling. Whether
 your fee pays for the gas of the smallest deposit depends on the fee: \`terms.cost\` of the doctor compares them. A price expires 10 %
 after the heartbeat of its feed, or after 25 hours at most; feeds without a known heartbeat get 25 hours, which is long for a volatile
 coin: set \`price\` of the token if you price pairs with it.

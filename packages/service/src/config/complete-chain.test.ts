@@ -11,6 +11,7 @@ import { loadConfig } from "../roles/config.ts";
 const EXAMPLE = join(import.meta.dirname, "../../../../docs/examples/production.json");
 const USDC_ON_BASE = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
 const OTHER = "0x00000000000000000000000000000000000000aa";
+const TREASURY = "0x00000000000000000000000000000000000000ab";
 
 let folder: string;
 
@@ -65,12 +66,12 @@ describe("the production example", () => {
     expect(databaseUrl?.reveal()).toBe(env.SLUICE_DATABASE_URL);
   });
 
-  test("has no optional settings except $schema, database and keystorePassphrase", () => {
+  test("has no optional settings except $schema, database, keystorePassphrase and attestors", () => {
     const file = JSON.parse(readFileSync(EXAMPLE, "utf8"));
     const refused = (name: string, changes: object, chain: object = {}) =>
       problemsOf(() => load(chain, changes)).length > 0 ? [] : [name];
     const ofFile = Object.keys(file).flatMap((name) => refused(name, { [name]: undefined }));
-    expect(ofFile).toEqual(["$schema", "database", "keystorePassphrase"]);
+    expect(ofFile.toSorted()).toEqual(["$schema", "attestors", "database", "keystorePassphrase"]);
     const ofChain = Object.keys(file.chains[1]).flatMap((name) =>
       refused(name, {}, { [name]: undefined }),
     );
@@ -83,6 +84,7 @@ describe("the production example", () => {
       minDepositUsd: 10n ** 18n,
       pollIntervalMs: 1_000,
       deliveryConfirmations: 5,
+      gasPriceMax: 50_000_000_000n,
       cctp: {
         domain: 6,
         messenger: toEvmAddress("0x28b5a0e9C621a5BadaA536219b3a228C8168cf5d"),
@@ -120,6 +122,16 @@ describe("the production example", () => {
     });
     expect(symbolsOf(base)).toEqual(["BASE", "WETH", "USDC", "USDT"]);
     expect(symbolsOf(ethereum)).toEqual(["ETHEREUM", "WETH", "USDC", "USDT"]);
+  });
+
+  test("refuses a delay that the contracts refuse, except where all chains are local test chains", () => {
+    const delayed = (delaySeconds: number) => ({
+      deployment: { owner: OTHER, guardian: TREASURY, treasury: TREASURY, delaySeconds },
+    });
+    expect(problemsOf(() => load({}, delayed(604_799)))).toEqual([
+      "deployment.delaySeconds: expected at least 604800 (7 days), the contracts refuse 604799",
+    ]);
+    expect(load({}, delayed(604_800)).deployment?.delaySeconds).toBe(604_800);
   });
 
   test("derives one factory for all chains, and an escrow and a delivery for each chain", () => {
@@ -193,6 +205,7 @@ describe("a chain with a preset", () => {
       minDepositUsd: "2.5",
       pollIntervalMs: 500,
       deliveryConfirmations: 9,
+      gasPriceMaxGwei: "0.5",
       cctp,
       uniswapV3: { router: OTHER, weth: OTHER },
       contracts: { factory: OTHER, escrow: OTHER, delivery: OTHER },
@@ -202,6 +215,7 @@ describe("a chain with a preset", () => {
       minDepositUsd: 25n * 10n ** 17n,
       pollIntervalMs: 500,
       deliveryConfirmations: 9,
+      gasPriceMax: 500_000_000n,
       cctp,
       uniswapV3: { router: OTHER, weth: OTHER },
       contracts: { factory: OTHER, escrow: OTHER, delivery: OTHER },

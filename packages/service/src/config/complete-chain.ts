@@ -75,7 +75,7 @@ function contractsOf(
   // Escrow and delivery contain the factory and the chain's ids, so their addresses differ between chains.
   const place = { factory: toEvmAddress(named.factory), chainId, evmChainId };
   return {
-    escrow: deriveEscrow(deployment, place).address,
+    escrow: deriveEscrow(place).address,
     delivery: deriveDelivery(deployment, place).address,
     ...named,
   };

@@ -1,14 +1,18 @@
 /** The resolved configuration: the file with defaults, secrets and overrides from the environment. */
 import { resolve } from "node:path";
 import type { Frozen } from "../core/frozen.ts";
-import { toEvmAddress } from "../core/hex.ts";
+import { parseSolanaAddress } from "../core/base58.ts";
+import { isEvmAddress, toEvmAddress } from "../core/hex.ts";
 import { Secret } from "../core/secret.ts";
 import { type ChainConfig, listEvmChains } from "./chains.ts";
+import { resolveConnections } from "./connections.ts";
 import type { DeploymentConfig } from "./deployment.ts";
 import { CIRCLE_API_URL, type ConfigFile, DEFAULTS, type GasPolicy, LOG_LEVELS } from "./file.ts";
 import { readAwsCredentials, type SignerName } from "./keys.ts";
+import { resolveRequestsAtOnce } from "./limits.ts";
 import { type NodesConfig, resolveAttestorNodes } from "./nodes.ts";
 import type { Readers } from "./readers.ts";
+import { resolveRefunds } from "./refunds.ts";
 import type { RouteConfig } from "./route-config.ts";
 
 /** A short pepper could be guessed from a database dump and a known API key. */
@@ -46,6 +50,11 @@ export function resolveConfig(
       /** The attestor's nodes, by bridge chain id. */
       nodes: resolveNodesOfAttestor(file.attestor.rpcUrls, chains, problems),
     },
+    attestors: resolveAttestors(file),
+    /** The operator's screening before sweeps; undefined if every deposit may be swept. */
+    screening: resolveScreening(file, readers),
+    /** Refunds that the attestors sign. */
+    refunds: resolveRefunds(file.refunds, problems),
     /** Passphrase of the keystores; undefined if the operator enters it at a prompt. */
     keystorePassphrase: readPassphrase(file, readers),
     /**
@@ -106,6 +115,15 @@ function resolveLimits(file: ConfigFile) {
     rateLimits: { ...DEFAULTS.rateLimits, ...file.rateLimits },
     /** Maximum number of open sockets of the stream. */
     socketCaps: { ...DEFAULTS.socketCaps, ...file.socketCaps },
+    /** Quotas of integrators without their own. */
+    quotas: { ...DEFAULTS.quotas, ...file.quotas },
+    /** As clients see them, through a proxy; undefined for those of the listeners. */
+    publicUrls: { api: file.publicUrls?.api, quote: file.publicUrls?.quote },
+    telemetryHosts: file.telemetryHosts ?? [],
+    shareRateLimits: file.shareRateLimits ?? false,
+    requestsAtOnce: resolveRequestsAtOnce(file.requestsAtOnce),
+    /** The most database connections of each role. */
+    databaseConnections: resolveConnections(file.databaseConnections),
     trustedProxies: file.trustedProxies ?? [],
     /** Origins whose pages may call the API from a browser. */
     corsOrigins: file.corsOrigins ?? [],
@@ -135,8 +153,43 @@ function resolveTerms(file: ConfigFile, problems: string[]) {
     maxSlippageBps: file.maxSlippageBps ?? DEFAULTS.maxSlippageBps,
     /** The most by which the attestor's rate may differ from the service's own, in basis points. */
     rateToleranceBps: file.rateToleranceBps ?? DEFAULTS.rateToleranceBps,
+    inventoryShares: resolveShares(file),
     /** Seconds after its lock within which a delivery can be paid from inventory. */
     payoutWindowS: BigInt(file.payoutWindowSeconds ?? DEFAULTS.payoutWindowSeconds),
+  };
+}
+
+/** Resolves the screening. An address that cannot be read would never be found among senders. */
+function resolveScreening({ screening }: ConfigFile, { secretsOf, problems }: Readers) {
+  if (screening === undefined) return undefined;
+  const { url, token, denied = [], timeoutSeconds = DEFAULTS.screeningTimeoutSeconds } = screening;
+  if (url === undefined && denied.length === 0) {
+    problems.push("screening: expected a url, or denied senders");
+  }
+  const parsed = denied.map((text, index) => {
+    const address = isEvmAddress(text) ? toEvmAddress(text) : parseSolanaAddress(text);
+    if (!address) problems.push(`screening.denied[${index}]: expected an address, got ${text}`);
+    return address ?? text;
+  });
+  return {
+    url,
+    token: token && secretsOf("settler")(token, "screening.token"),
+    timeoutMs: timeoutSeconds * 1_000,
+    denied: parsed,
+  };
+}
+
+/** The most that one address and one integrator may reserve of an inventory, in basis points. */
+export interface InventoryShares {
+  readonly addressBps: number;
+  readonly integratorBps: number;
+}
+
+function resolveShares({ inventoryShares = {} }: ConfigFile): InventoryShares {
+  const { addressBps, integratorBps } = DEFAULTS.inventoryShares;
+  return {
+    addressBps: inventoryShares.addressBps ?? addressBps,
+    integratorBps: inventoryShares.integratorBps ?? integratorBps,
   };
 }
 
@@ -155,6 +208,27 @@ function findCircle(chains: readonly ChainConfig[]): { readonly apiUrl: string }
       toEvmAddress(preset.cctp.transmitter) === cctp.transmitter,
   );
   return bridges.length > 0 && areCircles ? { apiUrl: CIRCLE_API_URL } : undefined;
+}
+
+/** Resolves the attestors of the installation. */
+function resolveAttestors({ attestors = {}, attestor }: ConfigFile) {
+  const {
+    threshold = DEFAULTS.attestorThreshold,
+    accounts = [],
+    cold = [],
+    databaseUsers = [],
+  } = attestors;
+  const own = attestor.databaseUser === undefined ? [] : [attestor.databaseUser];
+  return {
+    /** Signatures that an attestation needs. */
+    threshold,
+    /** Empty if any one attestor's signature counts. */
+    accounts: accounts.map(toEvmAddress),
+    /** Registered in the contracts and kept offline, until an attestor's key is lost. */
+    cold: cold.map(toEvmAddress),
+    /** Users of the database, one for each attestor that does not connect as the owner of the tables. */
+    databaseUsers: [...new Set([...own, ...databaseUsers])],
+  };
 }
 
 /** Returns the attestor's nodes by bridge chain id. The file names chains by id or by name. */

@@ -9,7 +9,14 @@ import {
   nativeOf,
 } from "../core/hex.ts";
 import { findWalletFault } from "../core/solana-wallet.ts";
-import { type ChainConfig, listSolanaChains, listEvmChains, listLaneKeys } from "./chains.ts";
+import {
+  type ChainConfig,
+  isLocal,
+  listEvmChains,
+  listLaneKeys,
+  listSolanaChains,
+} from "./chains.ts";
+import { DELAY_MIN_S } from "./deployment.ts";
 import type { EvmChain } from "./evm-chain.ts";
 import { isSameKey } from "./keys.ts";
 import type { Config } from "./config.ts";
@@ -32,13 +39,25 @@ export function findContradictions(
 ): string[] {
   return [
     ...config.chains.flatMap((chain, index) => checkChain(config, chain, index)),
+    ...checkDelay(config),
     ...checkSolana(config, accountsLater),
     ...checkSigners(config),
     ...checkAttestor(config),
+    ...checkAttestors(config),
     ...checkGas(config),
     ...routes.flatMap((placed, index) =>
       checkRoute(config, placed, { earlier: routes.slice(0, index), definitions }),
     ),
+  ];
+}
+
+/** Checks that the contracts can be deployed with the owner's delay: elsewhere their constructors revert. */
+function checkDelay(config: Config): string[] {
+  const { deployment } = config;
+  if (!deployment || deployment.delaySeconds >= DELAY_MIN_S) return [];
+  if (listEvmChains(config).every((chain) => isLocal(chain))) return [];
+  return [
+    `deployment.delaySeconds: expected at least ${DELAY_MIN_S} (7 days), the contracts refuse ${deployment.delaySeconds}`,
   ];
 }
 
@@ -58,6 +77,14 @@ function checkChain(config: Config, chain: ChainConfig, index: number): string[]
     if (seen.has(token.address)) problems.push(`${at}.address: expected each token once`);
     if (isNative(token.address)) problems.push(...checkNative(chain, token, at));
     seen.add(token.address);
+  }
+  for (const { grpcUrl, grpcToken } of chain.nodes.all) {
+    if (grpcUrl !== undefined && chain.kind === "evm") {
+      problems.push(`${setting}.rpcUrls: expected no grpcUrl, only Solana has streams`);
+    }
+    if (grpcToken !== undefined && grpcUrl === undefined) {
+      problems.push(`${setting}.rpcUrls: expected a grpcUrl beside grpcToken`);
+    }
   }
   if (chain.kind === "evm") {
     problems.push(...checkEvmChain(listEvmChains({ chains }), chain, setting));
@@ -174,6 +201,28 @@ function checkSigners({ signers: { settler, attestor, vaults } }: Config): strin
   return vaults === settler || vaults === attestor
     ? ["signers.vaults: expected a socket of its own"]
     : [];
+}
+
+/** Checks that there are enough attestors for the threshold, also in the list of Solana's signer. */
+function checkAttestors({ attestors: { threshold, accounts }, chains }: Config): string[] {
+  const problems: string[] = [];
+  const named = new Set(accounts).size;
+  if (accounts.length !== named) {
+    problems.push("attestors.accounts: expected different addresses");
+  }
+  if (threshold > 1 && named < threshold) {
+    problems.push(
+      `attestors.accounts: expected at least ${threshold} addresses, as many as attestors.threshold`,
+    );
+  }
+  for (const chain of chains) {
+    if (chain.kind === "svm" && new Set(chain.attestors).size < threshold) {
+      problems.push(
+        `chain ${chain.chainId}: attestors: expected at least ${threshold} addresses, as many as attestors.threshold`,
+      );
+    }
+  }
+  return problems;
 }
 
 /** Checks that the attestor, the second of two keys, has its own key and a node for every chain. */

@@ -49,6 +49,7 @@ const deployment: DeploymentConfig = {
   treasury: TREASURY,
   feeRecipient: FEES,
   delaySeconds: 604_800,
+  payoutWindowSeconds: 43_200,
 };
 const messenger = addressOf("4e");
 const cctp = (domain: number) => ({ domain, messenger, transmitter: addressOf("7a") });
@@ -98,11 +99,11 @@ describe("the derived address", () => {
       }),
     );
     expectCreated(
-      deriveEscrow(deployment, { factory, chainId: 30, evmChainId: 8453 }),
+      deriveEscrow({ factory, chainId: 30, evmChainId: 8453 }),
       encodeDeployData({
         abi: escrowAbi,
         bytecode: escrowBytecode,
-        args: [factory, 30, 8453n, TREASURY],
+        args: [factory, 30, 8453n],
       }),
     );
     expectCreated(
@@ -110,7 +111,7 @@ describe("the derived address", () => {
       encodeDeployData({
         abi: deliveryAbi,
         bytecode: deliveryBytecode,
-        args: [OWNER, GUARDIAN, 604_800n, factory, 30, TREASURY],
+        args: [OWNER, GUARDIAN, 604_800n, factory, 30, 43_200n],
       }),
     );
   });
@@ -121,7 +122,15 @@ describe("the derived address", () => {
       encodeDeployData({
         abi: transferRouteAbi,
         bytecode: transferRouteBytecode,
-        args: [{ evmChainId: 8453n, bridgeId: 30, token: DAI, feeRecipient: FEES }],
+        args: [
+          {
+            evmChainId: 8453n,
+            bridgeId: 30,
+            factory: there.contracts.factory,
+            token: DAI,
+            feeRecipient: FEES,
+          },
+        ],
       }),
     );
   });
@@ -133,7 +142,13 @@ describe("the derived address", () => {
       uniswapV3: { router, weth },
       tokens: [...here.tokens, ...there.tokens],
     };
-    const swap = { tokenOut: DAI, poolFee: 500, maxImpactBps: 100, slippageBps: 50 };
+    const swap = {
+      tokenOut: DAI,
+      poolFee: 500,
+      maxImpactBps: 100,
+      slippageBps: 50,
+      limits: { windowS: 1_800, toleranceBps: 300, perDayUnits: "1000000" },
+    };
     const pair: Pair = { kind: "MONO_CHAIN", chainId: 2, token: USDC, swap };
     expectCreated(
       derive([pooled], pair),
@@ -153,6 +168,7 @@ describe("the derived address", () => {
             decimalsOut: 18,
             poolFee: 500,
             feeRecipient: FEES,
+            limits: { window: 1_800, toleranceBps: 300, perDay: 10n ** 12n },
           },
         ],
       }),
@@ -195,6 +211,7 @@ describe("the derived address", () => {
         args: [
           {
             evmChainId: BigInt(CHAIN.evmChainId),
+            factory: CHAIN.contracts.factory,
             token: USDC,
             messenger,
             destChain: 30,
@@ -212,7 +229,13 @@ describe("the derived address", () => {
     const WETH = addressOf("ee");
     const listed = here.tokens.map((token) => ({ ...token, address: WETH, decimals: 18 }));
     const pooled = { ...here, uniswapV3: { router, weth }, tokens: [...here.tokens, ...listed] };
-    const swap = { tokenOut: USDC, poolFee: 500, maxImpactBps: 100, slippageBps: 50 };
+    const swap = {
+      tokenOut: USDC,
+      poolFee: 500,
+      maxImpactBps: 100,
+      slippageBps: 50,
+      limits: { windowS: 1_800, toleranceBps: 300, perDayUnits: "1000000" },
+    };
     const pair: Pair = { kind: "FAST_MCTP", ...across, token: WETH, swap };
     expectCreated(
       derive([pooled, there], pair),
@@ -235,6 +258,7 @@ describe("the derived address", () => {
             destToken: padAddress(DAI),
             destDomain: 6,
             feeRecipient: FEES,
+            limits: { window: 1_800, toleranceBps: 300, perDay: 10n ** 24n },
           },
         ],
       }),
@@ -254,18 +278,25 @@ describe("the derived address", () => {
   });
 
   test("of the factory never changes, because every deposit address depends on it", () => {
-    expect(deriveFactory(deployment).address).toBe("0x491e2104f4c6ce7b023c40946e6a31d80923beaf");
+    expect(deriveFactory(deployment).address).toBe("0x08b53814e2674739ee11ddff667b73ce2ffb6975");
   });
 });
 
-test("a deployment defaults to fees for the treasury and a delay of seven days, and refuses the zero address", () => {
+test("a deployment defaults to fees for the treasury and a delay of seven days, and refuses the zero address and one account for two keys", () => {
   const problems: string[] = [];
   const written = { owner: OWNER, guardian: GUARDIAN, treasury: TREASURY };
-  expect(resolveDeployment(written, problems)).toEqual({ ...deployment, feeRecipient: TREASURY });
+  expect(resolveDeployment(written, 43_200, problems)).toEqual({
+    ...deployment,
+    feeRecipient: TREASURY,
+  });
   const full = { ...written, feeRecipient: FEES, delaySeconds: 60 };
-  expect(resolveDeployment(full, problems)).toEqual({ ...deployment, delaySeconds: 60 });
-  expect(resolveDeployment(undefined, problems)).toBeUndefined();
+  expect(resolveDeployment(full, 43_200, problems)).toEqual({ ...deployment, delaySeconds: 60 });
+  expect(resolveDeployment(undefined, 43_200, problems)).toBeUndefined();
   expect(problems).toEqual([]);
-  resolveDeployment({ ...written, guardian: NATIVE_TOKEN }, problems);
-  expect(problems).toEqual(["deployment.guardian: expected an account, not the zero address"]);
+  resolveDeployment({ ...written, guardian: NATIVE_TOKEN }, 43_200, problems);
+  resolveDeployment({ ...written, guardian: OWNER }, 43_200, problems);
+  expect(problems).toEqual([
+    "deployment.guardian: expected an account, not the zero address",
+    "deployment.guardian: expected another account than the owner",
+  ]);
 });

@@ -21,8 +21,8 @@ import { EvmAddressText, setting } from "./values.ts";
 export const DETERMINISTIC_DEPLOYER = toEvmAddress("0x4e59b44847b379578588920cA78FbF26c0B4956C");
 export const DEPLOYMENT_SALT: Hex = `0x${"0".repeat(64)}`;
 
-/** Seven days, the minimum that the doctor accepts on public chains. */
-const DELAY_S = 604_800;
+/** Seven days, the minimum that the contracts accept on every chain that is not a local test chain. */
+export const DELAY_MIN_S = 604_800;
 
 /** The constructor arguments from which the addresses of the contracts are derived. */
 export const Deployment = Type.Object(
@@ -32,7 +32,10 @@ export const Deployment = Type.Object(
       "The owner given to the constructor, even if ownership was transferred later.",
     ),
     guardian: setting(EvmAddressText, "The guardian given to the constructor."),
-    treasury: setting(EvmAddressText, "The account that receives claims and withdrawn inventory."),
+    treasury: setting(
+      EvmAddressText,
+      "The account that receives claims and withdrawn inventory. `seal` sets it; `doctor` compares it.",
+    ),
     feeRecipient: setting(Type.Optional(EvmAddressText), "The account that receives fees.", {
       defaultText: "the treasury",
     }),
@@ -40,8 +43,8 @@ export const Deployment = Type.Object(
       Type.Optional(
         Type.Integer({ minimum: 0, maximum: 31_536_000, description: "seconds, 0 to 31536000" }),
       ),
-      "The delay of the owner's additions.",
-      { default: DELAY_S },
+      "The delay of the owner's additions. The contracts refuse less than seven days, except on local test chains.",
+      { default: DELAY_MIN_S },
     ),
   },
   { additionalProperties: false, description: "an object with owner, guardian and treasury" },
@@ -61,15 +64,25 @@ export interface Derived {
 /** Resolves the deployment with its defaults; undefined if the file has none. */
 export function resolveDeployment(
   written: Static<typeof Deployment> | undefined,
+  payoutWindowSeconds: number,
   problems: string[],
 ) {
   if (!written) return undefined;
-  const { owner, guardian, treasury, feeRecipient = treasury, delaySeconds = DELAY_S } = written;
+  const {
+    owner,
+    guardian,
+    treasury,
+    feeRecipient = treasury,
+    delaySeconds = DELAY_MIN_S,
+  } = written;
   const accounts = { owner, guardian, treasury, feeRecipient };
   for (const [name, account] of Object.entries(accounts)) {
     if (account === NATIVE_TOKEN) {
       problems.push(`deployment.${name}: expected an account, not the zero address`);
     }
+  }
+  if (owner.toLowerCase() === guardian.toLowerCase()) {
+    problems.push("deployment.guardian: expected another account than the owner");
   }
   return {
     owner: toEvmAddress(owner),
@@ -77,6 +90,7 @@ export function resolveDeployment(
     treasury: toEvmAddress(treasury),
     feeRecipient: toEvmAddress(feeRecipient),
     delaySeconds,
+    payoutWindowSeconds,
   };
 }
 
@@ -92,16 +106,16 @@ interface Place {
   readonly evmChainId: number;
 }
 
-export function deriveEscrow({ treasury }: DeploymentConfig, place: Place): Derived {
-  const { factory, chainId, evmChainId } = place;
-  return derive(escrowBytecode, [factory, chainId, evmChainId, treasury]);
+export function deriveEscrow({ factory, chainId, evmChainId }: Place): Derived {
+  return derive(escrowBytecode, [factory, chainId, evmChainId]);
 }
 
 export function deriveDelivery(
-  { owner, guardian, delaySeconds, treasury }: DeploymentConfig,
+  { owner, guardian, delaySeconds, payoutWindowSeconds }: DeploymentConfig,
   { factory, chainId }: Omit<Place, "evmChainId">,
 ): Derived {
-  return derive(deliveryBytecode, [owner, guardian, delaySeconds, factory, chainId, treasury]);
+  const governed = [owner, guardian, delaySeconds];
+  return derive(deliveryBytecode, [...governed, factory, chainId, payoutWindowSeconds]);
 }
 
 /** Derives a contract. Every argument is one static word, also inside structs, so they are concatenated. */

@@ -8,7 +8,7 @@ import { type GivenToChain, resolveShared, SharedSettings } from "./every-chain.
 import { type KeyConfig, KeyRef } from "./keys.ts";
 import { findPreset, PRESETS } from "./presets/index.ts";
 import { createWrittenTokens, resolveToken, Token } from "./tokens.ts";
-import { EvmAddressText, Flag, NativeCoinsText, setting } from "./values.ts";
+import { EvmAddressText, Flag, GweiText, NativeCoinsText, setting } from "./values.ts";
 
 /** Deployments, settlements and payouts use separate lanes, so that a stuck nonce does not stop the others. */
 export const LANE_PURPOSES = ["deploy", "settle", "deliver"] as const;
@@ -16,6 +16,9 @@ export type LanePurpose = (typeof LANE_PURPOSES)[number];
 
 /** Default interval of the balance check, in milliseconds: a native deposit by a contract is found this late after finality. */
 const BALANCE_CHECK_INTERVAL_MS = 45_000;
+
+/** Default cap of the gas price, in gwei: above any price at which Ethereum has been for hours. */
+const GAS_PRICE_MAX_GWEI = "500";
 
 /** Bridge chain id of an EVM chain; 1 is Solana. */
 const EvmBridgeId = Type.Integer({
@@ -175,9 +178,14 @@ export const CompleteEvmChain = Type.Object(
       "The most, in whole native coins, that each lane may spend on gas in 24 hours. The signer refuses to sign above it.",
       { defaultText: "no limit" },
     ),
+    gasPriceMaxGwei: setting(
+      Type.Optional(GweiText),
+      "The highest price of a unit of gas that a transaction may offer, in gwei: twice the base fee, plus the tip. Above it the lanes wait, and the signer refuses to sign. A claim may offer twice, four or eight times as much from 6, 24 and 48 hours after its lock, up to half of the lock's value; other calls make way for it.",
+      { defaultText: `the preset's, else ${GAS_PRICE_MAX_GWEI}` },
+    ),
     transactionSurcharge: setting(
       Type.Optional(NativeCoinsText),
-      "The cost of each transaction in addition to its gas, in whole native coins, such as a rollup's fee for its layer 1. Included in charged gas.",
+      "The cost of each transaction in addition to its gas, in whole native coins, such as the data for layer 1 on Arbitrum. The fees of the OP stack are read from the chain and not part of it. Included in charged gas.",
       { default: "0" },
     ),
   },
@@ -259,6 +267,8 @@ export function resolveEvmChain(
     /** Maximum wei that one lane commits to gas in 24 hours; undefined for no limit. */
     dailyGasBudget:
       chain.dailyGasBudget === undefined ? undefined : parseUnits(chain.dailyGasBudget, 18),
+    /** Highest price of a unit of gas that a transaction may offer, in wei. */
+    gasPriceMax: parseUnits(chain.gasPriceMaxGwei ?? GAS_PRICE_MAX_GWEI, 9),
     /** Wei charged per transaction in addition to its gas. */
     transactionSurcharge: parseUnits(chain.transactionSurcharge ?? "0", 18),
   };

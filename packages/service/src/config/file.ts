@@ -1,14 +1,17 @@
 /** The schema of the configuration file. */
 import { type Static, Type } from "typebox";
 import { WrittenChain } from "./chains.ts";
+import { DatabaseConnections } from "./connections.ts";
 import { Deployment } from "./deployment.ts";
 import { WrittenContracts } from "./evm-chain.ts";
 import { KeyRef } from "./keys.ts";
+import { RequestsAtOnce } from "./limits.ts";
 import { AttestorNodes } from "./nodes.ts";
+import { Refunds } from "./refunds.ts";
 import type { RouteDefinition } from "./route-definition.ts";
 import type { WrittenRoute } from "./route-schema.ts";
 import { SecretRef } from "./secrets.ts";
-import { Bps, Flag, setting, Url } from "./values.ts";
+import { Bps, EvmAddressText, Flag, setting, Url } from "./values.ts";
 
 /** Log levels, from the most verbose to none. */
 export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "silent"] as const;
@@ -22,12 +25,23 @@ export const DEFAULTS = {
   host: "127.0.0.1",
   apiPort: 8080,
   quotePort: 8081,
-  rateLimits: { perKey: 600, perAddress: 300, wrongKeyPerAddress: 60, requestIndexPerKey: 60 },
-  socketCaps: { perKey: 100, perAddress: 500 },
+  rateLimits: {
+    perKey: 600,
+    perAddress: 300,
+    wrongKeyPerAddress: 60,
+    requestIndexPerKey: 60,
+    newAddressesPerKey: 120,
+    nodeRequestsPerKey: 1_200,
+  },
+  socketCaps: { perKey: 100, perAddress: 500, connectionsPerAddress: 1_000 },
+  quotas: { addresses: 1_000_000, openSettlements: 10_000 },
   gas: "sponsored",
   maxFeeBps: 50,
   maxSlippageBps: 100,
   rateToleranceBps: 200,
+  screeningTimeoutSeconds: 5,
+  inventoryShares: { addressBps: 5_000, integratorBps: 8_000 },
+  attestorThreshold: 1,
   /** The maximum that the contracts and the refund authority's 72 hours allow. */
   payoutWindowSeconds: 43_200,
   httpPrices: true,
@@ -39,6 +53,11 @@ export const CIRCLE_API_URL = "https://iris-api.circle.com";
 
 /** An unknown setting is a problem: most are typing errors, which would silently leave a default in force. */
 const strict = { additionalProperties: false };
+
+const DatabaseUser = Type.String({
+  pattern: "^[a-z_][a-z0-9_]{0,62}$",
+  description: "the name of a PostgreSQL user, in lower case",
+});
 
 /** Returns the schema of a listener. By default it is reachable from this machine only. */
 function createListener(defaultPort?: number) {
@@ -85,6 +104,28 @@ function createSocketCap(name: keyof typeof DEFAULTS.socketCaps, documentation: 
   );
 }
 
+/** Returns the schema of an integrator's quota. */
+function createQuota(name: keyof typeof DEFAULTS.quotas, documentation: string) {
+  return setting(
+    Type.Optional(
+      Type.Integer({ minimum: 0, maximum: 1_000_000_000, description: "a whole number" }),
+    ),
+    documentation,
+    { default: DEFAULTS.quotas[name] },
+  );
+}
+
+/** Returns the schema of a share of an inventory. */
+function createShare(name: keyof typeof DEFAULTS.inventoryShares, documentation: string) {
+  return setting(
+    Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 10_000, description: "basis points, 1 to 10000" }),
+    ),
+    documentation,
+    { default: DEFAULTS.inventoryShares[name] },
+  );
+}
+
 /** A unix socket: its file permissions decide who may ask for signatures. */
 const SocketPath = Type.Optional(
   Type.String({ minLength: 1, description: "the path of a unix socket" }),
@@ -124,6 +165,31 @@ export const SETTINGS = {
     "The listener of metrics and health ([operations.md](operations.md)). It requires no key: never expose it to the internet.",
     { defaultText: "not served" },
   ),
+  publicUrls: setting(
+    Type.Optional(
+      Type.Object(
+        {
+          api: setting(Type.Optional(Url), "Base URL of REST and the stream.", {
+            defaultText: "the listener's",
+          }),
+          quote: setting(Type.Optional(Url), "Base URL of quotes.", {
+            defaultText: "the listener's",
+          }),
+        },
+        { ...strict, description: "an object with api or quote" },
+      ),
+    ),
+    "The URLs by which clients reach the service, which `GET /openapi.json` and `GET /asyncapi.json` name.",
+  ),
+  telemetryHosts: setting(
+    Type.Optional(
+      Type.Array(Type.String({ pattern: "^[A-Za-z0-9.-]+$" }), {
+        description: "a list of host names, such as sluice.internal.example",
+      }),
+    ),
+    "Names with dots by which metrics and health may be asked. Addresses and names without dots always may; requests with another `Host` are refused, since a stranger's page may use a name that resolves to this machine.",
+    { default: [] },
+  ),
   trustedProxies: setting(
     Type.Optional(
       Type.Array(Type.String({ pattern: "^[0-9a-fA-F.:]+(/\\d{1,3})?$" }), {
@@ -153,21 +219,44 @@ export const SETTINGS = {
           ),
           wrongKeyPerAddress: createRateLimit(
             "wrongKeyPerAddress",
-            "Requests with a wrong key from one address. Above the limit, no key from that address is checked.",
+            "Requests with a wrong key from one address. Above the limit, no key from that address is checked, except those that were valid from there in the last hour.",
           ),
           requestIndexPerKey: createRateLimit(
             "requestIndexPerKey",
             "Calls of `POST /request-index` with one API key.",
           ),
+          newAddressesPerKey: createRateLimit(
+            "newAddressesPerKey",
+            "Deposit addresses that quotes with one API key issue. Each is watched permanently; quotes that return an issued one do not count.",
+          ),
+          nodeRequestsPerKey: createRateLimit(
+            "nodeRequestsPerKey",
+            "Requests to the nodes that quotes and calls of `POST /request-index` with one API key cause. Answers that need no node are free; each node of a quorum counts.",
+          ),
         },
         {
           ...strict,
           description:
-            "an object with perKey, perAddress, wrongKeyPerAddress or requestIndexPerKey",
+            "an object with perKey, perAddress, wrongKeyPerAddress, requestIndexPerKey, newAddressesPerKey or nodeRequestsPerKey",
         },
       ),
     ),
-    "Limits in requests per minute. Each process counts separately; an IPv6 /64 network counts as one address.",
+    "Limits in requests per minute. Each process counts separately unless `shareRateLimits` is set; an IPv6 /64 network counts as one address.",
+  ),
+  quotas: setting(
+    Type.Optional(
+      Type.Object(
+        {
+          addresses: createQuota("addresses", "Deposit addresses of an integrator."),
+          openSettlements: createQuota(
+            "openSettlements",
+            "Settlements of an integrator on one source chain that have not ended. Further deposits are recorded and wait.",
+          ),
+        },
+        { ...strict, description: "an object with addresses or openSettlements" },
+      ),
+    ),
+    "The most that an integrator may have. `sluice integrator set` sets others for one integrator.",
   ),
   socketCaps: setting(
     Type.Optional(
@@ -175,11 +264,28 @@ export const SETTINGS = {
         {
           perKey: createSocketCap("perKey", "Sockets with one API key."),
           perAddress: createSocketCap("perAddress", "Sockets from one address."),
+          connectionsPerAddress: createSocketCap(
+            "connectionsPerAddress",
+            "Connections of any kind from one address to the API, and to quotes; further ones are closed. Those of trusted proxies are not counted, and all together stay 200 below the descriptors that the process may open.",
+          ),
         },
-        { ...strict, description: "an object with perKey or perAddress" },
+        { ...strict, description: "an object with perKey, perAddress or connectionsPerAddress" },
       ),
     ),
     "Limits on simultaneously open sockets of the stream. Each process counts separately.",
+  ),
+  shareRateLimits: setting(
+    Type.Optional(Flag),
+    "Whether several processes of the API, or of quotes, count `rateLimits` together, in the database. It costs a statement per request of a key that was valid from its address in the last hour, and two of another. Each process learns of a refusal by a statement of its own, and needs none until the window ends.",
+    { default: false },
+  ),
+  requestsAtOnce: setting(
+    Type.Optional(RequestsAtOnce),
+    "How many requests of one key are served at the same time. Each process counts separately.",
+  ),
+  databaseConnections: setting(
+    Type.Optional(DatabaseConnections),
+    "The most database connections of each role, so that requests cannot take those of money. A process opens those of its roles, `shared` and one more, and does not start if PostgreSQL allows fewer.",
   ),
   apiKeyPepper: setting(
     SecretRef,
@@ -233,18 +339,72 @@ export const SETTINGS = {
     "The slippage cap committed in new addresses, for integrators without a cap of their own.",
     { default: DEFAULTS.maxSlippageBps },
   ),
+  screening: Type.Optional(
+    Type.Object(
+      {
+        url: setting(
+          Type.Optional(Url),
+          "Your service that is asked, by `POST`, before a deposit is swept ([operations.md](operations.md#screening)). Redirects are not followed.",
+          { defaultText: "only `denied` decides" },
+        ),
+        token: setting(
+          Type.Optional(SecretRef),
+          "Secret: sent to the service as `Authorization: Bearer`.",
+          { defaultText: "none" },
+        ),
+        timeoutSeconds: setting(
+          Type.Optional(Type.Integer({ minimum: 1, maximum: 60, description: "seconds, 1 to 60" })),
+          "The longest wait for an answer. Without one the deposit waits and is asked about again.",
+          { default: DEFAULTS.screeningTimeoutSeconds },
+        ),
+        denied: setting(
+          Type.Optional(
+            Type.Array(Type.String({ minLength: 1 }), {
+              description: "a list of addresses",
+            }),
+          ),
+          "Senders whose deposits are held without asking the service.",
+          { default: [] },
+        ),
+      },
+      { ...strict, description: "an object with url or denied" },
+    ),
+  ),
+  refunds: setting(
+    Type.Optional(Refunds),
+    "Refunds of deposits on EVM chains that the attestors sign, so that the service can make them ([keys.md](keys.md#refunds-by-policy)). Each attestor uses its own configuration; the settler asks for no others.",
+    { defaultText: "none: only the refund authority itself refunds" },
+  ),
   rateToleranceBps: setting(
     Type.Optional(
       Type.Integer({ minimum: 1, maximum: 2_000, description: "basis points, 1 to 2000" }),
     ),
-    "The most by which the rate that the attestor signs may differ from the service's own, in basis points. A settlement whose rate differs more waits as `PRICE_UNAVAILABLE`.",
+    "The most by which the settler's rate may differ from an attestor's own, in basis points; each attestor uses its own configuration. A settlement whose rate differs more waits as `PRICE_UNAVAILABLE`.",
     { default: DEFAULTS.rateToleranceBps },
+  ),
+  inventoryShares: setting(
+    Type.Optional(
+      Type.Object(
+        {
+          addressBps: createShare(
+            "addressBps",
+            "The most that the deposits of one address reserve.",
+          ),
+          integratorBps: createShare(
+            "integratorBps",
+            "The most that the deposits of one integrator reserve, where there is another one.",
+          ),
+        },
+        { ...strict, description: "shares of each inventory" },
+      ),
+    ),
+    "Shares of each inventory (a token in `Delivery`) that may be reserved. A deposit above them waits, or takes the pair's next route. A lock whose recipient turns against its payout holds its reservation for the whole payout window, so nobody should reserve everything.",
   ),
   payoutWindowSeconds: setting(
     Type.Optional(
       Type.Integer({ minimum: 10, maximum: 43_200, description: "seconds, 10 to 43200" }),
     ),
-    "The payout window: the time after a lock in which its delivery may be paid. Afterwards an unpaid lock returns to its deposit address.",
+    "The payout window: the time after a lock in which its delivery may be paid. Afterwards an unpaid lock returns to its deposit address. It is built into the `Delivery` contracts, which refuse later payouts: all of them need this value.",
     { default: DEFAULTS.payoutWindowSeconds },
   ),
   cctp: Type.Optional(
@@ -268,12 +428,7 @@ export const SETTINGS = {
         "Key: the attestor's signing key, the second of the two keys. It must differ from every lane key.",
       ),
       databaseUser: setting(
-        Type.Optional(
-          Type.String({
-            pattern: "^[a-z_][a-z0-9_]{0,62}$",
-            description: "the name of a PostgreSQL user, in lower case",
-          }),
-        ),
+        Type.Optional(DatabaseUser),
         "The PostgreSQL user with which the attestor's machine connects to your own PostgreSQL. Create it with a password; `sluice migrate`, run as the owner of the tables, then lets it answer requests for attestations and nothing else ([keys.md](keys.md#the-attestors-machine)).",
         { defaultText: "the attestor connects as the owner of the tables" },
       ),
@@ -286,6 +441,54 @@ export const SETTINGS = {
       ),
     },
     strict,
+  ),
+  attestors: setting(
+    Type.Optional(
+      Type.Object(
+        {
+          threshold: setting(
+            Type.Optional(
+              Type.Integer({ minimum: 1, maximum: 7, description: "a number from 1 to 7" }),
+            ),
+            "The number of attestors that must sign. The factories must have the same threshold.",
+            { default: DEFAULTS.attestorThreshold },
+          ),
+          accounts: setting(
+            Type.Optional(
+              Type.Array(EvmAddressText, {
+                minItems: 1,
+                maxItems: 20,
+                description: "the addresses of 1 to 20 attestors",
+              }),
+            ),
+            "The addresses of all attestors. The settler counts signatures of no others.",
+            { defaultText: "any one attestor; required with a `threshold` above 1" },
+          ),
+          cold: setting(
+            Type.Optional(
+              Type.Array(EvmAddressText, {
+                maxItems: 20,
+                description: "the addresses of at most 20 attestors",
+              }),
+            ),
+            "The addresses of attestors that the contracts list and whose keys are kept offline. One of them takes over when an attestor's key is lost: a new attestor could sign only after the owner's delay ([keys.md](keys.md#a-cold-attestor)).",
+            { default: [] },
+          ),
+          databaseUsers: setting(
+            Type.Optional(
+              Type.Array(DatabaseUser, {
+                description: "names of PostgreSQL users, in lower case",
+              }),
+            ),
+            "The PostgreSQL users of the attestors' machines, one each. `sluice migrate` grants them their rights, and `attestor.databaseUser` besides.",
+            { default: [] },
+          ),
+        },
+        { ...strict, description: "an object with threshold, accounts, cold and databaseUsers" },
+      ),
+    ),
+    "All attestors of the installation, if there are several ([keys.md](keys.md#several-attestors)).",
+    { defaultText: "one attestor" },
   ),
   deployment: setting(
     Type.Optional(Deployment),

@@ -13,8 +13,16 @@ export {
   startOf,
   transactionSurchargeOf,
 } from "./chains.ts";
-export type { Config } from "./config.ts";
+export type { Config, InventoryShares } from "./config.ts";
 export {
+  type ConnectionLimits,
+  CONNECTIONS,
+  countConnections,
+  listPools,
+  type PoolName,
+} from "./connections.ts";
+export {
+  DELAY_MIN_S,
   DEPLOYMENT_SALT,
   type DeploymentConfig,
   derive,
@@ -46,7 +54,14 @@ export type { FeedConfig, HttpPriceConfig, PriceConfig } from "./prices.ts";
 export { ConfigError } from "./problems.ts";
 export { ROLE_NAMES, type RoleName } from "./readers.ts";
 export { findDestinationProblems } from "./route-checks.ts";
-export type { ChainToken, RouteConfig, RouteKind, RoutePair, SwapConfig } from "./route-config.ts";
+export type {
+  ChainToken,
+  RouteConfig,
+  RouteKind,
+  RoutePair,
+  SwapConfig,
+  SwapLimitsConfig,
+} from "./route-config.ts";
 export type { RouteDefinition } from "./route-definition.ts";
 export { findNamedToken, NATIVE_NAME, NO_CHAIN, type RouteNames } from "./route-names.ts";
 export {
@@ -56,7 +71,9 @@ export {
   TokenNames,
   type WrittenRoute,
 } from "./route-schema.ts";
+export { allowsRefund, type RefundPolicies, type RefundPolicy, refundPolicyOf } from "./refunds.ts";
 export { listSecretFiles, type SecretFile } from "./secret-files.ts";
 export { feePayersOf, type MintConfig, SOLANA_DECIMALS, type SolanaChain } from "./solana-chain.ts";
 export type { TokenConfig } from "./tokens.ts";
-export { Bps, Flag, setting } from "./values.ts";
+export { Bps, Flag, setting, UnitsText } from "./values.ts";
+export { withoutChains } from "./without-chains.ts";

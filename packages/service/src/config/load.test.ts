@@ -97,8 +97,9 @@ describe("loadConfig", () => {
       maxFeeBps: 50,
       maxSlippageBps: 100,
       gas: "sponsored",
-      rateLimits: { perKey: 600, perAddress: 300, wrongKeyPerAddress: 60, requestIndexPerKey: 60 },
-      socketCaps: { perKey: 100, perAddress: 500 },
+      rateLimits: { perKey: 600, perAddress: 300, nodeRequestsPerKey: 1_200 },
+      socketCaps: { perKey: 100, perAddress: 500, connectionsPerAddress: 1_000 },
+      quotas: { addresses: 1_000_000, openSettlements: 10_000 },
       logLevel: "info",
       crashAt: undefined,
     });
@@ -425,7 +426,10 @@ describe("the nodes of a chain", () => {
     };
     const bare = { url: "https://other.example" };
     const [first, second] = load(withNodes({ rpcUrls: [node, bare] })).chains[0]?.nodes.all ?? [];
-    expect([first, second]).toEqual([node, createNodeConfig(bare.url)]);
+    expect([first, second]).toEqual([
+      { ...createNodeConfig(node.url), ...node },
+      createNodeConfig(bare.url),
+    ]);
     const file = withValue("attestor.rpcUrls.2", { url: "https://a.example", requestsPerDay: 5 });
     expect(load(file).attestor.nodes.get(2)?.all).toMatchObject([{ requestsPerDay: 5 }]);
   });

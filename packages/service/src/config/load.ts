@@ -6,6 +6,7 @@ import { findBadChecksums, findContradictions } from "./contradictions.ts";
 import { resolveDeployment } from "./deployment.ts";
 import type { SignerName } from "./keys.ts";
 import { ConfigError } from "./problems.ts";
+import { DEFAULTS } from "./file.ts";
 import { readConfigFile } from "./read-file.ts";
 import { createReaders, ROLE_NAMES, type RoleName } from "./readers.ts";
 import type { RouteDefinition } from "./route-definition.ts";
@@ -41,7 +42,8 @@ export function loadConfig(args: {
   const chains = complete.map((chain, index) =>
     resolveChain(chain, `chains[${index}]`, { readKey, readSecret, problems }),
   );
-  const deployment = resolveDeployment(file.deployment, problems);
+  const { payoutWindowSeconds = DEFAULTS.payoutWindowSeconds } = file;
+  const deployment = resolveDeployment(file.deployment, payoutWindowSeconds, problems);
   const placed = resolveRoutes(file.routes, { chains, deployment, definitions, problems });
   const routes = placed.map(({ route }) => route);
   const config = resolveConfig(file, { chains, deployment, routes }, readers);

@@ -17,6 +17,21 @@ export const NodeObject = Type.Object(
       "The WebSocket of the node, which announces new blocks to the scanner ([nodes.md](nodes.md#push)).",
       { defaultText: "none: the node is polled" },
     ),
+    grpcUrl: setting(
+      Type.Optional(
+        Type.String({
+          pattern: "^https?://",
+          description: "an http or https URL of the same provider",
+        }),
+      ),
+      "The Yellowstone gRPC server of a Solana node, which sends new blocks to the scanner ([nodes.md](nodes.md#streams-on-solana)).",
+      { defaultText: "none: blocks are requested" },
+    ),
+    grpcToken: setting(
+      Type.Optional(Type.String({ minLength: 1, description: "the token of grpcUrl" })),
+      "The token for `grpcUrl`, sent as `x-token`.",
+      { defaultText: "none" },
+    ),
     requestsPerSecond: setting(
       Type.Optional(
         Type.Integer({
@@ -142,13 +157,17 @@ function countRoles({ all }: NodesConfig) {
 }
 
 function resolveNode(written: WrittenNode) {
-  const { url, wsUrl, requestsPerSecond, requestsPerDay, role } =
+  const { url, wsUrl, grpcUrl, grpcToken, requestsPerSecond, requestsPerDay, role } =
     typeof written === "string" ? { url: written } : written;
   return {
     /** May contain credentials. */
     url,
     /** May contain credentials. Undefined: the node has no push. */
     wsUrl,
+    /** May contain credentials. Undefined: the node has no stream. */
+    grpcUrl,
+    /** A credential. Undefined: none. */
+    grpcToken,
     /** Undefined: no limit. */
     requestsPerSecond,
     /** Undefined: no limit. */
@@ -174,6 +193,19 @@ function checkNodes(
     if (host === null) problems.push(`${at}: expected an http or https URL`);
     else if (hosts.indexOf(host) < index) {
       problems.push(`${at}: expected a host of its own, an earlier node of the list has it too`);
+    }
+  }
+  for (const [index, { grpcUrl }] of all.entries()) {
+    const host = grpcUrl === undefined ? null : hostOf(grpcUrl);
+    const isOfAnother = all.some(
+      (other, at) =>
+        at !== index && [other.url, other.grpcUrl ?? ""].some((url) => hostOf(url) === host),
+    );
+    // One server would answer for two nodes.
+    if (host !== null && isOfAnother) {
+      problems.push(
+        `${setting.nodes}[${index}].grpcUrl: expected a host of this node, another node of the list has it`,
+      );
     }
   }
   if (quorum > count) {

@@ -13,6 +13,7 @@ const Shared = Type.Object({
   deployment: SETTINGS.deployment,
   contracts: SETTINGS.contracts,
   httpPrices: SETTINGS.httpPrices,
+  payoutWindowSeconds: SETTINGS.payoutWindowSeconds,
   chains: SETTINGS.chains,
 });
 
@@ -58,12 +59,13 @@ function completeChains(
     contracts,
     deployment: written,
     httpPrices = DEFAULTS.httpPrices,
+    payoutWindowSeconds = DEFAULTS.payoutWindowSeconds,
   }: Static<typeof Shared>,
   problems: string[],
   { accountsLater }: { readonly accountsLater: boolean },
 ): readonly CompleteChain[] {
   // `loadConfig` resolves the deployment again and reports its problems.
-  const deployment = resolveDeployment(written, []);
+  const deployment = resolveDeployment(written, payoutWindowSeconds, []);
   return chains.flatMap((chain, index) => {
     const setting = `chains[${index}]`;
     const shared = { contracts, deployment, httpPrices };

@@ -37,4 +37,15 @@ export interface SwapConfig {
   readonly maxImpactBps: number;
   /** Maximum move of the pool between its quote and the pool swap, in basis points; at most the committed slippage. */
   readonly slippageBps: number;
+  readonly limits: SwapLimitsConfig;
+}
+
+/** The limits that the contract of a pool swap was deployed with, which bind whatever the attestors sign. */
+export interface SwapLimitsConfig {
+  /** Seconds over which the pool's price is averaged. */
+  readonly windowS: number;
+  /** How far below the averaged price a swap may end, in basis points. */
+  readonly toleranceBps: number;
+  /** First daily cap of the input, in whole units. The contract has the one of now. */
+  readonly perDayUnits: string;
 }

@@ -138,7 +138,7 @@ describe("a route", () => {
     const [route, stays] = load({
       chains,
       routes: [
-        { ...swap, poolFee: 500 },
+        { ...swap, poolFee: 500, dailyCap: "5" },
         { kind: "MONO_CHAIN", chains: ["base"], tokens: ["native"] },
       ],
     }).routes;

@@ -116,10 +116,10 @@ export const CompleteSolanaChain = Type.Object(
     attestors: setting(
       Type.Array(EvmAddressText, {
         minItems: 1,
-        maxItems: 4,
-        description: "the addresses of 1 to 4 attestors",
+        maxItems: 20,
+        description: "the addresses of 1 to 20 attestors",
       }),
-      "Addresses of the attestors that the signer accepts.",
+      "Addresses of the attestors that the signer accepts, as many of them at once as `attestors.threshold`.",
     ),
     dailyCaps: setting(
       Type.Optional(

@@ -227,7 +227,7 @@ describe("Solana in the file", () => {
     [{ lanes: {} }, "chains[0].lanes: expected no such setting"],
     [{ preset: "base" }, "chains[0].preset: expected solana, as chainId is 1"],
     [{ detectAt: "processed" }, "chains[0].detectAt: expected confirmed or finalized"],
-    [{ attestors: [] }, "chains[0].attestors: expected the addresses of 1 to 4 attestors"],
+    [{ attestors: [] }, "chains[0].attestors: expected the addresses of 1 to 20 attestors"],
     [{ attestors: [show(MINT)] }, "chains[0].attestors[0]: expected 0x and 40 hex digits"],
     [
       { dailyCaps: { EURC: "1" } },
@@ -263,10 +263,43 @@ describe("Solana in the file", () => {
       { rpcUrl: undefined, rpcUrls: ["http://a", { url: "http://b", role: "witness" }] },
       "chains[0].rpcUrls: expected full nodes only, Solana has no witnesses",
     ],
+    [
+      { rpcUrl: undefined, rpcUrls: [{ url: "http://a", grpcToken: "canary" }] },
+      "chains[0].rpcUrls: expected a grpcUrl beside grpcToken",
+    ],
+    [
+      {
+        rpcUrl: undefined,
+        rpcUrls: [
+          { url: "http://a", grpcUrl: "https://canary:443" },
+          { url: "http://b", grpcUrl: "https://canary" },
+        ],
+      },
+      "chains[0].rpcUrls[1].grpcUrl: expected a host of this node, another node of the list has it",
+    ],
+    [
+      { rpcUrl: undefined, rpcUrls: [{ url: "http://a", grpcUrl: "http://b" }, "http://b"] },
+      "chains[0].rpcUrls[0].grpcUrl: expected a host of this node, another node of the list has it",
+    ],
+    [
+      { rpcUrl: undefined, rpcUrls: [{ url: "http://a", grpcUrl: "grpc://canary" }] },
+      "chains[0].rpcUrls[0].grpcUrl: expected an http or https URL of the same provider",
+    ],
     [{ rpcUrls: ["http://127.0.0.1:1"] }, "chains[0].rpcUrls: expected either rpcUrl or rpcUrls"],
   ])("is refused with %j (%#)", (changes, problem) => {
     const problems = problemsOf(() => load(createFile(changes)));
     expect(problems).toContainEqual(expect.stringContaining(problem));
+  });
+
+  test("alone has streams", () => {
+    const file = createFile();
+    const rpcUrls = [{ url: "http://a", grpcUrl: "https://canary" }];
+    const chains = file.chains.map((chain) =>
+      chain.chainId === 1 ? chain : { ...chain, rpcUrl: undefined, rpcUrls },
+    );
+    expect(problemsOf(() => load({ ...file, chains }))).toContain(
+      "chains[1].rpcUrls: expected no grpcUrl, only Solana has streams",
+    );
   });
 
   test.each<[object, string]>([
@@ -304,7 +337,7 @@ describe("Solana in the file", () => {
     [{ ...ROUTES[0], token: evmAddress(4) }, "token: expected 32 bytes in base58, or one of"],
     [{ ...ROUTES[1], destToken: evmAddress(4) }, "destToken: expected 32 bytes in base58, or"],
     [
-      { ...ROUTES[2], destToken: "USDC", poolFee: 500 },
+      { ...ROUTES[2], destToken: "USDC", poolFee: 500, dailyCap: "1" },
       "destToken: expected nothing, no token is swapped on Solana",
     ],
   ])("is refused with the route %j", (route, problem) => {

@@ -67,7 +67,13 @@ describe("a pool swap on one chain", () => {
     if (!ethereum || !base) throw new Error("the file has two chains");
     const native = { symbol: "ETHEREUM", address: addressOf(0), decimals: 18, price };
     const tokens = [...ethereum.tokens.map((token) => ({ ...token, price })), native];
-    const swap = { kind: "MONO_CHAIN", chainId: 2, contract: addressOf(6), poolFee: 500 };
+    const swap = {
+      kind: "MONO_CHAIN",
+      chainId: 2,
+      contract: addressOf(6),
+      poolFee: 500,
+      dailyCap: "5",
+    };
     const there = { ...swap, token: addressOf(4), destToken: addressOf(0) };
     const back = { ...swap, token: addressOf(0), destToken: addressOf(4), maxImpactBps: 30 };
     return {
@@ -84,7 +90,15 @@ describe("a pool swap on one chain", () => {
     expect(chains[0]?.uniswapV3).toEqual(uniswapV3);
     expect(chains[1]?.uniswapV3).toBeUndefined();
     expect(routes.slice(2)).toMatchObject([
-      { swap: { tokenOut: addressOf(0), poolFee: 500, maxImpactBps: 100, slippageBps: 50 } },
+      {
+        swap: {
+          tokenOut: addressOf(0),
+          poolFee: 500,
+          maxImpactBps: 100,
+          slippageBps: 50,
+          limits: { windowS: 1_800, toleranceBps: 300, perDayUnits: "5" },
+        },
+      },
       { swap: { tokenOut: addressOf(4), poolFee: 500, maxImpactBps: 30, slippageBps: 20 } },
     ]);
   });
@@ -94,6 +108,16 @@ describe("a pool swap on one chain", () => {
       "no pool fee",
       ({ routes }) => Reflect.deleteProperty(routes[2] ?? {}, "poolFee"),
       "routes[2].poolFee: expected the fee of the pool, because destToken is given",
+    ],
+    [
+      "no daily cap",
+      ({ routes }) => Reflect.deleteProperty(routes[2] ?? {}, "dailyCap"),
+      "routes[2].dailyCap: expected the daily cap of the swaps, because destToken is given",
+    ],
+    [
+      "a daily cap with too many decimals",
+      ({ routes }) => Object.assign(routes[2] ?? {}, { dailyCap: "0.0000001" }),
+      'routes[2].dailyCap: expected less than 2^112 base units and at most 6 decimals, got "0.0000001"',
     ],
     [
       "a pool fee without destToken",
@@ -186,6 +210,7 @@ describe("a pool swap before the bridge", () => {
       contract: addressOf(6),
       bridgeToken: addressOf(4),
       poolFee: 500,
+      dailyCap: "5",
     };
     return {
       ...file,
@@ -210,7 +235,13 @@ describe("a pool swap before the bridge", () => {
           destChain: 30,
           destToken: addressOf(5),
           contract: addressOf(6),
-          swap: { tokenOut: addressOf(4), poolFee: 500, maxImpactBps: 100, slippageBps: 50 },
+          swap: {
+            tokenOut: addressOf(4),
+            poolFee: 500,
+            maxImpactBps: 100,
+            slippageBps: 50,
+            limits: { windowS: 1_800, toleranceBps: 300, perDayUnits: "5" },
+          },
           pricedIn: { chainId: 2, token: addressOf(4) },
           fromInventory: false,
         },
@@ -228,6 +259,7 @@ describe("a pool swap before the bridge", () => {
       "a pool fee without bridgeToken",
       ({ routes }) => {
         Reflect.deleteProperty(routes[0] ?? {}, "bridgeToken");
+        Reflect.deleteProperty(routes[0] ?? {}, "dailyCap");
         Object.assign(routes[0] ?? {}, { token: addressOf(4) });
       },
       "routes[0].poolFee: expected nothing, a route without bridgeToken does not swap",

@@ -68,6 +68,11 @@ export const NativeCoinsText = Type.String({
   description: "whole native coins, a plain decimal",
 });
 
+export const GweiText = Type.String({
+  pattern: "^\\d{1,9}(\\.\\d{1,9})?$",
+  description: "gwei, a plain decimal",
+});
+
 export const UsdPerUnitText = Type.String({
   pattern: DECIMAL,
   description: "US dollars per whole unit, a plain decimal",

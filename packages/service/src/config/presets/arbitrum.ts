@@ -8,7 +8,12 @@ export const arbitrum: Preset = {
     isInstant: false,
     source: "https://docs.arbitrum.io/how-arbitrum-works/transaction-lifecycle",
   },
-  terms: { minDepositUsd: "1", deliveryConfirmations: 20, pollIntervalMs: 1000 },
+  terms: {
+    minDepositUsd: "1",
+    deliveryConfirmations: 20,
+    pollIntervalMs: 500,
+    gasPriceMaxGwei: "50",
+  },
   tokens: [
     nativeCoin("arbitrum", {
       minDeposit: "0.0005",
@@ -71,5 +76,8 @@ export const arbitrum: Preset = {
     source: "https://docs.uniswap.org/contracts/v3/reference/deployments",
     comparedWith: [PACKAGES.uniswapSdk],
   },
-  remarks: [],
+  remarks: [
+    "Contracts see about the height of Ethereum as `block.number`. Circle's `TokenMessengerV2` compares the `expirationBlock` of a Fast Transfer with it, so the relay reads it from the chain. The value that Circle's service writes for Arbitrum could not be compared.",
+    "The data for layer 1 is part of the gas that a node estimates (`gasEstimateForL1`), so it counts for the balance of a lane.",
+  ],
 };

@@ -8,7 +8,12 @@ export const avalanche: Preset = {
     isInstant: true,
     source: "https://build.avax.network/docs/primary-network/avalanche-consensus",
   },
-  terms: { minDepositUsd: "1", deliveryConfirmations: 1, pollIntervalMs: 1500 },
+  terms: {
+    minDepositUsd: "1",
+    deliveryConfirmations: 1,
+    pollIntervalMs: 1500,
+    gasPriceMaxGwei: "300",
+  },
   tokens: [
     nativeCoin("avalanche", {
       minDeposit: "0.05",

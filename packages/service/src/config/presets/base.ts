@@ -8,7 +8,12 @@ export const base: Preset = {
     isInstant: false,
     source: "https://docs.base.org/base-chain/network-information/transaction-finality",
   },
-  terms: { minDepositUsd: "1", deliveryConfirmations: 5, pollIntervalMs: 1000 },
+  terms: {
+    minDepositUsd: "1",
+    deliveryConfirmations: 5,
+    pollIntervalMs: 1000,
+    gasPriceMaxGwei: "50",
+  },
   tokens: [
     nativeCoin("base", {
       minDeposit: "0.0005",

@@ -8,7 +8,12 @@ export const bsc: Preset = {
     isInstant: false,
     source: "https://docs.bnbchain.org/bnb-smart-chain/developers/json_rpc/bsc-api-list/",
   },
-  terms: { minDepositUsd: "1", deliveryConfirmations: 15, pollIntervalMs: 1000 },
+  terms: {
+    minDepositUsd: "1",
+    deliveryConfirmations: 15,
+    pollIntervalMs: 500,
+    gasPriceMaxGwei: "50",
+  },
   tokens: [
     nativeCoin("bsc", {
       minDeposit: "0.002",

@@ -8,7 +8,12 @@ export const ethereum: Preset = {
     isInstant: false,
     source: "https://ethereum.org/en/developers/docs/consensus-mechanisms/pos/#finality",
   },
-  terms: { minDepositUsd: "10", deliveryConfirmations: 3, pollIntervalMs: 4000 },
+  terms: {
+    minDepositUsd: "10",
+    deliveryConfirmations: 3,
+    pollIntervalMs: 4000,
+    gasPriceMaxGwei: "500",
+  },
   tokens: [
     nativeCoin("ethereum", {
       minDeposit: "0.004",

@@ -8,7 +8,12 @@ export const linea: Preset = {
     isInstant: false,
     source: "https://docs.linea.build/network/overview/transaction-finality",
   },
-  terms: { minDepositUsd: "1", deliveryConfirmations: 5, pollIntervalMs: 1000 },
+  terms: {
+    minDepositUsd: "1",
+    deliveryConfirmations: 5,
+    pollIntervalMs: 1000,
+    gasPriceMaxGwei: "100",
+  },
   tokens: [
     nativeCoin("linea", {
       minDeposit: "0.0005",

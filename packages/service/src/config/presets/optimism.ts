@@ -8,7 +8,12 @@ export const optimism: Preset = {
     isInstant: false,
     source: "https://docs.optimism.io/concepts/transactions/transaction-finality",
   },
-  terms: { minDepositUsd: "1", deliveryConfirmations: 5, pollIntervalMs: 1000 },
+  terms: {
+    minDepositUsd: "1",
+    deliveryConfirmations: 5,
+    pollIntervalMs: 1000,
+    gasPriceMaxGwei: "50",
+  },
   tokens: [
     nativeCoin("optimism", {
       minDeposit: "0.0005",

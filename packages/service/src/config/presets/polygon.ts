@@ -9,7 +9,12 @@ export const polygon: Preset = {
     source:
       "https://github.com/maticnetwork/Polygon-Improvement-Proposals/blob/main/PIPs/PIP-11.md",
   },
-  terms: { minDepositUsd: "1", deliveryConfirmations: 16, pollIntervalMs: 2000 },
+  terms: {
+    minDepositUsd: "1",
+    deliveryConfirmations: 16,
+    pollIntervalMs: 2000,
+    gasPriceMaxGwei: "5000",
+  },
   tokens: [
     nativeCoin("polygon", {
       minDeposit: "3",

@@ -74,6 +74,8 @@ export interface Preset {
     /** Blocks, its own included, after which a delivery is completed; it is tracked until it is final. */
     readonly deliveryConfirmations: number;
     readonly pollIntervalMs: number;
+    /** Highest price of a unit of gas that a transaction may offer: far above the prices of busy hours. */
+    readonly gasPriceMaxGwei: string;
   };
   readonly tokens: readonly PresetToken[];
   /** Absent if Circle issues no USDC on the chain. */

@@ -8,7 +8,12 @@ export const unichain: Preset = {
     isInstant: false,
     source: "https://docs.optimism.io/concepts/transactions/transaction-finality",
   },
-  terms: { minDepositUsd: "1", deliveryConfirmations: 5, pollIntervalMs: 1000 },
+  terms: {
+    minDepositUsd: "1",
+    deliveryConfirmations: 5,
+    pollIntervalMs: 1000,
+    gasPriceMaxGwei: "50",
+  },
   tokens: [
     nativeCoin("unichain", { minDeposit: "0.0005" }),
     {

@@ -1,0 +1,44 @@
+import { expect, test } from "vitest";
+import { REFUND_REASONS } from "../core/refund-reason.ts";
+import { padAddress, toEvmAddress } from "../core/hex.ts";
+import { allowsRefund, refundPolicyOf, resolveRefunds } from "./refunds.ts";
+
+const ONE = toEvmAddress(`0x${"a1".repeat(20)}`);
+const OTHER = toEvmAddress(`0x${"b2".repeat(20)}`);
+
+test("nothing is refunded by default [T192]", () => {
+  const policies = resolveRefunds(undefined, []);
+  const policy = refundPolicyOf(policies, padAddress(ONE));
+  expect(REFUND_REASONS.filter((reason) => allowsRefund(policy, reason))).toEqual([]);
+});
+
+test("the entry of an authority replaces the whole default, in any spelling of its address", () => {
+  const problems: string[] = [];
+  const policies = resolveRefunds(
+    {
+      belowMinimum: true,
+      dead: { afterSeconds: 3_600 },
+      byAuthority: { [`0x${"A1".repeat(20)}`]: { expired: { afterSeconds: 86_400 } } },
+    },
+    problems,
+  );
+  expect(problems).toEqual([]);
+  expect(refundPolicyOf(policies, padAddress(OTHER))).toEqual({
+    belowMinimum: true,
+    unlisted: false,
+    deadAfterS: 3_600n,
+    expiredAfterS: null,
+  });
+  const own = refundPolicyOf(policies, padAddress(ONE));
+  expect(REFUND_REASONS.filter((reason) => allowsRefund(own, reason))).toEqual(["expired"]);
+  expect(own.expiredAfterS).toBe(86_400n);
+});
+
+test("an authority under two spellings is a problem", () => {
+  const problems: string[] = [];
+  const byAuthority = { [ONE]: {}, [`0x${"A1".repeat(20)}`]: { unlisted: true } };
+  resolveRefunds({ byAuthority }, problems);
+  expect(problems).toEqual([
+    `refunds.byAuthority: expected each refund authority once, got 0x${"A1".repeat(20)}`,
+  ]);
+});

@@ -1,0 +1,123 @@
+/** Refunds for which attestors sign, by the refund authority of a deposit address. */
+import { type Static, Type } from "typebox";
+import { assertNever } from "../core/assert.ts";
+import { type Hex32, isEvmAddress, padAddress, toEvmAddress } from "../core/hex.ts";
+import type { RefundReason } from "../core/refund-reason.ts";
+import { Flag, setting } from "./values.ts";
+
+const YEAR_S = 31_536_000;
+
+const After = (documentation: string) =>
+  Type.Optional(
+    Type.Object(
+      {
+        afterSeconds: setting(
+          Type.Integer({ minimum: 60, maximum: YEAR_S, description: "seconds, 60 to 31536000" }),
+          documentation,
+        ),
+      },
+      { additionalProperties: false, description: "an object with afterSeconds" },
+    ),
+  );
+
+const REASONS = {
+  belowMinimum: setting(Type.Optional(Flag), "Whether a balance below the minimum is refunded.", {
+    default: false,
+  }),
+  unlisted: setting(
+    Type.Optional(Flag),
+    "Whether a token is refunded that no route takes to the committed destination.",
+    { default: false },
+  ),
+  dead: After(
+    "The time for which a balance that could have been settled must have stood in final blocks.",
+  ),
+  expired: After("The time for which any balance must have stood in final blocks."),
+} as const;
+
+const strict = { additionalProperties: false } as const;
+
+const Policy = Type.Object(REASONS, { ...strict, description: "an object of reasons" });
+
+/** The setting `refunds`. */
+export const Refunds = Type.Object(
+  {
+    ...REASONS,
+    byAuthority: setting(
+      Type.Optional(
+        Type.Record(Type.String({ pattern: "^0x[0-9a-fA-F]{40}$" }), Policy, {
+          ...strict,
+          description: "policies by refund authority",
+        }),
+      ),
+      "Other policies, by the refund authority of the address: `belowMinimum`, `unlisted`, `dead` and `expired`. An entry replaces the whole default.",
+      { default: {} },
+    ),
+  },
+  { ...strict, description: "an object of reasons" },
+);
+
+/** The refunds that are allowed to one authority; nothing by default. */
+export interface RefundPolicy {
+  readonly belowMinimum: boolean;
+  readonly unlisted: boolean;
+  /** Seconds for which the balance must have stood; null if the reason is not allowed. */
+  readonly deadAfterS: bigint | null;
+  readonly expiredAfterS: bigint | null;
+}
+
+export interface RefundPolicies {
+  readonly general: RefundPolicy;
+  readonly byAuthority: ReadonlyMap<Hex32, RefundPolicy>;
+}
+
+/** Resolves the policies. One authority under two spellings is a problem. */
+export function resolveRefunds(
+  written: Static<typeof Refunds> | undefined,
+  problems: string[],
+): RefundPolicies {
+  const byAuthority = new Map<Hex32, RefundPolicy>();
+  for (const [text, policy] of Object.entries(written?.byAuthority ?? {})) {
+    const authority = isEvmAddress(text) ? padAddress(toEvmAddress(text)) : null;
+    if (authority === null || byAuthority.has(authority)) {
+      problems.push(`refunds.byAuthority: expected each refund authority once, got ${text}`);
+      continue;
+    }
+    byAuthority.set(authority, toPolicy(policy));
+  }
+  return { general: toPolicy(written ?? {}), byAuthority };
+}
+
+function toPolicy(written: Static<typeof Policy>): RefundPolicy {
+  const { belowMinimum = false, unlisted = false, dead, expired } = written;
+  return {
+    belowMinimum,
+    unlisted,
+    deadAfterS: dead ? BigInt(dead.afterSeconds) : null,
+    expiredAfterS: expired ? BigInt(expired.afterSeconds) : null,
+  };
+}
+
+/** Returns the policy for a refund authority. */
+export function refundPolicyOf(
+  { general, byAuthority }: RefundPolicies,
+  authority: Hex32,
+): RefundPolicy {
+  return byAuthority.get(authority) ?? general;
+}
+
+/** Returns whether a policy allows a reason, for a balance that has stood long enough. */
+export function allowsRefund(policy: RefundPolicy, reason: RefundReason): boolean {
+  switch (reason) {
+    case "below_minimum":
+      return policy.belowMinimum;
+    case "unlisted":
+      return policy.unlisted;
+    case "dead":
+      return policy.deadAfterS !== null;
+    case "expired":
+      return policy.expiredAfterS !== null;
+    default:
+      return assertNever(reason);
+  }
+}

@@ -85,6 +85,29 @@ test("repeats the identity check at the next question after it failed", async ()
   expect(looks).toBe(2);
 });
 
+test("repeats an identity check that goes on failing ever more seldom, at least every 10 s [T147]", async () => {
+  let looks = 0;
+  const wrong = {
+    ...createHonestNode(),
+    checkIdentity: async () => {
+      looks += 1;
+      throw new OperatingError("RPC_UNAVAILABLE", "never");
+    },
+  };
+  const { nodes, clock } = nodesOf([wrong, createHonestNode(), createHonestNode()]);
+  const ask = () => nodes.agree((node) => node.getBalance(TOKEN, WALLET));
+  for (let second = 0; second < 60; second++) {
+    for (let times = 0; times < 10; times++) {
+      await ask();
+      await settle();
+    }
+    clock.advance(1_000);
+  }
+  // At 0, 0, 1, 2, 4, 8, 16 s and then every 10 s, instead of 600 times.
+  expect(looks).toBeGreaterThanOrEqual(10);
+  expect(looks).toBeLessThanOrEqual(13);
+});
+
 test("keeps the result of a later identity check when an earlier one fails after it", async () => {
   const failures: (() => void)[] = [];
   let looks = 0;

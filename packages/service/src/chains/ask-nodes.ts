@@ -13,28 +13,46 @@ import { OperatingError } from "../core/errors.ts";
 import type { Hex32 } from "../core/hex.ts";
 import type { Clock } from "../core/ports.ts";
 import type { Log } from "../telemetry/log.ts";
+import { createAskFew } from "./ask-few.ts";
+import {
+  type AnswerOf,
+  type AskOf,
+  EQUALITY,
+  isAboutTheChain,
+  isBug,
+  isSameAnswer,
+  largestGroup,
+  type OnAnswerOf,
+  type ReadOf,
+  type Rule,
+  show,
+} from "./node-answers.ts";
 import type { Chain } from "./port/index.ts";
+
+export type { Rule } from "./node-answers.ts";
 
 /** Milliseconds to wait for the remaining nodes when enough have answered but disagree. */
 const STRAGGLER_MS = 1_000;
 /** Milliseconds for which an identity check is valid: a URL can get another node. A check costs two requests. */
 const IDENTITY_AGE_MAX_MS = 300_000;
+/**
+ * Shortest and longest pause after an identity check that failed again. The first failure has none: a single request may fail.
+ */
+const IDENTITY_PAUSE_MIN_MS = 500;
+const IDENTITY_PAUSE_MAX_MS = 10_000;
 /** Most open requests of one node; further ones count as unanswered. */
 const PENDING_MAX = 256;
 /** Shortest interval between two equal log lines about one node. */
 const COMPLAINT_PAUSE_MS = 60_000;
-/** Most characters of an answer in logs and errors. */
-const SHOWN_MAX = 300;
 
 /** The questions that every node can answer. */
 export type Askable = Pick<Chain, "chainId" | "checkIdentity">;
 
 /** A question to one node. */
-export type Read<T, N = Chain> = (node: N) => Promise<T>;
+export type Read<T, N = Chain> = ReadOf<T, N>;
 
-export interface Nodes<N = Chain> {
-  /** Number of nodes that must agree. */
-  readonly required: number;
+/** Ways to ask several nodes. */
+export interface Asking<N = Chain> {
   /**
    * Returns the answer that `required` nodes gave. Throws RPC_UNAVAILABLE when there is none. An `OperatingError` of
    * another code counts as an answer and is thrown when `required` nodes gave it.
@@ -42,6 +60,16 @@ export interface Nodes<N = Chain> {
   agree<T>(read: Read<T, N>, rule?: Rule<T>): Promise<T>;
   /** Returns at least `required` answers that need not agree, such as heights. */
   collect<T>(read: Read<T, N>): Promise<Collected<T>>;
+}
+
+export interface Nodes<N = Chain> extends Asking<N> {
+  /** Number of nodes that must agree. */
+  readonly required: number;
+  /**
+   * Asks only as many nodes as must agree, in turns, and the others when one of them fails or is slow, or they differ: for
+   * large answers, of which every further one costs time.
+   */
+  readonly sparing: Asking<N>;
   /** Returns the first answer judged `enough`, otherwise one that `counts` and `required` nodes gave, otherwise null. */
   findAny<T>(
     read: Read<T, N>,
@@ -59,25 +87,19 @@ export interface Collected<T> {
   disagreement(): OperatingError;
 }
 
-/** Decides whether two answers agree, and merges those that do. By default: deep equality, and the first. */
-export interface Rule<T> {
-  isSame(one: T, other: T): boolean;
-  merge(same: readonly T[]): T;
-}
-
-type Answer<T> =
-  | { readonly kind: "value"; readonly node: Standing; readonly value: T }
-  /** An operating error about the chain, such as too little gas. */
-  | { readonly kind: "refusal"; readonly node: Standing; readonly error: OperatingError }
-  | { readonly kind: "none"; readonly node: Standing; readonly error: unknown };
+type Answer<T> = AnswerOf<T, Standing>;
+type Ask<N> = AskOf<N, Standing>;
+type OnAnswer<T> = OnAnswerOf<T, Standing>;
 
 /** The state of a node. */
 interface Standing {
   /** From 0, in the order of the configuration. Names the node in logs, since its URL is never shown. */
   readonly position: number;
   pending: number;
-  /** The last identity check; undefined after it failed. */
-  identity: { readonly atMs: number; readonly check: Promise<void> } | undefined;
+  /** The last identity check, and how long it counts; undefined before the first. */
+  identity: { readonly atMs: number; forMs: number; readonly check: Promise<void> } | undefined;
+  /** Identity checks that failed since the last success. */
+  failures: number;
   /** Hash of its first block, as of that check. */
   genesis: Hex32 | undefined;
   readonly complaints: Map<string, number>;
@@ -109,6 +131,7 @@ export function createNodes<N extends Askable>(
     position,
     pending: 0,
     identity: undefined,
+    failures: 0,
     genesis: undefined,
     complaints: new Map(),
   }));
@@ -125,15 +148,28 @@ export function createNodes<N extends Askable>(
   /** Resolves when the node serves the right chain; otherwise rejects. */
   function identify(node: Node<N>): Promise<void> {
     const { identity } = node;
-    if (identity && Math.abs(clock.now() - identity.atMs) < IDENTITY_AGE_MAX_MS) {
+    if (identity && Math.abs(clock.now() - identity.atMs) < identity.forMs) {
       return identity.check;
     }
     const check = checkIdentity(node);
-    node.identity = { atMs: clock.now(), check };
-    check.catch(() => {
-      if (node.identity?.check === check) node.identity = undefined;
-    });
+    const begun = { atMs: clock.now(), forMs: IDENTITY_AGE_MAX_MS, check };
+    node.identity = begun;
+    check.then(
+      () => {
+        node.failures = 0;
+      },
+      () => {
+        begun.forMs = pauseAfter(node.failures);
+        node.failures += 1;
+      },
+    );
     return check;
+  }
+
+  /** Returns how long a failed check stands before it is repeated. */
+  function pauseAfter(failuresBefore: number): number {
+    if (failuresBefore === 0) return 0;
+    return Math.min(IDENTITY_PAUSE_MIN_MS * 2 ** (failuresBefore - 1), IDENTITY_PAUSE_MAX_MS);
   }
 
   async function checkIdentity(node: Node<N>): Promise<void> {
@@ -181,11 +217,8 @@ export function createNodes<N extends Askable>(
     }
   }
 
-  /** Asks all nodes at once. Calls `onAnswer` with all answers so far after each one, also after the caller resolved. */
-  function ask<T>(
-    read: Read<T, N>,
-    onAnswer: (answers: readonly Answer<T>[], open: number) => void,
-  ) {
+  /** Asks all nodes at once. Calls `onAnswer` after each answer, also after the caller resolved. */
+  const askAll: Ask<N> = <T>(read: Read<T, N>, onAnswer: OnAnswer<T>) => {
     const answers: Answer<T>[] = [];
     for (const node of nodes) {
       void askOne(node, read).then((answer) => {
@@ -193,7 +226,9 @@ export function createNodes<N extends Askable>(
         onAnswer(answers, nodes.length - answers.length);
       });
     }
-  }
+  };
+
+  const askFew = createAskFew(nodes, { required, clock, askOne });
 
   function lacking(details: Readonly<Record<string, string | number>>, cause?: unknown) {
     const message =
@@ -227,17 +262,21 @@ export function createNodes<N extends Askable>(
     return lacking({ reason, answered }, listAnswers(answers));
   }
 
-  function agree<T>(read: Read<T, N>, rule: Rule<T> = EQUALITY): Promise<T> {
+  function agree<T>(ask: Ask<N>, read: Read<T, N>, rule: Rule<T> = EQUALITY): Promise<T> {
     return new Promise((resolve, reject) => {
       ask(read, (answers, open) => {
         const given = answers.filter(({ kind }) => kind !== "none");
         const same = largestGroup(given, (one, other) => isSameAnswer(one, other, rule));
-        if (same.length + open < required) reject(explain(answers));
-        if (same.length < required) return;
+        if (same.length + open < required) {
+          reject(explain(answers));
+          return [];
+        }
+        if (same.length < required) return null;
         const [chosen] = same;
         if (chosen?.kind === "refusal") reject(chosen.error);
         else resolve(rule.merge(same.flatMap((a) => (a.kind === "value" ? [a.value] : []))));
         exposeOthers(answers, same);
+        return same;
       });
     });
   }
@@ -254,35 +293,44 @@ export function createNodes<N extends Askable>(
     }
   }
 
-  function collect<T>(read: Read<T, N>): Promise<Collected<T>> {
+  function collect<T>(ask: Ask<N>, read: Read<T, N>): Promise<Collected<T>> {
+    const startMs = clock.now();
     return new Promise((resolve, reject) => {
       const finished = new AbortController();
       let patience: "whole" | "running" | "gone" = "whole";
-      let onAnswer = () => {};
+      let judge = (): readonly Answer<T>[] | null => null;
       ask(read, (answers, open) => {
-        onAnswer = () => {
-          const values = answers.flatMap((answer) =>
-            answer.kind === "value" ? [answer.value] : [],
-          );
-          if (values.length + open < required) reject(explain(answers));
-          if (values.length < required) return;
-          if (open === 0 || patience === "gone" || agreedOf(values) !== undefined) {
+        judge = () => {
+          const values = answers.filter((answer) => answer.kind === "value");
+          if (values.length + open < required) {
+            reject(explain(answers));
+            return [];
+          }
+          if (values.length < required) return null;
+          const same = largestGroup(values, (one, other) => isSameAnswer(one, other, EQUALITY));
+          const isAgreed = same.length >= required;
+          if (open === 0 || patience === "gone" || isAgreed) {
             finished.abort();
             const given = [...answers];
             resolve({
-              values,
+              values: values.map(({ value }) => value),
               disagreement: () =>
                 lacking({ reason: "nodes disagree", answered: values.length }, listAnswers(given)),
             });
-          } else if (patience === "whole") {
+            return isAgreed ? same : [];
+          }
+          if (patience === "whole") {
             patience = "running";
-            void clock.sleep(STRAGGLER_MS, finished.signal).then(() => {
+            // A node that is asked after the others gets as much time as they took.
+            const laterMs = ask === askFew ? clock.now() - startMs : 0;
+            void clock.sleep(Math.max(STRAGGLER_MS, laterMs), finished.signal).then(() => {
               patience = "gone";
-              onAnswer();
+              judge();
             });
           }
+          return null;
         };
-        onAnswer();
+        return judge();
       });
     });
   }
@@ -292,13 +340,14 @@ export function createNodes<N extends Askable>(
     judge: (value: T) => "enough" | "counts" | "nothing",
   ): Promise<T | null> {
     return new Promise((resolve) => {
-      ask(read, (answers, open) => {
+      askAll(read, (answers, open) => {
         const values = answers.flatMap((answer) => (answer.kind === "value" ? [answer.value] : []));
         const found =
           values.find((value) => judge(value) === "enough") ??
           agreedOf(values.filter((value) => judge(value) === "counts"));
         if (found !== undefined) resolve(found);
         else if (open === 0) resolve(null);
+        return null;
       });
     });
   }
@@ -308,10 +357,15 @@ export function createNodes<N extends Askable>(
     return same.length >= required ? same[0] : undefined;
   }
 
+  const asking = (ask: Ask<N>): Asking<N> => ({
+    agree: (read, rule) => agree(ask, read, rule),
+    collect: (read) => collect(ask, read),
+  });
+
   return {
     required,
-    agree,
-    collect,
+    ...asking(askAll),
+    sparing: asking(askFew),
     findAny,
     agreedOf,
     reachedBy<T extends bigint | number>(values: readonly T[]): T {
@@ -321,53 +375,4 @@ export function createNodes<N extends Askable>(
       return reached;
     },
   };
-}
-
-const EQUALITY: Rule<unknown> & { merge<T>(same: readonly T[]): T } = {
-  isSame: isDeepStrictEqual,
-  merge<T>(same: readonly T[]): T {
-    const [chosen] = same;
-    // CAST: a group has at least one member, which may itself be undefined.
-    return chosen as T;
-  },
-};
-
-/** Returns whether an error is an answer about the chain, rather than the lack of an answer. */
-function isAboutTheChain(error: unknown): error is OperatingError {
-  return error instanceof OperatingError && error.code !== "RPC_UNAVAILABLE";
-}
-
-function isBug(error: unknown): boolean {
-  return !(error instanceof OperatingError);
-}
-
-/** Formats an answer for logs. Chain data is public; of an error only our own reason or code is shown. */
-function show(answer: Answer<unknown> | undefined): string {
-  if (!answer) return "nothing yet";
-  if (answer.kind !== "value") {
-    const { error } = answer;
-    const words = error instanceof OperatingError ? (error.details?.["reason"] ?? error.code) : "";
-    return `no answer (${words || "a mistake of ours"})`;
-  }
-  const text = JSON.stringify(answer.value, (_, value: unknown) =>
-    typeof value === "bigint" ? value.toString() : value,
-  );
-  return text === undefined ? "done" : text.slice(0, SHOWN_MAX);
-}
-
-function isSameAnswer<T>(one: Answer<T>, other: Answer<T>, rule: Rule<T>): boolean {
-  if (one.kind === "value" && other.kind === "value") return rule.isSame(one.value, other.value);
-  if (one.kind !== "refusal" || other.kind !== "refusal") return false;
-  return (
-    one.error.code === other.error.code && isDeepStrictEqual(one.error.details, other.error.details)
-  );
-}
-
-/** Returns the largest group of items that agree with its first item. */
-function largestGroup<T>(items: readonly T[], isSame: (one: T, other: T) => boolean): readonly T[] {
-  const groups = items.map((item, at) => [
-    item,
-    ...items.filter((other, index) => index !== at && isSame(item, other)),
-  ]);
-  return groups.reduce((largest, group) => (group.length > largest.length ? group : largest), []);
 }

@@ -49,13 +49,13 @@ export interface ContractTerms {
   readonly factory: EvmAddress;
   /** Bridge chain id. */
   readonly bridgeId: number;
-  readonly treasury: EvmAddress;
 }
 
 /** The immutable values of a route on the same chain. */
 export interface TransferTerms {
   readonly evmChainId: bigint;
   readonly bridgeId: number;
+  readonly factory: EvmAddress;
   readonly token: EvmAddress;
   readonly feeRecipient: EvmAddress;
 }
@@ -71,6 +71,13 @@ export interface PoolTerms {
   readonly tokenOut: EvmAddress;
   readonly decimalsOut: number;
   readonly poolFee: number;
+  readonly limits: {
+    /** Seconds over which the pool's price is averaged. */
+    readonly window: number;
+    readonly toleranceBps: number;
+    /** First daily cap, in base units of the input. */
+    readonly perDay: bigint;
+  };
 }
 
 /** The immutable values of a route through a pool on the same chain. */
@@ -99,6 +106,7 @@ export interface EscrowPair {
 /** The immutable values of a route through Circle's bridge. */
 export interface BridgePair {
   readonly evmChainId: bigint;
+  readonly factory: EvmAddress;
   readonly token: EvmAddress;
   readonly messenger: EvmAddress;
   readonly destChain: number;
@@ -142,6 +150,8 @@ export interface ChainInspector extends NodeInspector, EvmMeasures {
   getCoinBalance(owner: EvmAddress): Promise<bigint>;
   /** Returns the fees that a lane would offer now. */
   suggestFees(): Promise<Fees>;
+  /** Returns the wei that a transaction of a settlement costs besides its gas. */
+  readSurcharge(): Promise<bigint>;
   hasCode(address: EvmAddress): Promise<boolean>;
   /** Returns whether the address has code other than an account's delegation (EIP-7702). */
   isContract(address: EvmAddress): Promise<boolean>;
@@ -158,6 +168,14 @@ export interface ChainInspector extends NodeInspector, EvmMeasures {
   getGovernance(contract: EvmAddress): Promise<Governance>;
   getFactoryIdentity(factory: EvmAddress): Promise<FactoryIdentity>;
   getContractTerms(contract: EvmAddress): Promise<ContractTerms>;
+  /** Returns the account that receives claims and withdrawn inventory; zero before the seal. */
+  getTreasury(factory: EvmAddress): Promise<EvmAddress>;
+  /** Returns the seconds after a lock in which a `Delivery` pays. */
+  getPayoutWindow(delivery: EvmAddress): Promise<number>;
+  /** Returns the number of attestors that must sign; zero before the seal. */
+  getThreshold(factory: EvmAddress): Promise<number>;
+  /** Returns the base units of claims that the treasury refused and that wait for `collect`. */
+  getUncollected(escrow: EvmAddress, token: EvmAddress): Promise<bigint>;
   getEscrowEvmChainId(escrow: EvmAddress): Promise<bigint>;
   getTransferTerms(route: EvmAddress): Promise<TransferTerms>;
   getEscrowPair(route: EvmAddress): Promise<EscrowPair>;
@@ -173,8 +191,10 @@ export interface ChainInspector extends NodeInspector, EvmMeasures {
   isRelayer(factory: EvmAddress, relayer: EvmAddress): Promise<boolean>;
   isAttestor(factory: EvmAddress, attestor: EvmAddress): Promise<boolean>;
   isSettler(delivery: EvmAddress, settler: EvmAddress): Promise<boolean>;
-  /** Returns the daily cap of a token, in base units. */
-  getDailyCap(delivery: EvmAddress, token: EvmAddress): Promise<bigint>;
+  /** Returns the daily cap of a token in a `Delivery` or a route through a pool, in base units. */
+  getDailyCap(contract: EvmAddress, token: EvmAddress): Promise<bigint>;
+  /** Returns whether the pool of a route remembers as long as the route averages its price. */
+  hasAveragedPrice(route: EvmAddress): Promise<boolean>;
   getPriceFeed(feed: EvmAddress): Promise<FeedAnswer>;
   /** Returns the transmitter that a CCTP messenger sends through. */
   getCctpTransmitter(messenger: EvmAddress): Promise<EvmAddress>;

@@ -24,6 +24,7 @@ import type {
   ChooseAccounts,
   ContractWallets,
   NonceSequencing,
+  PayoutSearch,
   Pools,
   PriceFeeds,
   Receipt,
@@ -44,6 +45,7 @@ export interface ChainAtBlocks extends Chain {
   readonly wallets: ContractWallets;
   readonly priceFeeds: PriceFeeds;
   readonly pools: Pools;
+  readonly payoutSearch: PayoutSearch;
 }
 
 interface QuorumOptions {
@@ -155,8 +157,8 @@ export function combineNodes(pure: ChainAtBlocks, nodes: Nodes<ChainAtBlocks>): 
     const choose = onceForEach(request.choose);
     const read: Read<Section | null, ChainAtBlocks> = (node) =>
       node.readSection({ ...request, choose });
-    if (request.isFinal) return agree(read);
-    const sections = await collect(read);
+    if (request.isFinal) return nodes.sparing.agree(read);
+    const sections = await (request.isOld ? nodes.sparing : nodes).collect(read);
     const section = agreedStart(nodes, sections.values);
     const newest = section?.blocks.at(-1);
     if (newest) remember({ number: newest.number, hash: newest.hash });
@@ -189,6 +191,7 @@ export function combineNodes(pure: ChainAtBlocks, nodes: Nodes<ChainAtBlocks>): 
     findBalance: (token, owner, at = "latest") =>
       agreeAt(at, (node, block) => node.findBalance(token, owner, block)),
     getLeastPayment: pure.getLeastPayment,
+    simulatePayment: (payment) => agree((node) => node.simulatePayment(payment)),
 
     async suggestFees() {
       const fees = await collect((node) => node.suggestFees());
@@ -197,6 +200,8 @@ export function combineNodes(pure: ChainAtBlocks, nodes: Nodes<ChainAtBlocks>): 
         tipMax: nodes.reachedBy(fees.values.map((fee) => fee.tipMax)),
       };
     },
+    readSurcharge: async () =>
+      nodes.reachedBy((await collect((node) => node.readSurcharge())).values),
     simulate: (from, call) => agree((node) => node.simulate(from, call), SIMULATIONS),
     // All nodes get the same bytes, so one that takes them is enough.
     send: async (raw) =>
@@ -214,12 +219,13 @@ export function combineNodes(pure: ChainAtBlocks, nodes: Nodes<ChainAtBlocks>): 
     },
 
     findRefund: (args) => agree((node) => node.findRefund(args)),
-    getLock: (deliveryId, at) => agreeAt(at, (node, block) => node.getLock(deliveryId, block)),
-    findDelivery: (deliveryId, at = "latest") =>
-      agreeAt(at, (node, block) => node.findDelivery(deliveryId, block)),
-    isDelivered: (deliveryId, at) =>
-      agreeAt(at, (node, block) => node.isDelivered(deliveryId, block)),
+    getLock: (lock, at) => agreeAt(at, (node, block) => node.getLock(lock, block)),
+    findDelivery: (lock, at = "latest", hints = []) =>
+      agreeAt(at, (node, block) => node.findDelivery(lock, block, hints)),
+    isDelivered: (lock, at) => agreeAt(at, (node, block) => node.isDelivered(lock, block)),
+    getPayoutWindow: (at) => agreeAt(at, (node, block) => node.getPayoutWindow(block)),
     wasListed: (listing, at) => agreeAt(at, (node, block) => node.wasListed(listing, block)),
+    getThresholdAt: (time, at) => agreeAt(at, (node, block) => node.getThresholdAt(time, block)),
     getDailyCapLeft: (token, at = "latest") =>
       agreeAt(at, (node, block) => node.getDailyCapLeft(token, block)),
 
@@ -247,6 +253,8 @@ export function combineNodes(pure: ChainAtBlocks, nodes: Nodes<ChainAtBlocks>): 
         agreeAt(at, (node, block) => node.wallets.hasCode(address, block)),
       buildDeploy: pure.wallets.buildDeploy,
       buildRefund: pure.wallets.buildRefund,
+      buildAttestedRefund: pure.wallets.buildAttestedRefund,
+      findOutflow: (args) => agree((node) => node.wallets.findOutflow(args)),
       buildTakeBack: pure.wallets.buildTakeBack,
       getAnnouncement: (wallet, token, at = "latest") =>
         agreeAt(at, (node, block) => node.wallets.getAnnouncement(wallet, token, block)),
@@ -259,14 +267,28 @@ export function combineNodes(pure: ChainAtBlocks, nodes: Nodes<ChainAtBlocks>): 
       encodeSwapData: pure.pools.encodeSwapData,
       quoteSwap: (swap, at = "latest") =>
         agreeAt(at, (node, block) => node.pools.quoteSwap(swap, block)),
+      readSwapLimits: (swap, at = "latest") =>
+        agreeAt(at, (node, block) => node.pools.readSwapLimits(swap, block)),
     },
     cctp: pure.cctp && {
       contracts: pure.cctp.contracts,
       buildReceive: pure.cctp.buildReceive,
       encodeBurnData: pure.cctp.encodeBurnData,
       encodeSwapBurnData: pure.cctp.encodeSwapBurnData,
+      readBurnLimit: (token, at = "latest") =>
+        agreeAt(at, async (node, block) => (await node.cctp?.readBurnLimit(token, block)) ?? 0n),
+      async readContractHeight() {
+        const heights = await collect(
+          async (node) => (await node.cctp?.readContractHeight()) ?? 0n,
+        );
+        return nodes.reachedBy(heights.values);
+      },
       findMint: (nonce, at = "latest") =>
         agreeAt(at, async (node, block) => (await node.cctp?.findMint(nonce, block)) ?? null),
+    },
+    payoutSearch: {
+      findBlockAt: (timeS) => agree((node) => node.payoutSearch.findBlockAt(timeS)),
+      findIn: (lock, range) => agree((node) => node.payoutSearch.findIn(lock, range)),
     },
 
     costOf: pure.costOf,
@@ -275,7 +297,6 @@ export function combineNodes(pure: ChainAtBlocks, nodes: Nodes<ChainAtBlocks>): 
     predictWallet: pure.predictWallet,
     hashCommitment: pure.hashCommitment,
     isWalletOf: pure.isWalletOf,
-    isLockOf: pure.isLockOf,
     buildSettle: pure.buildSettle,
     buildDeliver: pure.buildDeliver,
     buildClaim: pure.buildClaim,

@@ -12,6 +12,7 @@ import {
   MINED,
   SECTION,
   TOKEN,
+  LOCK,
   UNKNOWN_ID,
   WALLET,
 } from "../../test/support/quorum-doubles.ts";
@@ -299,7 +300,7 @@ test("state for money is read from the full node only [D5]", async () => {
   const chain = open(honest(), [unasked(), unasked()]);
   expect(await chain.getBalance(TOKEN, WALLET)).toBe(HEAD * 1_000n);
   expect(await chain.getReceipt(MINED)).toMatchObject({ blockNumber: HEAD });
-  expect(await chain.getLock(UNKNOWN_ID, "final")).toBeNull();
+  expect(await chain.getLock({ ...LOCK, commitment: UNKNOWN_ID }, "final")).toBeNull();
 });
 
 test("only transfers to our wallets are confirmed", async () => {

@@ -1,9 +1,9 @@
 /** Capabilities that differ between chain families. */
 import type { Address, EvmAddress, Hex, Hex32 } from "../../core/hex.ts";
 import type { Commitment } from "../../core/commitment.ts";
-import type { BlockRef, ReadPoint } from "./blocks.ts";
-import type { BurnTerms, PoolSwapBurnTerms, PoolSwapTerms } from "./codec.ts";
-import type { FoundMint } from "./effects.ts";
+import type { BlockId, BlockRef, ReadPoint } from "./blocks.ts";
+import type { BurnTerms, PoolSwapBurnTerms, PoolSwapTerms, RefundProof } from "./codec.ts";
+import type { FoundDelivery, FoundMint, LockFacts, PaidLock } from "./effects.ts";
 import type { Held, TokenHolding } from "./reading.ts";
 import type { Call } from "./sending.ts";
 
@@ -38,6 +38,14 @@ export interface ContractWallets {
   buildDeploy(commitment: Commitment): Call;
   /** Builds the call that pays a wallet's whole balance to its refund authority; only the authority can make it. */
   buildRefund(commitment: Commitment, token: Address): Call;
+  /** Builds the call by which a relayer refunds what attestors signed. */
+  buildAttestedRefund(proof: RefundProof, signatures: Hex): Call;
+  /** Returns the final block of the newest sweep or refund of a wallet and token, starting at a block; null if there is none. */
+  findOutflow(args: {
+    readonly wallet: Address;
+    readonly token: Address;
+    readonly fromBlock: bigint;
+  }): Promise<bigint | null>;
   /** Builds a step of a take-back; only the refund authority can make it. */
   buildTakeBack(step: TakeBackStep): Call;
   /** Returns the time, in Unix seconds, of the standing announcement of a take-back; null if there is none. */
@@ -54,7 +62,7 @@ export type TakeBackStep =
   | {
       readonly kind: "take_back";
       readonly commitment: Commitment;
-      readonly deliveryId: Hex32;
+      readonly lock: LockFacts;
     };
 
 /** Wallets are keys that only the signer can derive. Nothing is deployed. */
@@ -77,8 +85,26 @@ export interface PriceFeeds {
 export interface Pools {
   /** Returns the amount that a pool would pay, in base units; null if there is no such pool or it cannot pay. */
   quoteSwap(swap: PoolSwapQuestion, at?: ReadPoint): Promise<bigint | null>;
+  /** Returns the limits that a route's contract sets to its pool swaps now. */
+  readSwapLimits(swap: LimitedSwap, at?: ReadPoint): Promise<SwapLimits>;
   /** Encodes the route data of a pool swap. */
   encodeSwapData(terms: PoolSwapTerms): Hex;
+}
+
+/** A pool swap that a route's contract limits. */
+export interface LimitedSwap {
+  /** The route's contract. */
+  readonly route: Address;
+  /** The deposited token; zero for the native coin. */
+  readonly token: Address;
+  readonly amountIn: bigint;
+}
+
+export interface SwapLimits {
+  /** Minimum output by the pool's averaged price, in base units; null while the pool's history is too short for one. */
+  readonly least: bigint | null;
+  /** Base units of input that the daily cap still allows. */
+  readonly capLeft: bigint;
 }
 
 /** A pool swap as the quoter of Uniswap v3 takes it. */
@@ -112,8 +138,32 @@ export interface CctpBridge {
   encodeBurnData(terms: BurnTerms): Hex;
   /** Encodes the route data of `FAST_MCTP` with a pool swap before the burn. */
   encodeSwapBurnData(terms: PoolSwapBurnTerms): Hex;
+  /** Returns the most base units of a token that one message may burn; zero if the bridge does not take it. */
+  readBurnLimit(token: Address, at?: ReadPoint): Promise<bigint>;
+  /**
+   * Returns the block number that contracts see, with which the bridge compares the expiry of a message. It is not the chain's
+   * height everywhere: on Arbitrum it is about the height of layer 1.
+   */
+  readContractHeight(): Promise<bigint>;
   /** Finds the mint of the bridge message with a nonce, submitted by anybody; null while nobody has. */
   findMint(nonce: Hex32, at?: ReadPoint): Promise<FoundMint | null>;
+}
+
+/**
+ * Searches blocks for a payout, in parts whose progress the caller keeps: where nodes give ten blocks per request, a search
+ * takes longer than one poll.
+ */
+export interface PayoutSearch {
+  /** Returns the first block at or after a time in Unix seconds; the block after the head if there is none yet. */
+  findBlockAt(timeS: bigint): Promise<bigint>;
+  /**
+   * Returns the payout of a lock in the blocks `from` to `to`, or null. Throws RPC_UNAVAILABLE if a node would need too many
+   * requests for them.
+   */
+  findIn(
+    lock: PaidLock,
+    range: { readonly from: bigint; readonly to: bigint },
+  ): Promise<FoundDelivery | null>;
 }
 
 /** Nodes serve state at any block. */
@@ -125,7 +175,7 @@ export interface BalancesAtBlock {
    */
   listTracedPayees(block: BlockRef): Promise<readonly Address[] | null>;
   /** Returns native balances at exactly this block, in the order of the owners. Throws when the node lacks its state. */
-  listNativeBalances(block: BlockRef, owners: readonly Address[]): Promise<readonly bigint[]>;
+  listNativeBalances(block: BlockId, owners: readonly Address[]): Promise<readonly bigint[]>;
   /** Returns the same from more nodes, for the few balances that would be a deposit; absent where no more are needed. */
   readonly confirmNativeBalances?: BalancesAtBlock["listNativeBalances"];
   /**

@@ -6,6 +6,7 @@ import type {
   ContractWallets,
   FinalBalances,
   NonceSequencing,
+  PayoutSearch,
   Pools,
   PriceFeeds,
   VaultWallets,
@@ -23,6 +24,8 @@ export interface Capabilities {
   readonly priceFeeds: PriceFeeds | null;
   readonly pools: Pools | null;
   readonly cctp: CctpBridge | null;
+  /** Null where a payout is found by its own account. */
+  readonly payoutSearch: PayoutSearch | null;
 }
 
 /** One chain. */

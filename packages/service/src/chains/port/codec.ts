@@ -1,7 +1,8 @@
 /** Computed without asking a node: addresses and ids of commitments, and the calls to our contracts. */
 import type { Commitment } from "../../core/commitment.ts";
 import type { Address, Hex, Hex32 } from "../../core/hex.ts";
-import type { Lock, Outflow } from "./effects.ts";
+import type { RefundReason } from "../../core/refund-reason.ts";
+import type { LockFacts, Outflow } from "./effects.ts";
 import type { TokenSource, Transfer } from "./reading.ts";
 import type { Batch, Call, GasCall, Receipt } from "./sending.ts";
 
@@ -32,8 +33,6 @@ export interface ChainCodec {
     readonly wallet: Address;
     readonly proof: Hex | null;
   }): boolean;
-  /** Returns whether a lock of this chain's escrow belongs to the commitment. */
-  isLockOf(lock: Pick<Lock, "wallet" | "commitment">, commitment: Commitment): boolean;
   buildSettle(call: SettleCall): Call;
   buildDeliver(payout: Payout, attestorSignature: Hex): Call;
   buildClaim(claim: ClaimProof, attestorSignature: Hex, lock: OpenLock): Call;
@@ -47,8 +46,8 @@ export interface ChainCodec {
   /** Route data of `MONO_CHAIN`. */
   encodeTransferData(fee: RouteFee): Hex;
   /** Returns the id of a lock in this chain's escrow. */
-  deliveryIdOf(lock: { wallet: Address; token: Address; seq: bigint }): Hex32;
-  /** Returns the delivery id of a payout, whose escrow is on another chain. */
+  deliveryIdOf(lock: LockFacts): Hex32;
+  /** Returns the delivery id of a payout by this chain, whose escrow is on another chain. */
   deliveryIdOfPayout(payout: Payout): Hex32;
   /**
    * Returns whether a transfer is a lock that the escrow returned to its wallet. It belongs to the settlement that locked
@@ -70,6 +69,8 @@ export interface SettleCall {
   readonly token: Address;
   readonly route: Address;
   readonly routeData: Hex;
+  /** Of the route in the commitment's set of routes; absent without a set. */
+  readonly proof?: readonly Hex32[] | undefined;
   /** The planned amount. Only needed on a chain whose sweeps name their amount; so is the next field. */
   readonly amount: bigint;
   readonly asOf?: bigint | undefined;
@@ -84,34 +85,37 @@ export interface LockTerms {
   readonly minOut: bigint;
   /** Unique per wallet and token; contracts count it themselves. */
   readonly seq: bigint;
+  /** Unix seconds; contracts read the time of their block. */
+  readonly lockedAt: bigint;
   /** The `Delivery` contract of the destination. */
   readonly delivery: Hex32;
 }
 
-/** The facts of a lock that a call to end it needs, on a chain without contracts of ours. */
+/** The facts of a lock that a call to end it needs. */
 export interface OpenLock {
   readonly commitment: Commitment;
-  readonly token: Address;
-  readonly seq: bigint;
-  readonly amount: bigint;
+  readonly facts: LockFacts;
   /** Present balance, as in `Lock.held`. */
   readonly held?: bigint | undefined;
   /** Ends the lock in a way that later additions cannot fail. Costs more; only valid with `held`. */
   readonly whole?: boolean | undefined;
 }
 
-/** The destination leg of a settlement from inventory, as the `Delivery` contract takes it. */
+/** The destination leg of a settlement from inventory, as the `Delivery` contract takes it: the lock, and the amount. */
 export interface Payout {
   readonly commitment: Commitment;
   /** Bridge chain id of the escrow. */
   readonly srcChain: number;
   readonly escrow: Address;
   readonly srcToken: Address;
+  /** Locked source base units. */
+  readonly lockedAmount: bigint;
+  readonly minOut: bigint;
   readonly seq: bigint;
+  /** Unix seconds. The contract refuses after its payout window. */
+  readonly lockedAt: bigint;
   /** Destination base units to pay. */
   readonly amount: bigint;
-  /** Unix seconds after which the contract refuses. */
-  readonly deadline: bigint;
 }
 
 /** The attestor's message to an escrow that a delivery was paid and is final. */
@@ -127,6 +131,17 @@ export interface ClaimProof {
 export interface ReturnProof {
   readonly deliveryId: Hex32;
   /** Unix seconds after which the contract refuses. */
+  readonly deadline: bigint;
+}
+
+/** The attestors' message to the factory that a deposit may be refunded to its committed authority. */
+export interface RefundProof {
+  readonly commitment: Commitment;
+  readonly token: Address;
+  /** The most to refund, in base units. */
+  readonly maxAmount: bigint;
+  readonly reason: RefundReason;
+  /** Unix seconds after which the contract refuses, and which it accepts once. */
   readonly deadline: bigint;
 }
 

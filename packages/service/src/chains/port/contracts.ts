@@ -1,7 +1,7 @@
 /** State and effects of the service's contracts on a chain. */
-import type { Address, Hex32, TxHash } from "../../core/hex.ts";
+import type { Address, TxHash } from "../../core/hex.ts";
 import type { ReadPoint } from "./blocks.ts";
-import type { FoundDelivery, FoundRefund, Lock } from "./effects.ts";
+import type { FoundDelivery, FoundRefund, Lock, LockFacts, PaidLock } from "./effects.ts";
 
 /** A role at a time. A relayer and an attestor claim a lock together. */
 export interface Listing {
@@ -19,20 +19,33 @@ export interface ContractReader {
     readonly token: Address;
     readonly fromBlock: bigint;
   }): Promise<FoundRefund | null>;
-  /** Returns a lock. `hints` are transactions that may have opened or ended it; a chain that must search tries them first. */
-  getLock(deliveryId: Hex32, at: ReadPoint, hints?: readonly TxHash[]): Promise<Lock | null>;
-  /** Returns the delivery made on this chain under the id, by any sender. `hints` as in `getLock`. */
+  /**
+   * Returns the lock with exactly these facts, or null if the escrow never held it. `hints` are transactions that may have
+   * opened or ended it; a chain that must search tries them first.
+   */
+  getLock(lock: LockFacts, at: ReadPoint, hints?: readonly TxHash[]): Promise<Lock | null>;
+  /**
+   * Returns the delivery made on this chain for a lock, by any sender; "unlocated" if it was made, but neither a hint nor
+   * the newest blocks show it: then `payoutSearch` finds it. `hints` are transactions that may have made it, as in `getLock`.
+   */
   findDelivery(
-    deliveryId: Hex32,
+    lock: PaidLock,
     at?: ReadPoint,
     hints?: readonly TxHash[],
-  ): Promise<FoundDelivery | null>;
-  isDelivered(deliveryId: Hex32, at: ReadPoint): Promise<boolean>;
+  ): Promise<FoundDelivery | "unlocated" | null>;
+  isDelivered(lock: PaidLock, at: ReadPoint): Promise<boolean>;
+  /** Returns the seconds after its lock in which a delivery can be paid on this chain. */
+  getPayoutWindow(at: ReadPoint): Promise<bigint>;
   /**
    * Returns whether an account had a role at a time in Unix seconds. Such an account can claim the locks of that time
    * permanently, also after its removal.
    */
   wasListed(listing: Listing, at: ReadPoint): Promise<boolean>;
+  /**
+   * Returns the attestors whose signatures suffice to claim the locks of a time in Unix seconds, whatever the threshold
+   * became since.
+   */
+  getThresholdAt(time: bigint, at: ReadPoint): Promise<number>;
   /** Returns what may be delivered of a token now under its 24-hour cap, in base units. */
   getDailyCapLeft(token: Address, at?: ReadPoint): Promise<bigint>;
 }

@@ -1,5 +1,6 @@
 /** Effects of the service's contracts, found in the logs of a transaction or by a search on the chain. */
 import type { Address, Hex, Hex32, TxHash } from "../../core/hex.ts";
+import type { RefundReason } from "../../core/refund-reason.ts";
 
 /** One effect, read from the logs of a mined transaction. */
 export type Effect =
@@ -27,15 +28,24 @@ export type Effect =
       readonly kind: "locked";
       readonly escrow: Address;
       readonly deliveryId: Hex32;
+      readonly wallet: Address;
     } & LockFacts)
   | ({ readonly kind: "delivered" } & DeliveredFacts)
   | { readonly kind: "claimed"; readonly deliveryId: Hex32; readonly amount: bigint }
+  | {
+      readonly kind: "unattended";
+      readonly wallet: Address;
+      readonly token: Address;
+      readonly amount: bigint;
+    }
   | {
       readonly kind: "refunded";
       readonly wallet: Address;
       readonly token: Address;
       readonly to: Address;
       readonly amount: bigint;
+      /** Null for a refund that the authority made itself, and where the chain does not tell. */
+      readonly reason: RefundReason | null;
     }
   | ({ readonly kind: "burned" } & BurnFacts)
   /** The bridge message that the transmitter emitted. */
@@ -56,7 +66,7 @@ export interface BurnFacts {
   readonly recipient: Hex32;
 }
 
-/** A pool swap of a wallet. */
+/** A pool swap of a deposit. */
 export interface PoolSwapFacts {
   readonly wallet: Address;
   /** The recipient of the output. */
@@ -71,15 +81,27 @@ export interface PoolSwapFacts {
   readonly fee: bigint;
 }
 
+/** All facts that determine the payout of a lock: its delivery id is the hash of these with its chain and escrow. */
 export interface LockFacts {
-  readonly wallet: Address;
   readonly commitment: Hex32;
+  /** The contract that pays it on the destination. */
+  readonly delivery: Hex32;
   readonly token: Address;
   readonly amount: bigint;
+  /** Least delivered amount in destination base units. */
   readonly minOut: bigint;
   readonly seq: bigint;
-  readonly destChain: number;
-  readonly delivery: Hex32;
+  /** Unix seconds. */
+  readonly lockedAt: bigint;
+}
+
+/** A lock as the chain that pays it files it. */
+export interface PaidLock {
+  readonly deliveryId: Hex32;
+  /** Bridge chain id of the escrow. */
+  readonly srcChain: number;
+  readonly escrow: Address;
+  readonly seq: bigint;
 }
 
 export interface DeliveredFacts {
@@ -90,7 +112,8 @@ export interface DeliveredFacts {
   readonly amount: bigint;
 }
 
-export type OutflowKind = "swept" | "refunded" | "returned";
+/** `unattended` is a settlement that somebody else executed, which the commitment allowed. */
+export type OutflowKind = "swept" | "refunded" | "returned" | "unattended";
 
 /** Value that left a deposit address in a sweep or refund, which always takes the whole balance. */
 export interface Outflow {
@@ -110,8 +133,6 @@ export type LockState = "locked" | "claimed" | "returned" | "taken_back";
 /** A lock as the escrow holds it. */
 export interface Lock extends LockFacts {
   readonly state: LockState;
-  /** Unix seconds of the block of the lock. */
-  readonly lockedAt: bigint;
   /** Present balance, on a chain where anybody can add to a lock; ending the lock takes all of it. */
   readonly held?: bigint | undefined;
 }
@@ -143,12 +164,6 @@ export interface FoundDelivery extends DeliveredFacts {
   readonly txHash: TxHash;
   readonly blockNumber: bigint;
 }
-
-/**
- * Failure reasons of a lock that no retry removes: only the refund authority ends its announcement of a take-back, and
- * only the owner lists an attestor.
- */
-export const LOCK_BARRED: ReadonlySet<string> = new Set(["TakeBackPending", "TooFewAttestors"]);
 
 /** Failure reason: the balance grew after the order was built (dust). Anybody can cause it by sending to a vault. */
 export const MORE_ARRIVED = "more arrived than is final";

@@ -5,7 +5,8 @@
 export type * from "./blocks.ts";
 export type * from "./reading.ts";
 export type * from "./sending.ts";
-export { LOCK_BARRED, MORE_ARRIVED } from "./effects.ts";
+export { MORE_ARRIVED } from "./effects.ts";
+export * from "./reverts.ts";
 export type * from "./effects.ts";
 export type * from "./codec.ts";
 export type * from "./capabilities.ts";

@@ -69,6 +69,11 @@ export interface SectionRequest {
    * hold nothing, except the last: a final height has one block, so no two forks can be mixed.
    */
   readonly isFinal: boolean;
+  /**
+   * Whether the blocks are long there, as all final ones are: honest nodes have them, so that of several nodes only as many
+   * are asked at first as must agree.
+   */
+  readonly isOld: boolean;
   /** Listed tokens; payments of the native coin are read only if it is among them. */
   readonly tokens: readonly Address[];
   /** Chooses the wallets whose transfers and outflows matter. */
@@ -98,6 +103,15 @@ export interface Coin {
   readonly token: Address;
   readonly decimals: number;
 }
+
+/** A payment on the destination, out of inventory or as a mint of the bridge. */
+export interface Payment {
+  readonly payer: "delivery" | "bridge";
+  readonly token: Address;
+  readonly to: Address;
+  readonly amount: bigint;
+}
+export type PaymentOutcome = "accepted" | "refused";
 
 /** Reads a chain. Addresses belong to the chain's own family. */
 export interface ChainReader {
@@ -130,6 +144,11 @@ export interface ChainReader {
    * all gas or returns malformed data.
    */
   findBalance(token: Address, owner: Address, at?: ReadPoint): Promise<bigint | null>;
+  /**
+   * Simulates a payment that a contract of a route will make. Refused means that this recipient cannot be paid, and another
+   * could.
+   */
+  simulatePayment(payment: Payment): Promise<PaymentOutcome>;
   /** Returns the least that can be paid to an account now, in base units; on some chains rent sets a minimum balance. */
   getLeastPayment(token: Address, to: Address): Promise<bigint>;
 }

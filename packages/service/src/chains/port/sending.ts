@@ -62,6 +62,11 @@ export interface ChainSender {
   isOrderOver(deadline: bigint): Promise<boolean>;
   /** Returns the fees to offer now: twice the base fee plus the tip. */
   suggestFees(): Promise<Fees>;
+  /**
+   * Returns the base units of native coin that a transaction of a settlement costs besides its gas: on the OP stack the fees for
+   * layer 1 and of the operator, 0 elsewhere.
+   */
+  readSurcharge(): Promise<bigint>;
   simulate(from: Address, call: Call): Promise<Simulation>;
   send(raw: Hex): Promise<SendOutcome>;
   getReceipt(txHash: TxHash): Promise<Receipt | null>;

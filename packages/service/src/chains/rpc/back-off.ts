@@ -1,36 +1,48 @@
 /**
- * Back-off of one node: after a refusal for the rate of requests nothing is sent for a while, which doubles with each further
- * refusal and ends with a request that is answered.
+ * Back-off of one node: after a refusal for the rate of requests nothing is sent for a while, which doubles each time that all
+ * requests after it are refused, and ends with a request that is answered.
  */
 import type { Clock, Random } from "../../core/ports.ts";
 
 const DELAY_MIN_MS = 500;
 const DELAY_MAX_MS = 60_000;
+/** The first delay of a node that refuses requests at any rate: fewer requests would be refused as often. */
+const DELAY_AT_ANY_RATE_MS = 100;
 /** A daily quota can ask for hours. The node is tried again meanwhile, as plans are upgraded. */
 const RETRY_AFTER_MAX_MS = 15 * 60_000;
 
 export interface BackOff {
   /** No request may be sent before this time. */
   readonly untilMs: number;
-  /** Reports a refusal of a request that was sent at `sentMs`. Returns whether it is the first of its kind. */
-  refused(retryAfter: string | null, sentMs: number): boolean;
+  /** Reports a refusal of a request. Returns whether it is the first of its kind. */
+  refused(refusal: {
+    readonly retryAfter: string | null;
+    readonly sentMs: number;
+    /** Whether the node refuses requests at any rate. */
+    readonly isAtAnyRate: boolean;
+  }): boolean;
   answered(sentMs: number): void;
 }
 
 export function createBackOff({ clock, random }: { clock: Clock; random: Random }): BackOff {
   let untilMs = 0;
+  /** Requests since then were sent after the back-off before the current one. */
+  let sinceMs = 0;
+  /** Back-offs in a row during which nothing was answered. */
   let refusals = 0;
   return {
     get untilMs() {
       return untilMs;
     },
-    refused(retryAfter, sentMs) {
+    refused({ retryAfter, sentMs, isAtAnyRate }) {
       const nowMs = clock.now();
       // Requests that were open together are refused together, which is one refusal.
       const isFirst = sentMs >= untilMs;
       if (isFirst) {
         refusals += 1;
-        const delayMs = Math.min(DELAY_MIN_MS * 2 ** (refusals - 1), DELAY_MAX_MS);
+        sinceMs = untilMs;
+        const firstMs = isAtAnyRate && refusals === 1 ? DELAY_AT_ANY_RATE_MS : DELAY_MIN_MS;
+        const delayMs = Math.min(firstMs * 2 ** (refusals - 1), DELAY_MAX_MS);
         untilMs = Math.max(untilMs, nowMs + delayMs * (0.5 + fractionOf(random) / 2));
       }
       const askedMs = parseRetryAfter(retryAfter, nowMs);
@@ -39,7 +51,8 @@ export function createBackOff({ clock, random }: { clock: Clock; random: Random 
       return isFirst;
     },
     answered(sentMs) {
-      if (sentMs >= untilMs) refusals = 0;
+      // Requests that are sent together after a back-off are answered in any order, and some of them may be refused.
+      if (sentMs >= sinceMs) refusals = 0;
     },
   };
 }

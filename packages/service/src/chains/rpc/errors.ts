@@ -9,6 +9,11 @@ export function rpcUnavailable(chainId: number, reason: string, cause?: unknown)
   });
 }
 
+/** Returns the short reason of an error of a node, undefined for any other error. */
+export function reasonOf(error: unknown): unknown {
+  return error instanceof OperatingError ? error.details?.["reason"] : undefined;
+}
+
 /** Returns a short reason for a connection that failed, with the system's error code if there is one. */
 export function reasonOfFailure(error: unknown): string {
   const code = codeOf(error);

@@ -1,6 +1,7 @@
 /** Encodes JSON-RPC 2.0 requests and matches the answers of a node with them. */
 import { type Static, Type } from "typebox";
 import { Compile } from "typebox/compile";
+import { type Packed, unpack } from "./packed.ts";
 
 /** Result of a node, or its own error. */
 export type NodeAnswer =
@@ -55,10 +56,10 @@ export function encodeRequests(requests: readonly RpcRequest[], firstId: number)
   return JSON.stringify(bodies.length === 1 ? bodies[0] : bodies);
 }
 
-/** Decodes the body of an HTTP answer. Throws if it is not JSON. */
-export type Decode = (body: Buffer) => unknown;
+/** Decompresses and decodes the body of an HTTP answer. Throws `UnusableBody`, or another error if it is not JSON. */
+export type Decode = (body: Packed) => unknown;
 
-export const decodeJson: Decode = (body) => JSON.parse(body.toString("utf8"));
+export const decodeJson: Decode = async (body) => JSON.parse((await unpack(body)).toString("utf8"));
 
 /** Parses the decoded body of an HTTP answer to `count` requests. */
 export function parseAnswers(

@@ -7,8 +7,8 @@ import { createBackOff } from "./back-off.ts";
 import { createDayBudget, type DayCount } from "./day-budget.ts";
 import { createNodeTraffic, type NodeTrafficOptions } from "./node-traffic.ts";
 import { createRequestWindow } from "./request-window.ts";
-import { createRpc } from "./rpc.ts";
-import type { Exchange } from "./traffic.ts";
+import { createRpc, type NodeAnswer } from "./rpc.ts";
+import { comeFirst, type Exchange, type NodeTraffic, useReserve } from "./traffic.ts";
 
 const START_MS = Date.parse("2026-03-01T12:00:00Z");
 const DAY_MS = 86_400_000;
@@ -41,6 +41,15 @@ function createVirtualClock() {
     },
   };
   return clock;
+}
+
+/** Returns numbers from 0 to 1, the same for a seed. */
+function createRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 48_271) % 2_147_483_647;
+    return state / 2_147_483_647;
+  };
 }
 
 function createTraffic(options: Partial<NodeTrafficOptions> = {}) {
@@ -88,6 +97,22 @@ describe("requests per second", () => {
     expect(startedMs).toEqual([0, 0, 1_050, 1_050, 2_100]);
   });
 
+  test("of the scanner come first, in three of four turns while others wait", async () => {
+    const { clock, traffic } = createTraffic({ requestsPerSecond: 1 });
+    const scanner = comeFirst(traffic);
+    const order: string[] = [];
+    const enterAs = async (name: string, { enter }: NodeTraffic) => {
+      const turn = await enter(1, clock.now() + 60_000);
+      order.push(name);
+      turn.end(null);
+    };
+    await Promise.all([
+      ...["a", "b", "c"].map((name) => enterAs(name, traffic)),
+      ...["1", "2", "3", "4", "5"].map((name) => enterAs(name, scanner)),
+    ]);
+    expect(order.join("")).toBe("a123b45c");
+  });
+
   test("count each request of a batch", async () => {
     const { clock, enter } = createTraffic({ requestsPerSecond: 10 });
     (await enter(10)).end(null);
@@ -112,7 +137,7 @@ describe("back-off", () => {
     const backOff = createBackOff({ clock, random: createCountingRandom() });
     /** Refuses a request that is sent now, and returns the milliseconds until the next one. */
     const refuse = (retryAfter: string | null = null) => {
-      backOff.refused(retryAfter, clock.now());
+      backOff.refused({ retryAfter, sentMs: clock.now(), isAtAnyRate: false });
       return backOff.untilMs - clock.now();
     };
     return { clock, backOff, refuse };
@@ -138,6 +163,30 @@ describe("back-off", () => {
     }
   });
 
+  test("does not double while some of the requests sent together are answered [T198]", () => {
+    const { clock, backOff, refuse } = open();
+    for (let index = 0; index < 10; index++) {
+      const sentMs = clock.now();
+      // The refusal comes first, as those of a proxy in front of the node do.
+      const wait = refuse();
+      expect(wait).toBeLessThanOrEqual(500);
+      backOff.answered(sentMs);
+      clock.advance(wait);
+    }
+  });
+
+  test("is short for a node that refuses requests at any rate, until it refuses all of them [T198]", () => {
+    const { clock, backOff } = open();
+    const waits = Array.from({ length: 6 }, () => {
+      backOff.refused({ retryAfter: null, sentMs: clock.now(), isAtAnyRate: true });
+      const wait = backOff.untilMs - clock.now();
+      clock.advance(wait);
+      return wait;
+    });
+    expect(waits[0]).toBeLessThanOrEqual(100);
+    expect(waits.at(-1)).toBeGreaterThanOrEqual(8_000);
+  });
+
   test("doubles with each refusal and ends with an answer", () => {
     const { clock, backOff, refuse } = open();
     for (let index = 0; index < 10; index++) {
@@ -154,7 +203,8 @@ describe("back-off", () => {
   test("counts the refusals of requests that were open together as one", () => {
     const { clock, backOff } = open();
     const sentMs = clock.now();
-    const isFirst = Array.from({ length: 8 }, () => backOff.refused(null, sentMs));
+    const refusal = { retryAfter: null, sentMs, isAtAnyRate: false };
+    const isFirst = Array.from({ length: 8 }, () => backOff.refused(refusal));
     expect(isFirst).toEqual([true, ...Array.from({ length: 7 }, () => false)]);
     expect(backOff.untilMs - clock.now()).toBeLessThanOrEqual(500);
   });
@@ -200,6 +250,27 @@ describe("a rate that is not configured", () => {
     expect((log.length - refused) / 30).toBeGreaterThan(15);
   });
 
+  test("is not lowered to the least by refusals that come at any rate [T145]", async () => {
+    const { clock, enter } = createTraffic();
+    const random = createRandom(7);
+    const log: number[] = [];
+    // Work comes in bursts of different sizes, as polls do.
+    while (clock.now() - START_MS < 300_000) {
+      const size = 1 + Math.floor(random() * 24);
+      await Promise.all(
+        Array.from({ length: size }, async () => {
+          const turn = await enter(1, 30_000).catch(() => null);
+          const isRefused = random() < 0.1;
+          turn?.end(isRefused ? limited() : null);
+          if (turn && !isRefused) log.push(clock.now() - START_MS);
+        }),
+      );
+      clock.advance(300);
+    }
+    const later = log.filter((atMs) => atMs > 60_000);
+    expect(later.length / 240).toBeGreaterThan(25);
+  });
+
   test("has no limit as long as the node refuses nothing", async () => {
     const { clock, traffic, enter } = createTraffic();
     for (let index = 0; index < 5_000; index++) (await enter()).end(null);
@@ -232,9 +303,13 @@ describe("a daily budget", () => {
     return { clock, shares, dayBudget };
   }
 
-  async function spend(budget: ReturnType<typeof createDayBudget>, times: number, count = 1) {
+  async function spend(
+    budget: ReturnType<typeof createDayBudget>,
+    times: number,
+    mayUseReserve = false,
+  ) {
     let taken = 0;
-    for (let index = 0; index < times; index++) if (await budget.take(count)) taken += count;
+    for (let index = 0; index < times; index++) if (await budget.take(1, mayUseReserve)) taken += 1;
     return taken;
   }
 
@@ -242,7 +317,7 @@ describe("a daily budget", () => {
     const counted = createCount();
     let taken = 0;
     for (let start = 0; start < 30; start++) {
-      taken += await spend(open(counted, 1_000).dayBudget, 50);
+      taken += await spend(open(counted, 1_000).dayBudget, 50, start % 2 === 0);
     }
     expect(taken).toBeLessThanOrEqual(1_000);
     // A restart costs at most a hundredth of the day.
@@ -250,17 +325,44 @@ describe("a daily budget", () => {
     expect([...counted.used.values()]).toEqual([1_000]);
   });
 
+  test("keeps its last twentieth for claims and returns [T199]", async () => {
+    const counted = createCount();
+    const { dayBudget } = open(counted, 1_000);
+    expect(await spend(dayBudget, 2_000)).toBe(950);
+    // Also in a process that has sent nothing else.
+    expect(await spend(open(counted, 1_000).dayBudget, 10)).toBe(0);
+    expect(await spend(open(counted, 1_000).dayBudget, 10, true)).toBe(10);
+    expect(await spend(dayBudget, 10)).toBe(0);
+    expect(await spend(dayBudget, 2_000, true)).toBe(40);
+    expect([...counted.used.values()]).toEqual([1_000]);
+  });
+
+  test("lets the requests of claims and returns through when other work has used it up [T199]", async () => {
+    const { clock, traffic } = createTraffic({ dayBudget: open(createCount(), 100).dayBudget });
+    const enter = ({ enter: begin }: NodeTraffic) => begin(1, clock.now());
+    for (let index = 0; index < 95; index++) (await enter(traffic)).end(null);
+    await expect(enter(traffic)).rejects.toMatchObject({ reason: "daily budget used up" });
+    await expect(enter(comeFirst(traffic))).rejects.toMatchObject({
+      reason: "daily budget used up",
+    });
+    for (let index = 0; index < 5; index++) (await enter(useReserve(traffic))).end(null);
+    await expect(enter(useReserve(traffic))).rejects.toMatchObject({
+      reason: "daily budget used up",
+    });
+  });
+
   test("is used up to the last request, and asks for few reservations", async () => {
     const counted = createCount();
     const { dayBudget, shares } = open(counted, 1_005);
-    expect(await spend(dayBudget, 2_000)).toBe(1_005);
+    expect(await spend(dayBudget, 2_000)).toBe(955);
+    expect(await spend(dayBudget, 2_000, true)).toBe(50);
     expect(counted.reservations).toBeLessThan(115);
     expect(shares.at(-1)).toBe(1);
     expect(shares[0]).toBeCloseTo(0.01, 2);
   });
 
   test("counts each request of a batch, and requests that ask together", async () => {
-    const { dayBudget } = open(createCount(), 100);
+    const { dayBudget } = open(createCount(), 105);
     const taken = await Promise.all(Array.from({ length: 20 }, () => dayBudget.take(7)));
     expect(taken.filter(Boolean)).toHaveLength(14);
   });
@@ -310,6 +412,40 @@ describe("a client with limits", () => {
     expect(clock.now() - START_MS).toBeGreaterThanOrEqual(4_000);
   });
 
+  test("sends a request again after a dropped connection or an error in front of the node [T145]", async () => {
+    const failures: Reply[] = [
+      { closes: true, body: "" },
+      { status: 502, body: "<html>" },
+      { status: 503, body: "busy" },
+    ];
+    const { node, rpc } = await open((received) => failures.shift() ?? echo(received));
+    expect(await rpc.call("m", [1])).toEqual({ ok: true, result: ["m", 1] });
+    expect(node.received).toHaveLength(4);
+  });
+
+  test("asks twice at the same time while servers lack the block, as most of them do [T198]", async () => {
+    const node = await startHttpNode(({ requests: [sent] }) => ({
+      body: { jsonrpc: "2.0", id: sent?.id, result: node.received.length < 8 ? "behind" : "here" },
+    }));
+    nodes.push(node);
+    const { traffic } = createTraffic();
+    const isBehind = (_: unknown, answer: NodeAnswer) => answer.ok && answer.result === "behind";
+    const rpc = createRpc({ chainId: 2, rpcUrl: node.url, timeoutMs: 2_000, traffic, isBehind });
+    expect(await rpc.call("m", [])).toEqual({ ok: true, result: "here" });
+    expect(node.received).toHaveLength(9);
+  });
+
+  test("sends a request four times at most, and one that is refused for good once", async () => {
+    const { node, rpc } = await open(({ requests: [sent] }) => ({
+      status: sent?.method === "down" ? 502 : 401,
+      body: "<html>",
+    }));
+    await expect(rpc.call("down", [])).rejects.toMatchObject({ details: { reason: "http 502" } });
+    expect(node.received).toHaveLength(4);
+    await expect(rpc.call("m", [])).rejects.toMatchObject({ details: { reason: "http 401" } });
+    expect(node.received).toHaveLength(5);
+  });
+
   test("gives up when the refusals go on, and sends nothing more meanwhile", async () => {
     const { node, rpc } = await open(() => ({ ...busy, headers: { "retry-after": "30" } }));
     const unavailable = { code: "RPC_UNAVAILABLE", details: { reason: "rate limited" } };
@@ -349,7 +485,7 @@ describe("a client with limits", () => {
 
   test("reports each request with its outcome, its time and its bytes", async () => {
     const { rpc, exchanges } = await open(({ requests: [sent], ...received }) => {
-      if (sent?.method === "html") return { status: 502, body: "<html>" };
+      if (sent?.method === "html") return { status: 404, body: "<html>" };
       if (sent?.method === "wrong") return { body: { jsonrpc: "2.0", id: sent.id } };
       if (sent?.method === "error") {
         return { body: { jsonrpc: "2.0", id: sent.id, error: { code: 3, message: "reverted" } } };

@@ -1,18 +1,26 @@
 /**
  * The limits of one node, shared by all clients of the process: back-off, requests at once, requests per second and per day.
- * Requests wait in the order in which they came, each until its deadline.
+ * Requests wait in the order in which they came, those that come first before the usual ones, each until its deadline.
  */
 import type { Clock, Random } from "../../core/ports.ts";
 import { createBackOff } from "./back-off.ts";
 import type { DayBudget } from "./day-budget.ts";
 import { createLearnedRate } from "./learned-rate.ts";
 import { createRequestWindow } from "./request-window.ts";
-import { type Exchange, type NodeTraffic, type Turn, Withheld } from "./traffic.ts";
+import {
+  type Exchange,
+  type NodeTraffic,
+  type Precedence,
+  type Turn,
+  Withheld,
+} from "./traffic.ts";
 
 export interface NodeTrafficOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly observe: (exchange: Exchange) => void;
+  /** Called by the caller's work before its requests wait for their turn, with their number. */
+  readonly onRequests?: ((count: number) => void) | undefined;
   /** Undefined: as many as the node accepts. */
   readonly requestsPerSecond?: number | undefined;
   /** Undefined: no limit. */
@@ -27,8 +35,12 @@ const AT_ONCE_MAX = 32;
 /** Batches that fit into a second: of larger ones the last would leave much of it unused. */
 const BATCHES_PER_SECOND = 4;
 
+/** Turns in a row that may be taken before a usual request that waits. */
+const FIRST_IN_A_ROW_MAX = 3;
+
 interface Waiting {
   readonly count: number;
+  readonly precedence: Precedence;
   readonly deadlineMs: number;
   /** The latest end of a back-off that the request waits for. */
   readonly patientUntilMs: number;
@@ -37,7 +49,7 @@ interface Waiting {
 }
 
 export function createNodeTraffic(options: NodeTrafficOptions): NodeTraffic {
-  const { clock, observe, requestsPerSecond, dayBudget } = options;
+  const { clock, observe, onRequests, requestsPerSecond, dayBudget } = options;
   const backOff = createBackOff(options);
   const learned = createLearnedRate();
   const perSecond = () => requestsPerSecond ?? learned.now();
@@ -45,6 +57,7 @@ export function createNodeTraffic(options: NodeTrafficOptions): NodeTraffic {
   /** In order of arrival. */
   let queue: Waiting[] = [];
   let open = 0;
+  let firstInARow = 0;
   /** Ends the sleep of the pump, because a request ended. */
   let wake = new AbortController();
   let isPumping = false;
@@ -57,7 +70,10 @@ export function createNodeTraffic(options: NodeTrafficOptions): NodeTraffic {
       end(limited) {
         open -= 1;
         if (limited) {
-          if (backOff.refused(limited.retryAfter, sentMs)) learned.refused(clock.now());
+          const { retryAfter } = limited;
+          const isAtAnyRate = learned.isAtAnyRate();
+          const isFirst = backOff.refused({ retryAfter, sentMs, isAtAnyRate });
+          learned.refused(clock.now(), isFirst);
           refuseLate();
         } else {
           backOff.answered(sentMs);
@@ -75,22 +91,34 @@ export function createNodeTraffic(options: NodeTrafficOptions): NodeTraffic {
     for (const { refuse } of late) refuse(new Withheld("rate limited"));
   }
 
+  /** Returns the request whose turn is next. */
+  function findNext(): Waiting | undefined {
+    const usual = queue.find(({ precedence }) => precedence === "usual");
+    if (usual && firstInARow >= FIRST_IN_A_ROW_MAX) return usual;
+    return queue.find(({ precedence }) => precedence !== "usual") ?? usual;
+  }
+
+  function leave(waiting: Waiting): void {
+    queue.splice(queue.indexOf(waiting), 1);
+    firstInARow = waiting.precedence === "usual" ? 0 : firstInARow + 1;
+  }
+
   /** Starts waiting requests in order until none is left. */
   async function pump(): Promise<void> {
     if (isPumping) return;
     isPumping = true;
-    for (let first = queue[0]; first; first = queue[0]) {
+    for (let first = findNext(); first; first = findNext()) {
       const nowMs = clock.now();
       const freeMs = Math.max(backOff.untilMs, window.freeAt(first.count, nowMs));
       const isFull = open >= AT_ONCE_MAX;
       if (freeMs > first.deadlineMs || (isFull && nowMs >= first.deadlineMs)) {
-        queue.shift();
+        leave(first);
         first.refuse(new Withheld("too many requests waiting"));
       } else if (freeMs > nowMs || isFull) {
         await clock.sleep((isFull ? first.deadlineMs : freeMs) - nowMs, wake.signal);
         if (wake.signal.aborted) wake = new AbortController();
       } else {
-        queue.shift();
+        leave(first);
         startOne(first);
       }
     }
@@ -103,13 +131,17 @@ export function createNodeTraffic(options: NodeTrafficOptions): NodeTraffic {
       return Math.max(1, Math.floor(perSecond() / BATCHES_PER_SECOND));
     },
     observe,
-    async enter(count, deadlineMs) {
+    pause: (ms) => clock.sleep(ms),
+    async enter(count, deadlineMs, precedence = "usual") {
+      onRequests?.(count);
       const patientUntilMs = Math.min(deadlineMs, clock.now() + BACK_OFF_WAIT_MAX_MS);
       if (backOff.untilMs > patientUntilMs) throw new Withheld("rate limited");
-      if (dayBudget && !(await dayBudget.take(count))) throw new Withheld("daily budget used up");
+      if (dayBudget && !(await dayBudget.take(count, precedence === "reserve"))) {
+        throw new Withheld("daily budget used up");
+      }
       try {
         return await new Promise<Turn>((start, refuse) => {
-          queue.push({ count, deadlineMs, patientUntilMs, start, refuse });
+          queue.push({ count, precedence, deadlineMs, patientUntilMs, start, refuse });
           void pump();
         });
       } catch (error) {

@@ -1,21 +1,13 @@
 /**
- * Posts JSON to one node. Connections are kept alive and answers may be compressed. The timeout covers the whole body, and
- * the size of a body is bounded after decompression.
+ * Posts JSON to one node. Connections are kept alive and answers may be compressed. The timeout covers the whole body.
  *
  * Does not use `fetch`, which passes a compressed body through streams in pieces of 16 KiB: with Solana's blocks that took
  * as long as parsing them.
  */
 import { Agent, type IncomingMessage, request as requestHttp } from "node:http";
 import { Agent as TlsAgent, request as requestHttps } from "node:https";
-import { promisify } from "node:util";
-import { gunzip } from "node:zlib";
 import { encodeBasic, reasonOfFailure } from "./errors.ts";
-
-/** Anybody can create a block with tens of thousands of zero-value transfers. */
-const BODY_BYTES_MAX = 64 * 1024 * 1024;
-/** Usual ratio of compression, for the size of the first piece. */
-const USUAL_RATIO = 8;
-const PIECE_BYTES_MIN = 16 * 1024;
+import { BODY_BYTES_MAX, type Packed } from "./packed.ts";
 
 /** Servers close connections that are idle for some seconds, or less after this process was busy. */
 const IDLE_MS = 1_000;
@@ -27,7 +19,7 @@ export type Posted =
       readonly status: number;
       /** The `retry-after` header. */
       readonly retryAfter: string | null;
-      readonly body: Buffer;
+      readonly body: Packed;
     }
   | { readonly kind: "failed"; readonly reason: string; readonly cause: unknown };
 
@@ -51,8 +43,8 @@ export function createPost(rpcUrl: string, timeoutMs: number): Post {
         return send(body, signal);
       });
       answeredMs = performance.now();
-      const packed = await readBody(response);
-      return packed === null ? TOO_LARGE : await unpack(packed, response);
+      const bytes = await readBody(response);
+      return bytes === null ? TOO_LARGE : answered(bytes, response);
     } catch (cause) {
       const reason = signal.aborted ? "timeout" : reasonOfFailure(cause);
       return { kind: "failed", reason, cause };
@@ -119,26 +111,13 @@ async function readBody(response: IncomingMessage): Promise<Buffer | null> {
   return Buffer.concat(chunks);
 }
 
-/** Decompresses a body in as few pieces as possible. */
-async function unpack(packed: Buffer, response: IncomingMessage): Promise<Posted> {
-  const { statusCode = 0, headers } = response;
-  const encoding = headers["content-encoding"] ?? "identity";
-  const answered = {
+function answered(bytes: Buffer, { statusCode = 0, headers }: IncomingMessage): Posted {
+  return {
     kind: "answered",
     status: statusCode,
     retryAfter: headers["retry-after"] ?? null,
-  } as const;
-  if (encoding === "identity" || packed.length === 0) return { ...answered, body: packed };
-  const piece = Math.min(Math.max(packed.length * USUAL_RATIO, PIECE_BYTES_MIN), BODY_BYTES_MAX);
-  try {
-    if (encoding !== "gzip") throw new TypeError("unknown encoding");
-    const options = { chunkSize: piece, maxOutputLength: BODY_BYTES_MAX };
-    return { ...answered, body: await unzip(packed, options) };
-  } catch (cause) {
-    if (cause instanceof RangeError) return TOO_LARGE;
-    return { kind: "failed", reason: "malformed answer", cause };
-  }
+    body: { bytes, encoding: headers["content-encoding"] ?? "identity" },
+  };
 }
 
-const unzip = promisify(gunzip);
 const TOO_LARGE: Posted = { kind: "failed", reason: "answer too large", cause: undefined };

@@ -1,5 +1,6 @@
 /** Judges an HTTP answer: answers of the node, a refusal of a batch, or none, with a short reason of ours. */
 import { type Answers, type Decode, type NodeAnswer, parseAnswers } from "./json-rpc.ts";
+import { type Packed, UnusableBody } from "./packed.ts";
 import type { Posted } from "./post.ts";
 import { isRateError } from "./rate-errors.ts";
 import type { Outcome, RateLimited } from "./traffic.ts";
@@ -20,6 +21,8 @@ export type Received =
       readonly reason: string;
       readonly cause: unknown;
       readonly limited: RateLimited | null;
+      /** Whether the same request may be answered at once: a dropped connection, an error in front of the node. */
+      readonly passes: boolean;
     };
 
 /** HTTP statuses of servers that do not take a batch. Others say nothing about its size. */
@@ -41,6 +44,7 @@ export async function readPosted(posted: Posted, sent: Sent): Promise<Received> 
   if (status === TOO_MANY_REQUESTS) return rateLimited(retryAfter);
   const isBatch = sent.count > 1;
   const parsed = await decodeAnswers(body, sent);
+  if (parsed instanceof UnusableBody) return none(outcomeOfFailure(parsed.reason), parsed);
   // An error of the node counts under any status: many servers send it with 400 or 500.
   if (parsed.kind === "answers") return judgeAnswers(parsed.answers, { isBatch, retryAfter });
   if (parsed.kind === "refused") {
@@ -50,14 +54,15 @@ export async function readPosted(posted: Posted, sent: Sent): Promise<Received> 
   if (isBatch && (isOk || BATCH_REFUSALS.has(status))) return BATCH_REFUSED;
   if (isOk) return none("malformed", { reason: "malformed answer" });
   const limited = status === UNAVAILABLE && retryAfter !== null ? { retryAfter } : null;
-  return { ...none("http_error", { reason: `http ${status}` }), limited };
+  return { ...none("http_error", { reason: `http ${status}` }), limited, passes: status >= 500 };
 }
 
-async function decodeAnswers(body: Buffer, sent: Sent): Promise<Answers> {
+async function decodeAnswers(body: Packed, sent: Sent): Promise<Answers | UnusableBody> {
   let decoded: unknown;
   try {
     decoded = await sent.decode(body);
-  } catch {
+  } catch (error) {
+    if (error instanceof UnusableBody) return error;
     // Servers in front of a node answer in HTML.
     return { kind: "malformed" };
   }
@@ -102,7 +107,14 @@ function none(
   outcome: Outcome,
   { reason, cause }: { readonly reason: string; readonly cause?: unknown },
 ) {
-  return { kind: "none", outcome, reason, cause, limited: null } as const;
+  return {
+    kind: "none",
+    outcome,
+    reason,
+    cause,
+    limited: null,
+    passes: outcome === "unreachable",
+  } as const;
 }
 
 function outcomeOfFailure(reason: string): Outcome {

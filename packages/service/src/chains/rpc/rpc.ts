@@ -11,6 +11,7 @@ import {
   type NodeError,
   type RpcRequest,
 } from "./json-rpc.ts";
+import { sizeOf } from "./packed.ts";
 import { createPost } from "./post.ts";
 import { outcomeOf, readPosted, type Received } from "./received.ts";
 import { type NodeTraffic, UNLIMITED, Withheld } from "./traffic.ts";
@@ -51,6 +52,8 @@ export interface RpcOptions {
   readonly traffic?: NodeTraffic | undefined;
   /** Returns a short reason for a known error of the node. */
   readonly explain?: (error: NodeError) => string | undefined;
+  /** Reports whether an answer states that the server lacks a block which another server behind the URL may have. */
+  readonly isBehind?: (request: RpcRequest, answer: NodeAnswer) => boolean;
 }
 
 /**
@@ -58,15 +61,24 @@ export interface RpcOptions {
  * other where a node takes few of them per second.
  */
 const WAIT_MAX_MS = 30_000;
+/**
+ * Pauses before a request is sent again after a failure that passes: a connection that was dropped, or an error of the server
+ * in front of the node. A look of the scanner is many requests, and one of them must not end it.
+ */
+const FAILURE_PAUSES_MS: readonly number[] = [0, 200, 600];
+/** Pauses before a request is sent again that met a server without its block. */
+const BEHIND_PAUSES_MS: readonly number[] = [50, 100, 200, 300, 400, 600];
 /** Requests at once where the node takes no batches. */
 const SINGLES_AT_ONCE = 16;
 
 /**
- * Returns a client of one node. A request is sent again only after the node refused it for the rate of requests; every other
- * retry is the caller's.
+ * Returns a client of one node. With limits, a request is sent again after the node refused it for the rate of requests, after
+ * a failure that passes, and when the server lacks its block; each a few times. After a timeout, which is long already, and
+ * without limits, every retry is the caller's.
  */
 export function createRpc(options: RpcOptions): Rpc {
   const { chainId, rpcUrl, traffic = UNLIMITED, explain = () => undefined } = options;
+  const { isBehind = () => false } = options;
   const post = createPost(rpcUrl, options.timeoutMs);
   const batchSize = createBatchSize();
   let nextId = 1;
@@ -77,15 +89,52 @@ export function createRpc(options: RpcOptions): Rpc {
     return rpcUnavailable(chainId, reason, said);
   }
 
-  /** Sends one HTTP request, again after each refusal for the rate of requests as long as there is time. */
+  /**
+   * Sends one HTTP request, again after each refusal for the rate of requests as long as there is time, and a few times after
+   * other failures that pass.
+   */
   async function send(requests: readonly RpcRequest[], decode = decodeJson): Promise<Received> {
     const deadlineMs = traffic.now() + WAIT_MAX_MS;
-    for (;;) {
+    for (let failures = 0; ;) {
       const received = await sendOnce(requests, { deadlineMs, decode });
-      const isLimited = received.kind === "none" && received.outcome === "rate_limited";
       // Without limits nothing waits, so that there is no next time.
-      if (!isLimited || traffic === UNLIMITED) return received;
+      if (received.kind !== "none" || traffic === UNLIMITED) return received;
+      if (received.outcome === "rate_limited") continue;
+      const pauseMs = received.passes ? FAILURE_PAUSES_MS[failures] : undefined;
+      if (pauseMs === undefined) return received;
+      failures += 1;
+      if (pauseMs > 0) await traffic.pause(pauseMs);
     }
+  }
+
+  /**
+   * Sends requests again that met a server without their block, each time twice: behind one URL are several servers, and the
+   * newest block is at few of them.
+   */
+  async function askOthers(
+    requests: readonly RpcRequest[],
+    answers: readonly (NodeAnswer | undefined)[],
+    decode?: Decode,
+  ): Promise<readonly (NodeAnswer | undefined)[]> {
+    if (traffic === UNLIMITED) return answers;
+    const found = [...answers];
+    for (const pauseMs of BEHIND_PAUSES_MS) {
+      const late = requests.flatMap((request, index) => {
+        const answer = found[index];
+        return answer && isBehind(request, answer) ? [{ request, index }] : [];
+      });
+      if (late.length === 0) break;
+      await traffic.pause(pauseMs);
+      const again = late.map(({ request }) => request);
+      const received = await Promise.all([send(again, decode), send(again, decode)]);
+      const some = received.flatMap((one) => (one.kind === "answers" ? [one.answers] : []));
+      if (some.length === 0) break;
+      for (const [place, { request, index }] of late.entries()) {
+        const given = some.flatMap((one) => one[place] ?? []);
+        found[index] = given.find((one) => !isBehind(request, one)) ?? given[0] ?? found[index];
+      }
+    }
+    return found;
   }
 
   async function sendOnce(
@@ -105,7 +154,7 @@ export function createRpc(options: RpcOptions): Rpc {
     // Neither of these throws: a failure is a value.
     const posted = await post(body);
     const durationMs = traffic.now() - startMs;
-    const bytesReceived = posted.kind === "answered" ? posted.body.length : 0;
+    const bytesReceived = posted.kind === "answered" ? sizeOf(posted.body) : 0;
     const received = await readPosted(posted, { count: requests.length, firstId, decode });
     turn.end(received.limited);
     traffic.observe({
@@ -131,8 +180,9 @@ export function createRpc(options: RpcOptions): Rpc {
     params: readonly unknown[],
     decode?: Decode,
   ): Promise<NodeAnswer> {
-    const received = await send([{ method, params }], decode);
-    const [answer] = answersOf(received);
+    const request = { method, params };
+    const received = await send([request], decode);
+    const [answer] = await askOthers([request], answersOf(received), decode);
     assert(answer, "one request has one answer");
     return answer;
   }
@@ -152,7 +202,7 @@ export function createRpc(options: RpcOptions): Rpc {
         batchSize.refused(some.length);
         continue;
       }
-      answers.push(...(await complete(some, answersOf(received))));
+      answers.push(...(await complete(some, await askOthers(some, answersOf(received)))));
       batchSize.accepted(some.length);
     }
     return answers;

@@ -48,8 +48,38 @@ export interface NodeTraffic {
    * Resolves when `count` requests may be sent. Rejects with `Withheld` if that is not before `deadlineMs`, at once if this
    * is already known.
    */
-  enter(count: number, deadlineMs: number): Promise<Turn>;
+  enter(count: number, deadlineMs: number, precedence?: Precedence): Promise<Turn>;
+  /** Waits before a request is sent again. */
+  pause(ms: number): Promise<void>;
   observe(exchange: Exchange): void;
+}
+
+/**
+ * While others wait, three of four turns are for requests that come first. Those of claims and returns, which have a deadline,
+ * do so and may also use the reserve of the node's daily budget.
+ */
+export type Precedence = "first" | "reserve" | "usual";
+
+/** Returns the same limits for a client whose requests come first. */
+export function comeFirst(traffic: NodeTraffic): NodeTraffic {
+  return withPrecedence(traffic, "first");
+}
+
+/** Returns the same limits for a client whose requests may use the reserve of the daily budget. */
+export function useReserve(traffic: NodeTraffic): NodeTraffic {
+  return withPrecedence(traffic, "reserve");
+}
+
+function withPrecedence(traffic: NodeTraffic, precedence: Precedence): NodeTraffic {
+  return {
+    now: () => traffic.now(),
+    get batchMax() {
+      return traffic.batchMax;
+    },
+    enter: (count, deadlineMs) => traffic.enter(count, deadlineMs, precedence),
+    pause: (ms) => traffic.pause(ms),
+    observe: (exchange) => traffic.observe(exchange),
+  };
 }
 
 /** The limits of a node do not allow a request in time. */
@@ -68,5 +98,6 @@ export const UNLIMITED: NodeTraffic = {
   now: () => 0,
   batchMax: Infinity,
   enter: async () => ({ end: () => undefined }),
+  pause: async () => undefined,
   observe: () => undefined,
 };

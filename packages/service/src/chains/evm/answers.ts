@@ -1,15 +1,7 @@
 /** Parses a node's answers. Each parser throws `TypeError` on any other form. */
 import { type Static, type TSchema, Type } from "typebox";
 import { Compile } from "typebox/compile";
-import {
-  type EvmAddress,
-  type Hex,
-  type Hex32,
-  toEvmAddress,
-  toHex32,
-  toTxHash,
-  type TxHash,
-} from "../../core/hex.ts";
+import type { EvmAddress, Hex, Hex32, TxHash } from "../../core/hex.ts";
 
 const Quantity = Type.String({ pattern: "^0x[0-9a-fA-F]{1,64}$" });
 const Word = Type.String({ pattern: "^0x[0-9a-fA-F]{64}$" });
@@ -87,6 +79,20 @@ const Proof = Type.Object({
   ),
 });
 
+const LogReceipt = Type.Object({
+  ...Mined,
+  blockNumber: Quantity,
+  transactionIndex: Quantity,
+  logs: Type.Array(
+    Type.Object({
+      address: Address,
+      topics: Type.Array(Word, { maxItems: 4 }),
+      data: Bytes,
+      logIndex: Quantity,
+    }),
+  ),
+});
+
 const Payment = Type.Object({
   hash: Word,
   // Null while the transaction is not mined.
@@ -102,17 +108,18 @@ export interface BlockAnswer {
   readonly parentHash: Hex32;
   /** Unix seconds. */
   readonly timestamp: bigint;
-  /** Whether the header's bloom says that the block has logs; false if the header has no bloom. */
-  readonly hasLogs: boolean;
   /** Bloom filter of the logs; null if the header has none. */
   readonly logsBloom: Hex | null;
   /** Wei per gas; undefined on chains without EIP-1559. */
   readonly baseFeePerGas: bigint | undefined;
 }
 
-/** A block with its transactions. */
+/** A block that was read with its transactions. */
 export interface FullBlockAnswer extends BlockAnswer {
-  readonly transactions: readonly PaymentAnswer[];
+  /** Number of transactions. */
+  readonly size: number;
+  /** Its transactions that pay an account, in order. */
+  readonly payments: readonly PaymentAnswer[];
 }
 
 /** The payment that a transaction makes. */
@@ -121,9 +128,8 @@ export interface PaymentAnswer {
   /** Position in its block. */
   readonly index: number;
   readonly from: EvmAddress;
-  /** Null if the transaction creates a contract. */
-  readonly to: EvmAddress | null;
-  /** Wei. */
+  readonly to: EvmAddress;
+  /** Wei; above zero. */
   readonly value: bigint;
 }
 
@@ -190,13 +196,15 @@ export const parseFullBlock = parser(
   (block): FullBlockAnswer | null =>
     block && {
       ...toBlock(block),
-      transactions: block.transactions.map(({ hash, from, to, value }, index) => ({
-        hash: toTxHash(hash),
-        index,
-        from: toEvmAddress(from),
-        to: to ? toEvmAddress(to) : null,
-        value: BigInt(value),
-      })),
+      size: block.transactions.length,
+      // Most transactions have no value, and are not converted.
+      payments: block.transactions.flatMap(({ hash, from, to, value: quantity }, index) => {
+        const value = BigInt(quantity);
+        if (!to || value === 0n) return [];
+        return [
+          { hash: toTxHash(hash), index, from: toEvmAddress(from), to: toEvmAddress(to), value },
+        ];
+      }),
     },
 );
 
@@ -208,27 +216,25 @@ export const parsePackedBalances = parser(Bytes, (text) => splitUints(text, 12))
 
 export const parseLogs = parser(Type.Array(Log), (logs) => logs.map(toLog));
 
-/** The part of a log by which it is wanted or not, and its place. */
-export type LogMark = Pick<LogAnswer, "address" | "topics" | "txIndex">;
+/** The part of a log by which it is wanted or not. */
+export type LogMark = Pick<LogAnswer, "address" | "topics">;
 
-/** Parses the receipts of a block as its hashes and logs, since nodes of BSC leave out fields of system transactions. */
-export const parseBlockReceipts = parser(
-  Type.Array(
-    Type.Object({
-      blockHash: Word,
-      transactionIndex: Quantity,
-      logs: Type.Array(Type.Object({ address: Address, topics: Type.Array(Word) })),
-    }),
-  ),
-  (receipts) =>
-    receipts.map(({ blockHash, transactionIndex, logs }) => ({
-      blockHash: toHex32(blockHash),
-      logs: logs.map(({ address, topics }): LogMark => ({
-        address: toEvmAddress(address),
-        topics: topics.map(toHex32),
-        txIndex: Number(transactionIndex),
-      })),
-    })),
+/** Parses the logs of a transaction that others sent. They need not repeat the block, as those of BSC do not. */
+export const parseLogReceipt = parser(Type.Union([Type.Null(), LogReceipt]), (receipt) => {
+  if (receipt === null) return null;
+  const { transactionHash, blockHash, blockNumber, transactionIndex } = receipt;
+  const place = { transactionHash, blockHash, blockNumber, transactionIndex };
+  return {
+    txHash: toTxHash(transactionHash),
+    blockHash: toHex32(blockHash),
+    logs: receipt.logs.map((log) => toLog({ ...log, ...place })),
+  };
+});
+
+/** Parses a block as the hashes of its transactions. */
+export const parseTxHashes = parser(
+  Type.Union([Type.Null(), Type.Object({ transactions: Type.Array(Word) })]),
+  (block) => block && block.transactions.map(toTxHash),
 );
 
 export const parseReceipt = parser(
@@ -316,7 +322,6 @@ function toBlock(block: Static<typeof Block>): BlockAnswer {
     hash: toHex32(block.hash),
     parentHash: toHex32(block.parentHash),
     timestamp: BigInt(block.timestamp),
-    hasLogs: /[^0x]/.test(logsBloom ?? ""),
     logsBloom,
     baseFeePerGas: block.baseFeePerGas === undefined ? undefined : BigInt(block.baseFeePerGas),
   };
@@ -337,12 +342,30 @@ function toLog(log: Static<typeof Log>): LogAnswer {
 }
 
 function toIndex(quantity: string): number {
-  const value = BigInt(quantity);
-  if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw new TypeError("the quantity is too large");
-  return Number(value);
+  const value = Number(quantity);
+  if (!Number.isSafeInteger(value)) throw new TypeError("the quantity is too large");
+  return value;
 }
 
 function toBytes(text: string): Hex {
   if (text.length % 2 !== 0) throw new TypeError("the bytes end in half a byte");
-  return `0x${text.slice(2).toLowerCase()}`;
+  // CAST: the schema allows hex digits only.
+  return text.toLowerCase() as Hex;
+}
+
+// The schemas hold the form of words and addresses: it is not checked again, since blocks have thousands of them.
+
+function toHex32(word: string): Hex32 {
+  // CAST: a text of the schema `Word`.
+  return word.toLowerCase() as Hex32;
+}
+
+function toTxHash(word: string): TxHash {
+  // CAST: a text of the schema `Word`.
+  return word.toLowerCase() as TxHash;
+}
+
+function toEvmAddress(address: string): EvmAddress {
+  // CAST: a text of the schema `Address`.
+  return address.toLowerCase() as EvmAddress;
 }

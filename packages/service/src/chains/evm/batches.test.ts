@@ -1,7 +1,7 @@
 /** Batches on a real node with the real factory. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { NATIVE_TOKEN } from "../../core/hex.ts";
-import { HERE, openWorld, THERE, USDC, type World } from "../../../test/evm/world.ts";
+import { HERE, openWorld, THERE, unknownLock, USDC, type World } from "../../../test/evm/world.ts";
 import type { Call, GasCall } from "../port/index.ts";
 
 let world: World;
@@ -76,14 +76,59 @@ describe("settlements", () => {
   });
 });
 
+describe("payouts and claims", () => {
+  test("are batched, and a failing member does not revert the others", async () => {
+    const locks = [await world.lockDeposit(), await world.lockDeposit(), await world.lockDeposit()];
+    const minOut = locks.reduce(
+      (most, { facts }) => (facts.minOut > most ? facts.minOut : most),
+      0n,
+    );
+    await world.mint(world.usdcThere, world.contractsThere.delivery, 3n * minOut);
+    const orders = locks.map(({ commitment, facts }) => {
+      const { amount: lockedAmount, token: srcToken, ...lock } = facts;
+      const { minOut: least, seq, lockedAt } = lock;
+      const { escrow } = world.contractsHere;
+      const places = { srcChain: HERE, escrow, srcToken, lockedAmount };
+      return { commitment, ...places, minOut: least, seq, lockedAt, amount: least };
+    });
+    const payouts = await Promise.all(
+      orders.map(async (order, index) => {
+        const signed = index === 1 ? { ...order, amount: order.amount + 1n } : order;
+        return world.there.buildDeliver(order, await world.attestor.signDelivery(THERE, signed));
+      }),
+    );
+    const calls = payouts.map((call) => ({ call, gas: 200_000n }));
+    const batch = world.there.combine(calls);
+    expect(batch?.members).toEqual([0, 1, 2]);
+    if (!batch) throw new Error("a batch was expected");
+    const receipt = await world.executeBlindly(world.there, batch.call, batch.gas);
+    const paid = payouts.map((call) => world.there.tookEffect(receipt, call));
+    expect(paid).toEqual([true, false, true]);
+
+    const claims = await Promise.all(
+      locks.map(async ({ commitment, facts, deliveryId }, index) => {
+        const { timestamp: deadline } = await world.client.getBlock();
+        const claim = { deliveryId, paidAmount: facts.minOut, deadline: deadline + 600n };
+        const signed = index === 2 ? { ...claim, paidAmount: 1n } : claim;
+        const signature = await world.attestor.signClaim(HERE, signed);
+        return world.here.buildClaim(claim, signature, { commitment, facts });
+      }),
+    );
+    const claiming = world.here.combine(claims.map((call) => ({ call, gas: 200_000n })));
+    if (!claiming) throw new Error("a batch was expected");
+    const released = await world.executeBlindly(world.here, claiming.call, claiming.gas);
+    const claimed = claims.map((call) => world.here.tookEffect(released, call));
+    expect(claimed).toEqual([true, true, false]);
+  });
+});
+
 describe("exclusions from a batch", () => {
   const one = () => world.here.wallets.buildDeploy(world.commitmentTo(HERE));
-  const claim = () =>
-    world.here.buildClaim(
-      { deliveryId: `0x${"11".repeat(32)}` as never, paidAmount: 1n, deadline: 1n },
-      "0x",
-      { commitment: world.commitmentTo(HERE), token: world.usdc, seq: 0n, amount: 1n },
-    );
+  const giveBack = () =>
+    world.here.buildReturn({ deliveryId: `0x${"11".repeat(32)}` as never, deadline: 1n }, "0x", {
+      commitment: world.commitmentTo(HERE),
+      facts: unknownLock(),
+    });
 
   test("does not batch fewer than two calls, calls of two kinds, or calls of other contracts", () => {
     const gas = 100_000n;
@@ -96,7 +141,7 @@ describe("exclusions from a batch", () => {
         { call: settle, gas },
       ]),
     ).toBeNull();
-    expect(world.here.combine([claim(), claim()].map((call) => ({ call, gas })))).toBeNull();
+    expect(world.here.combine([giveBack(), giveBack()].map((call) => ({ call, gas })))).toBeNull();
     expect(
       world.here.combine([{ call: { to: NATIVE_TOKEN, data: "0x", value: 0n }, gas }]),
     ).toBeNull();
@@ -104,7 +149,7 @@ describe("exclusions from a batch", () => {
 
   test("batches the matching calls of a mixed queue", () => {
     const gas = 100_000n;
-    const calls = [claim(), one(), claim(), one()].map((call) => ({ call, gas }));
+    const calls = [giveBack(), one(), giveBack(), one()].map((call) => ({ call, gas }));
     expect(world.here.combine(calls)?.members).toEqual([1, 3]);
   });
 

@@ -1,29 +1,34 @@
-/** Combines several calls of one lane into one call of the factory. */
-import { depositFactoryAbi } from "@sluice/contracts/abi";
+/** Combines several calls of one lane into one call. */
+import { deliveryAbi, depositFactoryAbi, escrowAbi } from "@sluice/contracts/abi";
 import { decodeFunctionData, encodeFunctionData } from "viem";
-import type { Commitment } from "../../core/commitment.ts";
-import { type EvmAddress, type Hex, toEvmAddress, toHex32 } from "../../core/hex.ts";
-import type { Batch, Call, GasCall, Receipt } from "../port/index.ts";
-import { predictWallet } from "./commitment.ts";
+import { toEvmAddress } from "../../core/hex.ts";
+import type { Batch, Call, Effect, GasCall, Receipt } from "../port/index.ts";
+import { toCommitment, toLockFacts, toPayout } from "./calldata.ts";
+import { deliveryIdOf, deliveryIdOfPayout, predictWallet } from "./commitment.ts";
+import type { EvmContracts } from "./contracts.ts";
 
 /** Below the block gas limits, and within what signers allow. */
 const BATCH_GAS_MAX = 8_000_000n;
 const BATCH_SIZE_MAX = 50;
-/** `DepositFactory.JOB_OVERHEAD` plus a margin for copying the job's data. */
+/** The overhead of a member in our contracts plus a margin for copying its data. */
 const JOB_OVERHEAD = 25_000n;
 const TRANSACTION_GAS = 50_000n;
 
-type FactoryCall = ReturnType<typeof decodeFactoryCall>;
+/** Methods that combine; each of them has a form for many. */
+const COMBINED = ["deploy", "settle", "deliver", "claim"] as const;
+
+type Addresses = Pick<EvmContracts, "factory" | "escrow" | "delivery">;
+type OurCall = NonNullable<ReturnType<typeof decodeOurCall>>;
 
 /**
- * Returns the longest batch that starts with the oldest call and combines the calls after it: `deployMany` or `settleMany`.
- * Null for fewer than two calls. Every job of `settleMany` may use as much gas as the most expensive one, and the batch
- * carries that much for each, so that none can starve another.
+ * Returns the longest batch that starts with the oldest call and combines the calls after it. Null for fewer than two
+ * calls. Every member may use as much gas as the most expensive one, and the batch carries that much for each, so that
+ * none can starve another.
  */
-export function combineCalls(factory: EvmAddress, calls: readonly GasCall[]): Batch | null {
-  for (const method of ["deploy", "settle"] as const) {
+export function combineCalls(addresses: Addresses, calls: readonly GasCall[]): Batch | null {
+  for (const method of COMBINED) {
     const members = calls.flatMap((one, index) => {
-      const decoded = decodeFactoryCall(factory, one.call);
+      const decoded = decodeOurCall(addresses, one.call);
       return decoded?.functionName === method ? [{ index, gas: one.gas, decoded }] : [];
     });
     let count = Math.min(members.length, BATCH_SIZE_MAX);
@@ -31,12 +36,13 @@ export function combineCalls(factory: EvmAddress, calls: readonly GasCall[]): Ba
     if (count < 2) continue;
     const chosen = members.slice(0, count);
     const { total, perJob } = gasOf(chosen);
-    const data = encodeMany(
+    const many = encodeMany(
+      addresses,
       chosen.map(({ decoded }) => decoded),
       perJob,
     );
     return {
-      call: { to: factory, data, value: 0n },
+      call: { ...many, value: 0n },
       gas: total,
       members: chosen.map(({ index }) => index),
     };
@@ -50,69 +56,94 @@ function gasOf(members: readonly { readonly gas: bigint }[]) {
   return { perJob, total: TRANSACTION_GAS + count * (perJob + perJob / 63n + JOB_OVERHEAD) };
 }
 
-function encodeMany(calls: readonly FactoryCall[], gasPerJob: bigint) {
-  const commitments = calls.flatMap((call) =>
-    call?.functionName === "deploy" ? [call.args[0]] : [],
-  );
+function encodeMany(
+  { factory, escrow, delivery }: Addresses,
+  calls: readonly OurCall[],
+  gasEach: bigint,
+): Pick<Call, "to" | "data"> {
+  const commitments = calls.flatMap((call) => (call.functionName === "deploy" ? call.args : []));
   if (commitments.length > 0) {
-    return encodeFunctionData({
-      abi: depositFactoryAbi,
-      functionName: "deployMany",
-      args: [commitments],
-    });
+    const args = [commitments] as const;
+    const call = { abi: depositFactoryAbi, functionName: "deployMany", args } as const;
+    return { to: factory, data: encodeFunctionData(call) };
   }
-  const jobs = calls.flatMap((call) => (call?.functionName === "settle" ? [call.args[0]] : []));
-  return encodeFunctionData({
-    abi: depositFactoryAbi,
-    functionName: "settleMany",
-    args: [jobs, gasPerJob],
+  const jobs = calls.flatMap((call) => (call.functionName === "settle" ? call.args : []));
+  if (jobs.length > 0) {
+    const args = [jobs, gasEach] as const;
+    const call = { abi: depositFactoryAbi, functionName: "settleMany", args } as const;
+    return { to: factory, data: encodeFunctionData(call) };
+  }
+  const orders = calls.flatMap((call) => {
+    if (call.functionName !== "deliver") return [];
+    const [order, signatures] = call.args;
+    return [{ order, signatures }];
   });
+  if (orders.length > 0) {
+    const args = [orders, gasEach] as const;
+    const call = { abi: deliveryAbi, functionName: "deliverMany", args } as const;
+    return { to: delivery, data: encodeFunctionData(call) };
+  }
+  const claims = calls.flatMap((call) => {
+    if (call.functionName !== "claim") return [];
+    const [held, paidAmount, deadline, signatures] = call.args;
+    return [{ held, paidAmount, deadline, signatures }];
+  });
+  const args = [claims, gasEach] as const;
+  const call = { abi: escrowAbi, functionName: "claimMany", args } as const;
+  return { to: escrow, data: encodeFunctionData(call) };
 }
 
 /**
- * Returns whether a call had its effect in a mined batch, read from the logs: a batch succeeds even if its jobs fail. A
- * deployment that a third party made first has no effect.
+ * Returns whether a call had its effect in a mined batch, read from the logs: a batch succeeds even if its members fail.
+ * A deployment that a third party made first has no effect.
  */
-export function tookEffect(factory: EvmAddress, receipt: Receipt, call: Call): boolean {
-  const decoded = decodeFactoryCall(factory, call);
+export function tookEffect(
+  addresses: Addresses,
+  { chainId, receipt }: { readonly chainId: number; readonly receipt: Receipt },
+  call: Call,
+): boolean {
+  const { factory, escrow, delivery } = addresses;
+  const decoded = decodeOurCall(addresses, call);
   if (!receipt.succeeded || !decoded) return false;
-  if (decoded.functionName === "deploy") {
-    const wallet = predictWallet(factory, toCommitment(decoded.args[0]));
-    return receipt.effects.some((effect) => effect.kind === "deployed" && effect.wallet === wallet);
+  const has = (test: (effect: Effect) => boolean) => receipt.effects.some(test);
+  switch (decoded.functionName) {
+    case "deploy": {
+      const wallet = predictWallet(factory, toCommitment(decoded.args[0]));
+      return has((effect) => effect.kind === "deployed" && effect.wallet === wallet);
+    }
+    case "settle": {
+      const { c, token } = decoded.args[0];
+      const wallet = predictWallet(factory, toCommitment(c));
+      const swept = toEvmAddress(token);
+      return has(
+        (effect) => effect.kind === "settled" && effect.wallet === wallet && effect.token === swept,
+      );
+    }
+    case "deliver": {
+      const deliveryId = deliveryIdOfPayout(delivery, toPayout(decoded.args[0]));
+      return has((effect) => effect.kind === "delivered" && effect.deliveryId === deliveryId);
+    }
+    case "claim": {
+      const deliveryId = deliveryIdOf({
+        srcChain: chainId,
+        escrow,
+        ...toLockFacts(decoded.args[0]),
+      });
+      return has((effect) => effect.kind === "claimed" && effect.deliveryId === deliveryId);
+    }
+    default:
+      return false;
   }
-  if (decoded.functionName === "settle") {
-    const { c, token } = decoded.args[0];
-    const wallet = predictWallet(factory, toCommitment(c));
-    return receipt.effects.some(
-      (effect) =>
-        effect.kind === "settled" &&
-        effect.wallet === wallet &&
-        effect.token === toEvmAddress(token),
-    );
-  }
-  return false;
 }
 
-/** Decodes a call to the factory; null for another contract or method. */
-function decodeFactoryCall(factory: EvmAddress, { to, data }: Call) {
-  if (to !== factory) return null;
+/** Decodes a call to our contracts; null for another contract or method. */
+function decodeOurCall({ factory, escrow, delivery }: Addresses, { to, data }: Call) {
   try {
-    return decodeFunctionData({ abi: depositFactoryAbi, data });
+    if (to === factory) return decodeFunctionData({ abi: depositFactoryAbi, data });
+    if (to === delivery) return decodeFunctionData({ abi: deliveryAbi, data });
+    if (to === escrow) return decodeFunctionData({ abi: escrowAbi, data });
+    return null;
   } catch {
     return null;
   }
-}
-
-/** Converts a commitment that this service encoded. */
-function toCommitment(c: {
-  readonly [Name in keyof Commitment]: Commitment[Name] extends number ? number : Hex;
-}): Commitment {
-  return {
-    ...c,
-    integrator: toHex32(c.integrator),
-    userId: toHex32(c.userId),
-    destWallet: toHex32(c.destWallet),
-    destToken: toHex32(c.destToken),
-    refundAuthority: toHex32(c.refundAuthority),
-  };
 }

@@ -156,6 +156,40 @@ describe("a mint", () => {
   });
 });
 
+describe("the burn limit", () => {
+  const MINTER = address("3f");
+
+  test("is read from the minter of the messenger [T196]", async () => {
+    const call = { functionName: "burnLimitsPerMessage", args: [TOKEN] } as const;
+    const data = encodeFunctionData({ abi: sandboxTokenMessengerV2Abi, ...call });
+    node.answer(({ params }): Reply => {
+      // CAST: the calls of the reader.
+      const [asked] = params as [{ to: string; data: string }];
+      if (asked.to === MESSENGER) return { result: padAddress(MINTER) };
+      if (asked.to === MINTER && asked.data === data) return { result: word("0a") };
+      throw new Error("the test did not expect this call");
+    });
+    expect(await chain.cctp?.readBurnLimit(TOKEN)).toBe(BigInt(word("0a")));
+  });
+
+  test("has beside it the block number that contracts see, from a call without a contract", async () => {
+    node.answer(({ method, params }): Reply => {
+      // CAST: the call of the reader.
+      const [asked] = params as [{ to?: string; data: string }];
+      expect([method, asked.to]).toEqual(["eth_call", undefined]);
+      return { result: `0x${(23_000_000).toString(16).padStart(64, "0")}` };
+    });
+    expect(await chain.cctp?.readContractHeight()).toBe(23_000_000n);
+  });
+
+  test("is unavailable, not absent, without an answer", async () => {
+    node.answer(() => ({ result: "0x" }));
+    await expect(chain.cctp?.readBurnLimit(TOKEN)).rejects.toMatchObject({
+      code: "RPC_UNAVAILABLE",
+    });
+  });
+});
+
 describe("calls and reads", () => {
   test("use functions that the contracts have", () => {
     const args = ["0x01", "0x02"] as const;

@@ -1,10 +1,23 @@
 /**
  * Circle's CCTP v2 on an EVM chain: relays messages and finds their mints.
  *
- * Interface: circlefin/evm-cctp-contracts, `src/v2/MessageTransmitterV2.sol` and `src/v2/BaseTokenMessenger.sol`.
+ * Interface: circlefin/evm-cctp-contracts, `src/v2/MessageTransmitterV2.sol`, `src/v2/BaseTokenMessenger.sol` and
+ * `src/roles/TokenController.sol`.
  */
-import { decodeEventLog, encodeFunctionData, parseAbi, toEventSelector } from "viem";
-import { type EvmAddress, type Hex32, toEvmAddress, type TxHash } from "../../core/hex.ts";
+import {
+  decodeEventLog,
+  decodeFunctionResult,
+  encodeFunctionData,
+  parseAbi,
+  toEventSelector,
+} from "viem";
+import {
+  type Address,
+  type EvmAddress,
+  type Hex32,
+  toEvmAddress,
+  type TxHash,
+} from "../../core/hex.ts";
 import type { CctpBridge, CctpContracts, FoundMint, ReadPoint } from "../port/index.ts";
 import { type LogAnswer, parseQuantity, parseReceipt, parseUintWord } from "./answers.ts";
 import { readView } from "./calls.ts";
@@ -21,12 +34,19 @@ export const transmitterAbi = parseAbi([
 
 const messengerAbi = parseAbi([
   "event MintAndWithdraw(address indexed mintRecipient, uint256 amount, address indexed mintToken, uint256 feeCollected)",
+  "function localMinter() view returns (address)",
 ]);
+
+/** `TokenController`, which TokenMinterV2 inherits. */
+const minterAbi = parseAbi(["function burnLimitsPerMessage(address) view returns (uint256)"]);
 
 const MESSAGE_RECEIVED = toEventSelector(
   "MessageReceived(address,uint32,bytes32,bytes32,uint32,bytes)",
 );
 const MINTED = toEventSelector("MintAndWithdraw(address,uint256,address,uint256)");
+
+/** Creation code that returns the word `block.number`. */
+const BLOCK_NUMBER_READER = "0x4360005260206000f3";
 
 /** Returns the bridge over a node. Reads throw RPC_UNAVAILABLE without a usable answer. */
 export function createCctp(rpc: Rpc, contracts: CctpContracts, deployBlock: bigint): CctpBridge {
@@ -44,8 +64,27 @@ export function createCctp(rpc: Rpc, contracts: CctpContracts, deployBlock: bigi
     },
     encodeBurnData,
     encodeSwapBurnData,
+    readBurnLimit: (token, at = "latest") => readBurnLimit(rpc, contracts, token, at),
+    readContractHeight: () =>
+      rpc.ask("eth_call", [{ data: BLOCK_NUMBER_READER }, "latest"], parseUintWord),
     findMint: (nonce, at = "latest") => findMint(rpc, { contracts, deployBlock }, nonce, at),
   };
+}
+
+/** Reads the limit from the messenger's minter, which Circle may replace. */
+async function readBurnLimit(
+  rpc: Rpc,
+  { messenger }: CctpContracts,
+  token: Address,
+  at: ReadPoint,
+): Promise<bigint> {
+  const find = encodeFunctionData({ abi: messengerAbi, functionName: "localMinter" });
+  const minter = await readView(rpc, { to: messenger, data: find, at }, (data) =>
+    decodeFunctionResult({ abi: messengerAbi, functionName: "localMinter", data }),
+  );
+  const args = [toEvmAddress(token)] as const;
+  const ask = encodeFunctionData({ abi: minterAbi, functionName: "burnLimitsPerMessage", args });
+  return readView(rpc, { to: toEvmAddress(minter), data: ask, at }, parseUintWord);
 }
 
 /**

@@ -1,6 +1,7 @@
 import vectors from "@sluice/contracts/vectors" with { type: "json" };
 import { describe, expect, test } from "vitest";
-import { padAddress, toEvmAddress, toHex32 } from "../../core/hex.ts";
+import { GOVERNED } from "../../core/commitment.ts";
+import { padAddress, toAddress, toEvmAddress, toHex32 } from "../../core/hex.ts";
 import {
   deliveryIdOf,
   deliveryIdOfPayout,
@@ -15,7 +16,7 @@ describe("derivation matches the vectors", () => {
   });
 
   test.each(vectors.wallets)("wallet and hash of $name", (vector) => {
-    const { integrator, userId, destWallet, destToken, refundAuthority, ...numbers } =
+    const { integrator, userId, destWallet, destToken, refundAuthority, routes, ...numbers } =
       vector.commitment;
     const commitment = {
       ...numbers,
@@ -24,19 +25,20 @@ describe("derivation matches the vectors", () => {
       destWallet: toHex32(destWallet),
       destToken: toHex32(destToken),
       refundAuthority: toHex32(refundAuthority),
+      routes: toHex32(routes),
     };
     expect(hashCommitment(commitment)).toBe(vector.hash);
     expect(predictWallet(toEvmAddress(vector.factory), commitment)).toBe(vector.wallet);
   });
 
   test.each(vectors.deliveries)("delivery id of $name", (vector) => {
-    const { srcChain, escrow, wallet, token, seq } = vector;
-    const words = {
-      escrow: toHex32(escrow),
-      wallet: toHex32(wallet),
-      token: toHex32(token),
-    };
-    expect(deliveryIdOf({ srcChain, ...words, seq: BigInt(seq) })).toBe(vector.deliveryId);
+    const { srcChain, escrow, delivery, commitment, token } = vector;
+    const places = { escrow: toAddress(escrow), token: toAddress(token) };
+    const words = { delivery: toHex32(delivery), commitment: toHex32(commitment) };
+    const [amount, minOut] = [BigInt(vector.amount), BigInt(vector.minOut)];
+    const [seq, lockedAt] = [BigInt(vector.seq), BigInt(vector.lockedAt)];
+    const lock = { srcChain, ...places, ...words, amount, minOut, seq, lockedAt };
+    expect(deliveryIdOf(lock)).toBe(vector.deliveryId);
   });
 });
 
@@ -53,12 +55,13 @@ test.each([-1, 65_536, 1.5])(
       refundAuthority: zero,
       maxFeeBps: 0,
       maxSlippageBps: 0,
+      ...GOVERNED,
     };
     expect(() => hashCommitment(commitment)).toThrow(/range|integer|BigInt/i);
   },
 );
 
-test("a payout has the id of its lock in the wallet derived from its commitment", () => {
+test("a payout has the id of its whole lock, whatever it pays", () => {
   const word = (digit: string) => toHex32(`0x${digit.repeat(64)}`);
   const address = (digit: string) => toEvmAddress(`0x${digit.repeat(40)}`);
   const commitment = {
@@ -70,28 +73,36 @@ test("a payout has the id of its lock in the wallet derived from its commitment"
     refundAuthority: word("5"),
     maxFeeBps: 50,
     maxSlippageBps: 100,
+    ...GOVERNED,
   };
-  const [factory, escrow, srcToken] = [address("a"), address("b"), address("c")];
+  const [delivery, escrow, srcToken] = [address("a"), address("b"), address("c")];
   const order = {
     commitment,
     srcChain: 2,
     escrow,
     srcToken,
+    lockedAmount: 9n,
+    minOut: 8n,
     seq: 7n,
-    amount: 1n,
-    deadline: 1n,
+    lockedAt: 6n,
+    amount: 8n,
   };
   const lock = {
     srcChain: 2,
-    escrow: padAddress(escrow),
-    wallet: padAddress(predictWallet(factory, commitment)),
-    token: padAddress(srcToken),
+    escrow,
+    delivery: padAddress(delivery),
+    commitment: hashCommitment(commitment),
+    token: srcToken,
+    amount: 9n,
+    minOut: 8n,
     seq: 7n,
+    lockedAt: 6n,
   };
-  expect(deliveryIdOfPayout(factory, order)).toBe(deliveryIdOf(lock));
-  expect(deliveryIdOfPayout(address("d"), order)).not.toBe(deliveryIdOf(lock));
-  // The amount and deadline are not part of the id.
-  expect(deliveryIdOfPayout(factory, { ...order, amount: 2n, deadline: 2n })).toBe(
-    deliveryIdOf(lock),
-  );
+  const id = deliveryIdOf(lock);
+  expect(deliveryIdOfPayout(delivery, order)).toBe(id);
+  expect(deliveryIdOfPayout(delivery, { ...order, amount: 9n })).toBe(id);
+  expect(deliveryIdOfPayout(address("d"), order)).not.toBe(id);
+  for (const change of [{ lockedAmount: 1n }, { minOut: 1n }, { seq: 1n }, { lockedAt: 1n }]) {
+    expect(deliveryIdOfPayout(delivery, { ...order, ...change })).not.toBe(id);
+  }
 });

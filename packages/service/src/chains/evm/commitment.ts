@@ -13,6 +13,7 @@ import {
 } from "viem";
 import { type Commitment, COMMITMENT_VERSION, WALLET_KIND } from "../../core/commitment.ts";
 import {
+  type Address,
   type EvmAddress,
   type Hex,
   type Hex32,
@@ -20,15 +21,17 @@ import {
   toEvmAddress,
   toHex32,
 } from "../../core/hex.ts";
-import type { Payout } from "../port/index.ts";
+import type { LockFacts, Payout } from "../port/index.ts";
 
 const DEPOSIT_DOMAIN = keccak256(stringToHex("sluice.deposit.v1"));
 const DELIVERY_DOMAIN = keccak256(stringToHex("sluice.delivery.v1"));
 
 const COMMITMENT_WORDS = parseAbiParameters(
-  "bytes32, uint16, uint16, bytes32, bytes32, uint16, bytes32, bytes32, bytes32, uint16, uint16",
+  "bytes32, uint16, uint16, bytes32, bytes32, uint16, bytes32, bytes32, bytes32, uint16, uint16, bytes32, uint16",
 );
-const DELIVERY_WORDS = parseAbiParameters("bytes32, uint16, bytes32, bytes32, bytes32, uint64");
+const DELIVERY_WORDS = parseAbiParameters(
+  "bytes32, uint16, bytes32, bytes32, bytes32, bytes32, uint256, uint256, uint64, uint64",
+);
 
 /** Returns the CREATE2 salt of a commitment. Throws if a number does not fit 16 bits. */
 export function hashCommitment(c: Commitment): Hex32 {
@@ -44,6 +47,8 @@ export function hashCommitment(c: Commitment): Hex32 {
     c.refundAuthority,
     c.maxFeeBps,
     c.maxSlippageBps,
+    c.routes,
+    c.flags,
   ]);
   return toHex32(keccak256(encoded));
 }
@@ -72,29 +77,39 @@ export function predictWallet(factory: EvmAddress, commitment: Commitment): EvmA
 }
 
 /** Returns the id of a lock, as the escrow and delivery contracts compute it. Addresses of any chain family are left-padded. */
-export function deliveryIdOf(lock: {
-  /** Bridge chain id of the chain that holds the lock. */
-  readonly srcChain: number;
-  readonly escrow: Hex32;
-  readonly wallet: Hex32;
-  readonly token: Hex32;
-  readonly seq: bigint;
-}): Hex32 {
-  const { srcChain, escrow, wallet, token, seq } = lock;
-  return toHex32(
-    keccak256(
-      encodeAbiParameters(DELIVERY_WORDS, [DELIVERY_DOMAIN, srcChain, escrow, wallet, token, seq]),
-    ),
-  );
+export function deliveryIdOf(
+  lock: LockFacts & {
+    /** Bridge chain id of the chain that holds the lock. */
+    readonly srcChain: number;
+    readonly escrow: Address;
+  },
+): Hex32 {
+  const { srcChain, escrow, delivery, commitment, token, amount, minOut, seq, lockedAt } = lock;
+  const encoded = encodeAbiParameters(DELIVERY_WORDS, [
+    DELIVERY_DOMAIN,
+    srcChain,
+    padAddress(escrow),
+    delivery,
+    commitment,
+    padAddress(token),
+    amount,
+    minOut,
+    seq,
+    lockedAt,
+  ]);
+  return toHex32(keccak256(encoded));
 }
 
-/** Returns the id under which a `Delivery` contract of the given factory would pay a payout. */
-export function deliveryIdOfPayout(factory: EvmAddress, payout: Payout): Hex32 {
-  return deliveryIdOf({
-    srcChain: payout.srcChain,
-    escrow: padAddress(payout.escrow),
-    wallet: padAddress(predictWallet(factory, payout.commitment)),
-    token: padAddress(payout.srcToken),
-    seq: payout.seq,
-  });
+/** Returns the lock of a payout by a `Delivery` contract. */
+export function lockOfPayout(delivery: Address, payout: Payout) {
+  const { srcChain, escrow, srcToken: token, lockedAmount: amount } = payout;
+  const { minOut, seq, lockedAt } = payout;
+  const commitment = hashCommitment(payout.commitment);
+  const facts = { delivery: padAddress(delivery), commitment, token, amount, minOut };
+  return { srcChain, escrow, ...facts, seq, lockedAt };
+}
+
+/** Returns the id under which a `Delivery` contract would pay a payout. */
+export function deliveryIdOfPayout(delivery: Address, payout: Payout): Hex32 {
+  return deliveryIdOf(lockOfPayout(delivery, payout));
 }

@@ -1,16 +1,30 @@
 /** Calls to the service's contracts on an EVM chain, and reads of their state. */
-import { encodeFunctionData } from "viem";
+import { encodeFunctionData, maxUint256 } from "viem";
 import { deliveryAbi, depositFactoryAbi, escrowAbi } from "@sluice/contracts/abi";
 import { type EvmAddress, type Hex, padAddress, toEvmAddress } from "../../core/hex.ts";
-import type { Call, ChainCodec, ContractReader, ContractWallets } from "../port/index.ts";
+import { numberOfReason } from "../../core/refund-reason.ts";
+import type {
+  Call,
+  ChainCodec,
+  ChainSender,
+  ContractReader,
+  ContractWallets,
+  PayoutSearch,
+} from "../port/index.ts";
 import { combineCalls, tookEffect } from "./batches.ts";
 import { tagOf } from "./calls.ts";
 import { deliveryIdOf, deliveryIdOfPayout, hashCommitment, predictWallet } from "./commitment.ts";
-import { findDelivery, getDailyCapLeft, isDelivered } from "./deliveries.ts";
-import { getLock, wasListed } from "./locks.ts";
+import {
+  createPayoutSearch,
+  findDelivery,
+  getDailyCapLeft,
+  getPayoutWindow,
+  isDelivered,
+} from "./deliveries.ts";
+import { getLock, getThresholdAt, toLockArgument, wasListed } from "./locks.ts";
 import { encodeTakeBack, getAnnouncement } from "./take-back.ts";
 import { getTaggedBlock, hasCode } from "./reader.ts";
-import { findRefund } from "./refunds.ts";
+import { findOutflow, findRefund } from "./refunds.ts";
 import { encodeLockData, encodeTransferData } from "./route-data.ts";
 import type { Rpc } from "./rpc.ts";
 
@@ -40,9 +54,30 @@ export function createWallets(
         encodeFunctionData({
           abi: depositFactoryAbi,
           functionName: "refund",
-          args: [commitment, token],
+          args: [commitment, token, maxUint256],
         }),
       ),
+    buildAttestedRefund: ({ commitment, token, maxAmount, reason, deadline }, signatures) =>
+      callTo(
+        factory,
+        encodeFunctionData({
+          abi: depositFactoryAbi,
+          functionName: "refundBySignature",
+          args: [
+            commitment,
+            toEvmAddress(token),
+            maxAmount,
+            numberOfReason(reason),
+            deadline,
+            signatures,
+          ],
+        }),
+      ),
+    async findOutflow({ wallet, token, fromBlock }) {
+      const { number: newest } = await getTaggedBlock(rpc, tagOf("final"));
+      const place = { wallet: toEvmAddress(wallet), token: toEvmAddress(token) };
+      return findOutflow(rpc, factory, { ...place, fromBlock, newest });
+    },
     buildTakeBack: (step) => callTo(escrow, encodeTakeBack(step)),
     getAnnouncement: (wallet, token, at = "latest") =>
       getAnnouncement(rpc, escrow, { wallet, token }, at),
@@ -53,9 +88,13 @@ export function createWallets(
 export function createContracts(
   rpc: Rpc,
   contracts: EvmContracts,
-  deployBlock: bigint,
-): ChainCodec & ContractReader {
+  {
+    deployBlock,
+    getReceipt,
+  }: { readonly deployBlock: bigint; readonly getReceipt: ChainSender["getReceipt"] },
+): ChainCodec & ContractReader & { readonly payoutSearch: PayoutSearch } {
   const { factory, escrow, delivery } = contracts;
+  const place = { address: delivery, deployBlock };
   return {
     addresses: { walletRoot: factory, escrow, delivery },
     costOf: (gas, feePerGas) => gas * feePerGas,
@@ -64,80 +103,64 @@ export function createContracts(
     hashCommitment,
     predictWallet: (commitment) => predictWallet(factory, commitment),
     isWalletOf: ({ commitment, wallet }) => predictWallet(factory, commitment) === wallet,
-    isLockOf: (lock, commitment) =>
-      lock.commitment === hashCommitment(commitment) &&
-      lock.wallet === predictWallet(factory, commitment),
 
-    buildSettle({ commitment, token, route, routeData }) {
-      const job = { c: commitment, token, route, data: routeData };
+    buildSettle({ commitment, token, route, routeData, amount, asOf, proof = [] }) {
+      // The whole balance when it is mined, unless the amount is a part of it.
+      const maxAmount = asOf === undefined ? 0n : amount;
+      const job = { c: commitment, token, maxAmount, route, data: routeData, proof };
       return callTo(
         factory,
         encodeFunctionData({ abi: depositFactoryAbi, functionName: "settle", args: [job] }),
       );
     },
 
-    buildDeliver(order, attestorSignature) {
-      const { commitment: c, srcChain, seq, amount, deadline } = order;
-      const args = [
-        {
-          c,
-          srcChain,
-          escrow: padAddress(order.escrow),
-          srcToken: padAddress(order.srcToken),
-          seq,
-          amount,
-          deadline,
-        },
-        attestorSignature,
-      ] as const;
+    buildDeliver({ commitment: c, escrow, srcToken, ...order }, attestorSignature) {
+      const places = { escrow: padAddress(escrow), srcToken: padAddress(srcToken) };
+      const args = [{ c, ...order, ...places }, attestorSignature] as const;
       return callTo(
         delivery,
         encodeFunctionData({ abi: deliveryAbi, functionName: "deliver", args }),
       );
     },
 
-    buildClaim({ deliveryId, paidAmount, deadline }, attestorSignature) {
-      const args = [deliveryId, paidAmount, deadline, attestorSignature] as const;
+    buildClaim({ paidAmount, deadline }, attestorSignature, { facts }) {
+      const args = [toLockArgument(facts), paidAmount, deadline, attestorSignature] as const;
       return callTo(escrow, encodeFunctionData({ abi: escrowAbi, functionName: "claim", args }));
     },
 
-    buildReturn({ deliveryId, deadline }, attestorSignature) {
-      const args = [deliveryId, deadline, attestorSignature] as const;
+    buildReturn({ deadline }, attestorSignature, { facts }) {
+      const args = [toLockArgument(facts), deadline, attestorSignature] as const;
       return callTo(
         escrow,
         encodeFunctionData({ abi: escrowAbi, functionName: "returnToWallet", args }),
       );
     },
 
-    combine: (calls) => combineCalls(factory, calls),
-    tookEffect: (receipt, call) => tookEffect(factory, receipt, call),
+    combine: (calls) => combineCalls(contracts, calls),
+    tookEffect: (receipt, call) => tookEffect(contracts, { chainId: rpc.chainId, receipt }, call),
 
     encodeLockData,
     encodeTransferData,
 
-    deliveryIdOf: ({ wallet, token, seq }) =>
-      deliveryIdOf({
-        srcChain: rpc.chainId,
-        escrow: padAddress(escrow),
-        wallet: padAddress(wallet),
-        token: padAddress(token),
-        seq,
-      }),
-    deliveryIdOfPayout: (order) => deliveryIdOfPayout(factory, order),
+    deliveryIdOf: (lock) => deliveryIdOf({ srcChain: rpc.chainId, escrow, ...lock }),
+    deliveryIdOfPayout: (order) => deliveryIdOfPayout(delivery, order),
 
-    getLock: (deliveryId, at) => getLock(rpc, escrow, deliveryId, at),
+    getLock: (lock, at) => getLock(rpc, escrow, lock, at),
     wasListed: (listing, at) => wasListed(rpc, factory, listing, at),
+    getThresholdAt: (time, at) => getThresholdAt(rpc, factory, time, at),
     findRefund: async (args) => {
       const { number: newest } = await getTaggedBlock(rpc, tagOf("final"));
       const { wallet, token, fromBlock } = args;
       const place = { wallet: toEvmAddress(wallet), token: toEvmAddress(token) };
       return findRefund(rpc, factory, { ...place, fromBlock, newest });
     },
-    isDelivered: (deliveryId, at) => isDelivered(rpc, delivery, deliveryId, at),
+    isDelivered: (lock, at) => isDelivered(rpc, delivery, lock, at),
+    getPayoutWindow: (at) => getPayoutWindow(rpc, delivery, at),
     getDailyCapLeft: (token, at = "latest") =>
       getDailyCapLeft(rpc, delivery, toEvmAddress(token), at),
-    findDelivery: (deliveryId, at = "latest") =>
-      findDelivery(rpc, { address: delivery, deployBlock }, deliveryId, at),
+    findDelivery: (lock, at = "latest", hints = []) =>
+      findDelivery(rpc, place, lock, { at, hints, getReceipt }),
+    payoutSearch: createPayoutSearch(rpc, place),
   };
 }
 

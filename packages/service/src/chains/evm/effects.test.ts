@@ -49,7 +49,7 @@ describe("logs of foreign contracts", () => {
       4,
       encodeEventTopics({ abi: depositFactoryAbi, eventName: "Refunded" }),
       [ours, ours, ours],
-      word,
+      encodeAbiParameters([{ type: "uint256" }, { type: "uint8" }], [1n, 1]),
     ],
     [
       "Locked",
@@ -115,7 +115,7 @@ describe("logs of foreign contracts", () => {
   });
 
   test("a look-alike of Delivered does not count as a delivery", async () => {
-    expect(await world.there.findDelivery(word)).toBeNull();
+    expect(await world.there.findDelivery(world.paidLockOf(word, 0n))).toBeNull();
   });
 
   async function emit(emitter: EvmAddress, topics: readonly unknown[], data: Hex) {
@@ -130,11 +130,11 @@ describe("logs of foreign contracts", () => {
   }
 });
 
-/** Logs of a wallet that runs a route's code, in order. */
-describe("logs of a wallet", () => {
+/** Logs of a settlement, in order. */
+describe("logs of a route", () => {
   const addressOf = (byte: string) => toEvmAddress(`0x${byte.repeat(20)}`);
   const [FACTORY, WALLET, ROUTE] = [addressOf("fa"), addressOf("3a"), addressOf("cc")];
-  const [WETH, BURNED, OTHER] = [addressOf("ee"), addressOf("a0"), addressOf("a1")];
+  const [WETH, BURNED, OTHER] = [addressOf("ee"), addressOf("a0"), addressOf("cd")];
   const emitters = { factory: FACTORY, escrow: addressOf("e5"), delivery: addressOf("de") };
   const uints = (count: number) => Array.from({ length: count }, () => ({ type: "uint256" }));
   function logOf(
@@ -158,51 +158,66 @@ describe("logs of a wallet", () => {
       txIndex: 0,
     };
   }
-  const swapped = (to: EvmAddress, tokenOut = BURNED) =>
+  const swappedBy = (emitter: EvmAddress, wallet = WALLET) =>
     logOf(
-      WALLET,
+      emitter,
       encodeEventTopics({ abi: swapRouteAbi, eventName: "Swapped" }),
-      [WALLET, to],
+      [wallet, emitter],
       encodeAbiParameters(
         [{ type: "address" }, { type: "address" }, ...uints(3)],
-        [WETH, tokenOut, 1n, 3_000n, 0n],
+        [WETH, BURNED, 1n, 3_000n, 0n],
       ),
     );
-  const burned = logOf(
-    WALLET,
-    encodeEventTopics({ abi: cctpRouteAbi, eventName: "Burned" }),
-    [WALLET],
-    encodeAbiParameters(
-      [{ type: "address" }, ...uints(3), { type: "uint32" }, { type: "bytes32" }],
-      [BURNED, 3_000n, 0n, 0n, 6, padAddress(RECIPIENT)],
-    ),
-  );
-  const settled = (token: EvmAddress) =>
+  const burnedBy = (emitter: EvmAddress, wallet = WALLET) =>
+    logOf(
+      emitter,
+      encodeEventTopics({ abi: cctpRouteAbi, eventName: "Burned" }),
+      [wallet],
+      encodeAbiParameters(
+        [{ type: "address" }, ...uints(3), { type: "uint32" }, { type: "bytes32" }],
+        [BURNED, 3_000n, 0n, 0n, 6, padAddress(RECIPIENT)],
+      ),
+    );
+  const transferredBy = (emitter: EvmAddress, wallet = WALLET) =>
+    logOf(
+      emitter,
+      encodeEventTopics({ abi: transferRouteAbi, eventName: "Transferred" }),
+      [wallet, RECIPIENT],
+      encodeAbiParameters([{ type: "address" }, ...uints(2)], [WETH, 3_000n, 0n]),
+    );
+  const settledThrough = (route: EvmAddress, wallet = WALLET) =>
     logOf(
       FACTORY,
       encodeEventTopics({ abi: depositFactoryAbi, eventName: "Settled" }),
-      [WALLET, token, ROUTE],
+      [wallet, WETH, route],
       encodeAbiParameters([{ type: "uint256" }], [1n]),
     );
   const kindsOf = (...logs: readonly LogAnswer[]) =>
     decodeEffects(logs, emitters).map(({ kind }) => kind);
 
-  test("a burn counts for the settled token, and for the token it was swapped into", () => {
-    expect(kindsOf(burned, settled(BURNED))).toEqual(["burned", "settled"]);
-    expect(kindsOf(swapped(WALLET), burned, settled(WETH))).toEqual([
+  test("the events of the route that settled a wallet count", () => {
+    const settled = settledThrough(ROUTE);
+    expect(kindsOf(burnedBy(ROUTE), settled)).toEqual(["burned", "settled"]);
+    expect(kindsOf(transferredBy(ROUTE), settled)).toEqual(["transferred", "settled"]);
+    expect(kindsOf(swappedBy(ROUTE), burnedBy(ROUTE), settled)).toEqual([
       "swapped",
       "burned",
       "settled",
     ]);
   });
 
-  test("a burn of any other token does not count", () => {
-    expect(kindsOf(burned, settled(WETH))).toEqual(["settled"]);
-    expect(kindsOf(swapped(WALLET, OTHER), burned, settled(WETH))).toEqual(["swapped", "settled"]);
-    expect(kindsOf(swapped(RECIPIENT), burned, settled(WETH))).toEqual(["swapped", "settled"]);
-    // The pool swap is of a token that was not settled.
-    expect(kindsOf(swapped(WALLET), burned, settled(OTHER))).toEqual(["settled"]);
-    expect(kindsOf(swapped(WALLET), burned)).toEqual([]);
-    expect(kindsOf(burned)).toEqual([]);
+  test.each([
+    ["of another contract", OTHER, WALLET],
+    ["of the wallet itself", WALLET, WALLET],
+    ["of the route about another wallet", ROUTE, OTHER],
+  ])("an event %s does not count", (_, emitter, wallet) => {
+    const events = [swappedBy, burnedBy, transferredBy].map((by) => by(emitter, wallet));
+    expect(kindsOf(...events, settledThrough(ROUTE))).toEqual(["settled"]);
+  });
+
+  test("an event of a route without a settlement does not count", () => {
+    expect(kindsOf(swappedBy(ROUTE), burnedBy(ROUTE), transferredBy(ROUTE))).toEqual([]);
+    const elsewhere = settledThrough(OTHER);
+    expect(kindsOf(burnedBy(ROUTE), elsewhere)).toEqual(["settled"]);
   });
 });

@@ -1,7 +1,7 @@
 /**
  * Decodes the effects of the service's contracts from the logs of a receipt. Anybody can emit an event of any name, so a log
- * counts only by its emitter: the factory, escrow and delivery contract of this chain, the bridge's transmitter, or a wallet
- * that the factory settled in the same transaction.
+ * counts only by its emitter: the factory, escrow and delivery contract of this chain, the bridge's transmitter, or a route
+ * through which the factory settled that wallet in the same transaction.
  */
 import { AbiEventSignatureNotFoundError, decodeEventLog, toEventSelector } from "viem";
 import type { Abi } from "viem";
@@ -14,6 +14,7 @@ import {
   transferRouteAbi,
 } from "@sluice/contracts/abi";
 import { type EvmAddress, toEvmAddress, toHex32 } from "../../core/hex.ts";
+import { reasonOfNumber } from "../../core/refund-reason.ts";
 import type { Effect } from "../port/index.ts";
 import type { LogAnswer } from "./answers.ts";
 import { transmitterAbi } from "./cctp.ts";
@@ -30,34 +31,19 @@ export function decodeEffects(logs: readonly LogAnswer[], emitters: Emitters): E
   const kept = logs.filter((log) => !log.removed);
   const ours = kept.map((log) => decodeOurs(log, emitters));
   const settled = new Set(
-    ours.flatMap((effect) => (effect?.kind === "settled" ? [holdingOf(effect)] : [])),
+    ours.flatMap((effect) => (effect?.kind === "settled" ? [passageOf(effect)] : [])),
   );
-  /** Outputs of pool swaps that wallets received in order to burn them. */
-  const exchanged = new Set<string>();
   return kept.flatMap((log, index): readonly Effect[] => {
-    const effect = ours[index] ?? decodeTransferred(log) ?? decodeBurned(log) ?? decodeSwapped(log);
+    const own = ours[index];
+    if (own) return [own];
+    const effect = decodeTransferred(log) ?? decodeBurned(log) ?? decodeSwapped(log);
     if (!effect) return [];
-    switch (effect.kind) {
-      case "transferred":
-        return settled.has(holdingOf(effect)) ? [effect] : [];
-      case "swapped": {
-        const { wallet, to, tokenIn, tokenOut } = effect;
-        if (!settled.has(holdingOf({ wallet, token: tokenIn }))) return [];
-        if (to === wallet) exchanged.add(holdingOf({ wallet, token: tokenOut }));
-        return [effect];
-      }
-      case "burned": {
-        const holding = holdingOf(effect);
-        return settled.has(holding) || exchanged.has(holding) ? [effect] : [];
-      }
-      default:
-        return [effect];
-    }
+    return settled.has(passageOf({ route: log.address, wallet: effect.wallet })) ? [effect] : [];
   });
 }
 
-function holdingOf(effect: { readonly wallet: string; readonly token: string }): string {
-  return `${effect.wallet}:${effect.token}`;
+function passageOf(effect: { readonly route: string; readonly wallet: string }): string {
+  return `${effect.wallet}:${effect.route}`;
 }
 
 function decodeOurs(
@@ -97,6 +83,13 @@ export function decodeOfFactory(log: LogAnswer): Effect | null {
         amount: event.args.amount,
         logIndex: log.logIndex,
       };
+    case "SettledUnattended":
+      return {
+        kind: "unattended",
+        wallet: toEvmAddress(event.args.wallet),
+        token: toEvmAddress(event.args.token),
+        amount: event.args.amount,
+      };
     case "Refunded":
       return {
         kind: "refunded",
@@ -104,6 +97,7 @@ export function decodeOfFactory(log: LogAnswer): Effect | null {
         token: toEvmAddress(event.args.token),
         to: toEvmAddress(event.args.to),
         amount: event.args.amount,
+        reason: reasonOfNumber(event.args.reason),
       };
     default:
       return null;
@@ -124,7 +118,7 @@ function decodeOfEscrow(log: LogAnswer): Effect | null {
         amount: event.args.amount,
         minOut: event.args.minOut,
         seq: event.args.seq,
-        destChain: event.args.destChain,
+        lockedAt: event.args.lockedAt,
         delivery: toHex32(event.args.delivery),
       };
     case "Claimed":
@@ -164,14 +158,12 @@ const TRANSFERRED = toEventSelector(
 );
 
 /**
- * Decodes the route's event, which the wallet emits because the route's code runs inside it. The caller checks that the
- * emitter is a wallet. A log that only resembles the event is ignored.
+ * Decodes the event of a route. The caller checks that the emitter is a route. A log that only resembles the event is
+ * ignored.
  */
 function decodeTransferred(log: LogAnswer): (Effect & { kind: "transferred" }) | null {
   if (log.topics[0] !== TRANSFERRED || log.topics.length !== 3) return null;
-  if (log.data.length !== 2 + 3 * 64 || log.topics[1]?.slice(26) !== log.address.slice(2)) {
-    return null;
-  }
+  if (log.data.length !== 2 + 3 * 64) return null;
   const event = decode(transferRouteAbi, log);
   if (event?.eventName !== "Transferred") return null;
   const { wallet, to, token, amount, fee } = event.args;
@@ -187,12 +179,10 @@ function decodeTransferred(log: LogAnswer): (Effect & { kind: "transferred" }) |
 
 const BURNED = toEventSelector("Burned(address,address,uint256,uint256,uint256,uint32,bytes32)");
 
-/** Decodes the event of the bridge route, emitted by the wallet like the one above. */
+/** Decodes the event of a route that burns, like the one above. */
 function decodeBurned(log: LogAnswer): (Effect & { kind: "burned" }) | null {
   if (log.topics[0] !== BURNED || log.topics.length !== 2) return null;
-  if (log.data.length !== 2 + 6 * 64 || log.topics[1]?.slice(26) !== log.address.slice(2)) {
-    return null;
-  }
+  if (log.data.length !== 2 + 6 * 64) return null;
   const event = decode(cctpRouteAbi, log);
   if (event?.eventName !== "Burned") return null;
   const { wallet, token, amount, fee, maxFee, destDomain, recipient } = event.args;
@@ -212,12 +202,10 @@ const SWAPPED = toEventSelector(
   "Swapped(address indexed wallet, address indexed to, address tokenIn, address tokenOut, uint256 amountIn, uint256 amountOut, uint256 fee)",
 );
 
-/** Decodes the event of a route that swaps, emitted by the wallet like the ones above. */
+/** Decodes the event of a route that swaps, like the ones above. */
 function decodeSwapped(log: LogAnswer): (Effect & { kind: "swapped" }) | null {
   if (log.topics[0] !== SWAPPED || log.topics.length !== 3) return null;
-  if (log.data.length !== 2 + 5 * 64 || log.topics[1]?.slice(26) !== log.address.slice(2)) {
-    return null;
-  }
+  if (log.data.length !== 2 + 5 * 64) return null;
   const event = decode(swapRouteAbi, log);
   if (event?.eventName !== "Swapped") return null;
   const { wallet, to, tokenIn, tokenOut, amountIn, amountOut, fee } = event.args;

@@ -2,24 +2,19 @@
 import { deliveryAbi, depositFactoryAbi } from "@sluice/contracts/abi";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { assert } from "../../core/assert.ts";
-import {
-  type Address,
-  type Hex32,
-  NATIVE_TOKEN,
-  padAddress,
-  toEvmAddress,
-  toHex32,
-} from "../../core/hex.ts";
+import { type Address, NATIVE_TOKEN, padAddress, toEvmAddress, toHex32 } from "../../core/hex.ts";
 import {
   EVM_CHAIN_ID,
   HERE,
+  lockedIn,
   openWorld,
   RECIPIENT,
   THERE,
+  unknownLock,
   USDC,
   type World,
 } from "../../../test/evm/world.ts";
-import type { ReadPoint } from "../port/index.ts";
+import type { LockFacts, PaidLock, ReadPoint } from "../port/index.ts";
 import { createIdentityCheck } from "./identity.ts";
 import { createRpc, type Rpc } from "./rpc.ts";
 
@@ -30,6 +25,14 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await world.close();
+});
+
+test("a contract that takes no native coin refuses a payment of it [T150]", async () => {
+  const { there, contractsThere } = world;
+  const pay = (to: Address) =>
+    there.simulatePayment({ payer: "delivery", token: NATIVE_TOKEN, to, amount: 0n });
+  expect(await pay(contractsThere.factory)).toBe("refused");
+  expect(await pay(RECIPIENT)).toBe("accepted");
 });
 
 describe("identity", () => {
@@ -106,8 +109,11 @@ describe("derivation matches the contracts", () => {
       args: [{ ...numbers, c, escrow: padAddress(escrow), srcToken: padAddress(srcToken) }],
     });
     expect(world.there.deliveryIdOfPayout(order)).toBe(id);
-    const wallet = world.here.predictWallet(c);
-    expect(world.here.deliveryIdOf({ wallet, token: srcToken, seq: 0n })).toBe(id);
+    const { lockedAmount: amount, minOut, seq, lockedAt } = order;
+    const commitment = world.here.hashCommitment(c);
+    const delivery = padAddress(world.contractsThere.delivery);
+    const lock = { commitment, delivery, token: srcToken, amount, minOut, seq, lockedAt };
+    expect(world.here.deliveryIdOf(lock)).toBe(id);
   });
 });
 
@@ -153,6 +159,20 @@ describe("deploy and settle", () => {
     expect(await world.here.getBalance(world.usdc, wallet)).toBe(0n);
   });
 
+  test("a part of a balance is swept, and the rest stays [T191]", async () => {
+    const commitment = world.commitmentTo(HERE);
+    const wallet = world.here.predictWallet(commitment);
+    await world.mint(world.usdc, wallet, 25n * USDC);
+    const part = { amount: 10n * USDC, asOf: 1n };
+    const call = world.settleCall(commitment, undefined, part);
+    const { effects } = await world.execute(world.here, call);
+    const balance = () => world.here.getBalance(world.usdc, wallet);
+    expect(effects.at(-1)).toMatchObject({ kind: "settled", amount: 10n * USDC });
+    expect(await balance()).toBe(15n * USDC);
+    await world.execute(world.here, world.settleCall(commitment));
+    expect(await balance()).toBe(0n);
+  });
+
   test("a reverted sweep has a receipt without effects", async () => {
     const call = world.settleCall(world.commitmentTo(HERE));
     const receipt = await world.executeBlindly(world.here, call, 500_000n);
@@ -164,32 +184,33 @@ describe("lock, delivery and claim", () => {
   test("a lock is paid on the attestor's first signature and released on its second", async () => {
     const { commitment, wallet, receipt, deliveryId } = await world.lockDeposit();
     const facts = {
-      wallet,
       commitment: world.here.hashCommitment(commitment),
+      delivery: padAddress(world.contractsThere.delivery),
       token: world.usdc,
       amount: 25n * USDC,
       minOut: 24_875_000_000_000_000_000n,
       seq: 0n,
-      destChain: THERE,
-      delivery: padAddress(world.contractsThere.delivery),
+      lockedAt: (await world.client.getBlock({ blockNumber: receipt.blockNumber })).timestamp,
     };
     expect(receipt.effects).toContainEqual({
       kind: "locked",
       escrow: world.contractsHere.escrow,
       deliveryId,
+      wallet,
       ...facts,
     });
-    expect(await world.here.getLock(deliveryId, "latest")).toEqual({
-      ...facts,
-      state: "locked",
-      lockedAt: (await world.client.getBlock({ blockNumber: receipt.blockNumber })).timestamp,
-    });
+    expect(await world.here.getLock(facts, "latest")).toEqual({ ...facts, state: "locked" });
+    for (const other of [{ amount: 1n }, { minOut: 1n }, { lockedAt: 1n }, { seq: 9n }]) {
+      expect(await world.here.getLock({ ...facts, ...other }, "latest")).toBeNull();
+    }
 
-    expect(await world.there.isDelivered(deliveryId, "latest")).toBe(false);
-    expect(await world.there.findDelivery(deliveryId)).toBeNull();
+    const lock = world.paidLockOf(deliveryId, facts.seq);
+    expect(await world.there.isDelivered(lock, "latest")).toBe(false);
+    expect(await world.there.findDelivery(lock)).toBeNull();
     const amount = 24_975_000_000_000_000_000n;
     await world.mint(world.usdcThere, world.contractsThere.delivery, amount);
-    const order = await world.payoutOf(commitment, amount);
+    const { minOut, lockedAt } = facts;
+    const order = { ...(await world.payoutOf(commitment, amount)), minOut, lockedAt };
     const paid = await world.execute(
       world.there,
       world.there.buildDeliver(order, await world.attestor.signDelivery(THERE, order)),
@@ -202,25 +223,23 @@ describe("lock, delivery and claim", () => {
       amount,
     };
     expect(paid.effects).toEqual([{ kind: "delivered", ...delivered }]);
-    expect(await world.there.isDelivered(deliveryId, "latest")).toBe(true);
-    expect(await world.there.findDelivery(deliveryId)).toEqual({
+    expect(await world.there.isDelivered(lock, "latest")).toBe(true);
+    expect(await world.there.findDelivery(lock)).toEqual({
       ...delivered,
       txHash: paid.txHash,
       blockNumber: paid.blockNumber,
     });
 
-    const claim = { deliveryId, paidAmount: amount, deadline: order.deadline };
+    const claim = { deliveryId, paidAmount: amount, deadline: lockedAt + 3600n };
     const released = await world.execute(
       world.here,
       world.here.buildClaim(claim, await world.attestor.signClaim(HERE, claim), {
         commitment,
-        token: world.usdc,
-        seq: 0n,
-        amount: 25n * USDC,
+        facts,
       }),
     );
     expect(released.effects).toEqual([{ kind: "claimed", deliveryId, amount: 25n * USDC }]);
-    expect(await world.here.getLock(deliveryId, "latest")).toMatchObject({ state: "claimed" });
+    expect(await world.here.getLock(facts, "latest")).toMatchObject({ state: "claimed" });
     expect(await world.here.getBalance(world.usdc, world.treasury)).toBeGreaterThanOrEqual(
       25n * USDC,
     );
@@ -238,17 +257,17 @@ describe("lock, delivery and claim", () => {
   });
 
   test("a mined lock is absent at the final block until it is final", async () => {
-    const { deliveryId } = await world.lockDeposit();
-    expect(await world.here.getLock(deliveryId, "latest")).not.toBeNull();
-    expect(await world.here.getLock(deliveryId, "final")).toBeNull();
+    const { facts } = await world.lockDeposit();
+    expect(await world.here.getLock(facts, "latest")).not.toBeNull();
+    expect(await world.here.getLock(facts, "final")).toBeNull();
     await world.makeFinal();
-    expect(await world.here.getLock(deliveryId, "final")).not.toBeNull();
+    expect(await world.here.getLock(facts, "final")).not.toBeNull();
     expect(await world.here.getFinalNumber()).toBe((await world.here.getHead()).number - 2n);
   });
 
   test("an account is listed in its role from its listing on", async () => {
-    const { deliveryId } = await world.lockDeposit();
-    const lock = await world.here.getLock(deliveryId, "latest");
+    const { facts } = await world.lockDeposit();
+    const lock = await world.here.getLock(facts, "latest");
     assert(lock, "the deposit is locked");
     const wasListed = (role: "relayer" | "attestor", account: Address, time: bigint) =>
       world.here.wasListed({ role, account, time }, "latest");
@@ -259,12 +278,19 @@ describe("lock, delivery and claim", () => {
     expect(await wasListed("relayer", attestor, lock.lockedAt)).toBe(false);
     expect(await wasListed("attestor", relayer, lock.lockedAt)).toBe(false);
     expect(await wasListed("attestor", attestor, 1n)).toBe(false);
+    expect(await world.here.getThresholdAt(lock.lockedAt, "latest")).toBe(1);
+    expect(await world.here.getThresholdAt(1n, "latest")).toBe(0);
   });
 
-  test("an unused id has no lock and no delivery", async () => {
-    const id = toHex32(`0x${"77".repeat(32)}`);
-    expect(await world.here.getLock(id, "latest")).toBeNull();
-    expect(await world.there.findDelivery(id)).toBeNull();
+  test("an unknown lock is absent, and was not delivered", async () => {
+    const lock = unknownLock();
+    expect(await world.here.getLock(lock, "latest")).toBeNull();
+    const paid = world.paidLockOf(world.here.deliveryIdOf(lock), 7n);
+    expect(await world.there.findDelivery(paid)).toBeNull();
+  });
+
+  test("the payout window is the contract's", async () => {
+    expect(await world.there.getPayoutWindow("latest")).toBe(43_200n);
   });
 });
 
@@ -272,17 +298,18 @@ describe("state at one block", () => {
   /** All state that the port reads, before and after a deposit was locked. */
   const readAll = async (
     at: ReadPoint,
-    { wallet, deliveryId }: { readonly wallet: Address; readonly deliveryId: Hex32 },
+    { wallet, lock, paid }: { wallet: Address; lock: LockFacts; paid: PaidLock },
   ) => ({
     tokens: await world.here.getBalance(world.usdc, world.here.addresses.escrow, at),
     found: await world.here.findBalance(world.usdc, world.here.addresses.escrow, at),
     coins: await world.here.getBalance(NATIVE_TOKEN, world.lane.address, at),
     isDeployed: await world.here.wallets.hasCode(wallet, at),
     count: await world.here.sequencing.getTransactionCount(world.lane.address, at),
-    lock: await world.here.getLock(deliveryId, at),
-    isDelivered: await world.here.isDelivered(deliveryId, at),
+    lock: await world.here.getLock(lock, at),
+    isDelivered: await world.here.isDelivered(paid, at),
+    window: await world.here.getPayoutWindow(at),
     capLeft: await world.here.getDailyCapLeft(world.usdc, at),
-    delivery: await world.here.findDelivery(deliveryId, at),
+    delivery: await world.here.findDelivery(paid, at),
     time: await world.here.getTime(at),
   });
 
@@ -290,16 +317,21 @@ describe("state at one block", () => {
     const commitment = world.commitmentTo(THERE);
     const wallet = world.here.predictWallet(commitment);
     await world.mint(world.usdc, wallet, 25n * USDC);
-    const deliveryId = world.here.deliveryIdOf({ wallet, token: world.usdc, seq: 0n });
-    const lock = { wallet, deliveryId };
     const block = await world.here.getHead();
-    const before = await readAll("latest", lock);
-    await world.execute(world.here, world.settleCall(commitment));
-    expect(await readAll(block, lock)).toEqual(before);
-    const after = await readAll("latest", lock);
+    const receipt = await world.execute(world.here, world.settleCall(commitment));
+    const lock = lockedIn(receipt);
+    const places = {
+      wallet,
+      lock,
+      paid: world.paidLockOf(world.here.deliveryIdOf(lock), lock.seq),
+    };
+    const before = await readAll(block, places);
+    expect(before).toMatchObject({ isDeployed: false, lock: null });
+    const after = await readAll("latest", places);
     expect(after).toMatchObject({ isDeployed: true, count: before.count + 1 });
     expect(after.lock).not.toBeNull();
-    expect(await readAll(await world.here.getHead(), lock)).toEqual(after);
+    expect(await readAll(await world.here.getHead(), places)).toEqual(after);
+    expect(await readAll(block, places)).toEqual(before);
   });
 
   test("is unknown when the node lacks the block or has another at its height [T47]", async () => {

@@ -6,12 +6,13 @@ import type { NodeTraffic } from "../rpc/traffic.ts";
 import { createCctp } from "./cctp.ts";
 import { createContracts, createWallets, type EvmContracts } from "./contracts.ts";
 import { createIdentityCheck } from "./identity.ts";
+import { createPaymentSimulation } from "./payments.ts";
 import { readPriceFeed } from "./price-feeds.ts";
 import { createBalances, createReader } from "./reader.ts";
 import { encodeSwapData } from "./route-data.ts";
 import { createRpc } from "./rpc.ts";
 import { createNonceSequencing, createSender } from "./sender.ts";
-import { quoteSwap } from "./swaps.ts";
+import { quoteSwap, readSwapLimits } from "./swaps.ts";
 import { createWitnessReader } from "./witness.ts";
 
 export interface EvmChainOptions {
@@ -36,19 +37,26 @@ export interface EvmChainOptions {
 export function createEvmChain(options: EvmChainOptions): WitnessedNode {
   const { evmChainId, contracts: addresses, cctp, deployBlock = 0n } = options;
   const rpc = createRpc(options);
+  const sender = createSender(rpc, { ...addresses, transmitter: cctp?.transmitter });
+  const { getReceipt } = sender;
   return {
     ...createReader(rpc, { contracts: addresses, evmChainId }),
-    ...createSender(rpc, { ...addresses, transmitter: cctp?.transmitter }),
-    ...createContracts(rpc, addresses, deployBlock),
+    ...sender,
+    ...createContracts(rpc, addresses, { deployBlock, getReceipt }),
     sequencing: createNonceSequencing(rpc),
     balances: createBalances(rpc),
     wallets: createWallets(rpc, addresses),
     priceFeeds: {
       readPriceFeed: (feed, at = "latest") => readPriceFeed(rpc, toEvmAddress(feed), at),
     },
-    pools: { quoteSwap: (swap, at = "latest") => quoteSwap(rpc, swap, at), encodeSwapData },
+    pools: {
+      quoteSwap: (swap, at = "latest") => quoteSwap(rpc, swap, at),
+      readSwapLimits: (swap, at = "latest") => readSwapLimits(rpc, swap, at),
+      encodeSwapData,
+    },
     cctp: cctp ? createCctp(rpc, cctp, deployBlock) : null,
     ...createWitnessReader(rpc),
+    simulatePayment: createPaymentSimulation(rpc, { delivery: addresses.delivery, cctp }),
     checkIdentity: createIdentityCheck(rpc, { evmChainId, addresses }),
   };
 }

@@ -131,13 +131,18 @@ describe("facts from a node", () => {
 
   test("include escrow, delivery and routes", async () => {
     const { here, there, treasury, usdc, usdcThere, feeRecipient } = deployment;
-    const terms = { factory: here.factory, treasury };
+    const terms = { factory: here.factory };
+    expect(await inspector.getTreasury(here.factory)).toBe(treasury);
+    expect(await inspector.getPayoutWindow(here.delivery)).toBe(43_200);
+    expect(await inspector.getThreshold(here.factory)).toBe(1);
+    expect(await inspector.getUncollected(here.escrow, usdc)).toBe(0n);
     expect(await inspector.getContractTerms(here.escrow)).toEqual({ ...terms, bridgeId: HERE });
     expect(await inspector.getContractTerms(there.delivery)).toEqual({ ...terms, bridgeId: THERE });
     expect(await inspector.getEscrowEvmChainId(here.escrow)).toBe(BigInt(EVM_CHAIN_ID));
     expect(await inspector.getTransferTerms(deployment.transferRoute)).toEqual({
       evmChainId: BigInt(EVM_CHAIN_ID),
       bridgeId: HERE,
+      factory: here.factory,
       token: usdc,
       feeRecipient,
     });

@@ -34,9 +34,10 @@ import type { ReadAt } from "../port/index.ts";
 import type { NodeTraffic } from "../rpc/traffic.ts";
 import { parseBlock, parseBytes, parseIndex } from "./answers.ts";
 import { readImmutables } from "./built-code.ts";
-import { readView, tagOf, toQuantity } from "./calls.ts";
+import { findInView, readView, tagOf, toQuantity } from "./calls.ts";
 import { implementationOf, walletInitCodeOf } from "./commitment.ts";
 import { suggestFees } from "./fees.ts";
+import { readUsualSurcharge } from "./surcharge.ts";
 import { readPriceFeed } from "./price-feeds.ts";
 import { cctpAbi, feedDescriptionAbi, poolsAbi, swapRouterAbi } from "./public-contracts.ts";
 import { getNativeBalance, getTaggedBlock, hasCode } from "./reader.ts";
@@ -101,6 +102,7 @@ export function createEvmInspector(options: {
 
     getCoinBalance: (owner) => getNativeBalance(rpc, owner),
     suggestFees: () => suggestFees(rpc),
+    readSurcharge: () => readUsualSurcharge(rpc),
 
     hasCode: (address) => hasCode(rpc, address),
     async isContract(address) {
@@ -148,9 +150,18 @@ export function createEvmInspector(options: {
       return {
         factory: toEvmAddress(await view(contract, { abi, functionName: "factory" })),
         bridgeId: await view(contract, { abi, functionName: "bridgeId" }),
-        treasury: toEvmAddress(await view(contract, { abi, functionName: "treasury" })),
       };
     },
+
+    getTreasury: async (factory) =>
+      toEvmAddress(await view(factory, { abi: depositFactoryAbi, functionName: "treasury" })),
+    getPayoutWindow: async (delivery) =>
+      Number(await view(delivery, { abi: deliveryAbi, functionName: "PAYOUT_WINDOW" })),
+    getThreshold: async (factory) =>
+      Number(await view(factory, { abi: depositFactoryAbi, functionName: "threshold" })),
+
+    getUncollected: (escrow, token) =>
+      view(escrow, { abi: escrowAbi, functionName: "uncollected", args: [token] }),
 
     getEscrowEvmChainId: (escrow) => view(escrow, { abi: escrowAbi, functionName: "evmChainId" }),
 
@@ -158,6 +169,7 @@ export function createEvmInspector(options: {
       const terms = await view(route, { abi: transferRouteAbi, functionName: "config" });
       return {
         ...terms,
+        factory: toEvmAddress(terms.factory),
         token: toEvmAddress(terms.token),
         feeRecipient: toEvmAddress(terms.feeRecipient),
       };
@@ -182,6 +194,7 @@ export function createEvmInspector(options: {
       });
       return {
         ...pair,
+        factory: toEvmAddress(pair.factory),
         token: toEvmAddress(pair.token),
         messenger: toEvmAddress(pair.messenger),
         destToken: toHex32(pair.destToken),
@@ -235,8 +248,13 @@ export function createEvmInspector(options: {
       view(factory, { abi: depositFactoryAbi, functionName: "isAttestor", args: [attestor] }),
     isSettler: (delivery, settler) =>
       view(delivery, { abi: deliveryAbi, functionName: "isSettler", args: [settler] }),
-    getDailyCap: (delivery, token) =>
-      view(delivery, { abi: deliveryAbi, functionName: "capOf", args: [token] }),
+    getDailyCap: (contract, token) =>
+      view(contract, { abi: deliveryAbi, functionName: "capOf", args: [token] }),
+    async hasAveragedPrice(route) {
+      const call = { abi: swapRouteAbi, functionName: "bandMinOut", args: [1n] } as const;
+      const data = encodeFunctionData(call);
+      return (await findInView(rpc, { to: route, data, at: "latest" }, () => true)) !== null;
+    },
 
     async getPriceFeed(feed) {
       const abi = feedDescriptionAbi;

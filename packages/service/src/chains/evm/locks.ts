@@ -1,37 +1,39 @@
 /** Reads locks of an escrow, and who may claim them. */
 import { decodeFunctionResult, encodeFunctionData } from "viem";
 import { depositFactoryAbi, escrowAbi } from "@sluice/contracts/abi";
-import { type EvmAddress, type Hex32, toEvmAddress, toHex32 } from "../../core/hex.ts";
-import type { Listing, Lock, ReadPoint } from "../port/index.ts";
+import { type EvmAddress, toEvmAddress } from "../../core/hex.ts";
+import type { Listing, Lock, LockFacts, ReadPoint } from "../port/index.ts";
 import { readView } from "./calls.ts";
+import { deliveryIdOf } from "./commitment.ts";
 import type { Rpc } from "./rpc.ts";
 
-/** Returns the lock of a delivery id, or null if the escrow has none. */
+/** Returns the lock with exactly these facts, or null if the escrow never held it: it stores only the state by their hash. */
 export function getLock(
   rpc: Rpc,
   escrow: EvmAddress,
-  deliveryId: Hex32,
+  facts: LockFacts,
   at: ReadPoint,
 ): Promise<Lock | null> {
-  const data = encodeFunctionData({ abi: escrowAbi, functionName: "lockOf", args: [deliveryId] });
+  const deliveryId = deliveryIdOf({ srcChain: rpc.chainId, escrow, ...facts });
+  const call = { abi: escrowAbi, functionName: "stateOf" } as const;
+  const data = encodeFunctionData({ ...call, args: [deliveryId] });
   return readView(rpc, { to: escrow, data, at }, (returned) => {
-    const held = decodeFunctionResult({ abi: escrowAbi, functionName: "lockOf", data: returned });
-    const state = STATES[held.state];
-    if (state === undefined) throw new TypeError(`unknown state ${held.state} of a lock`);
-    if (state === "none") return null;
-    return {
-      state,
-      wallet: toEvmAddress(held.wallet),
-      commitment: toHex32(held.commitment),
-      token: toEvmAddress(held.token),
-      amount: held.amount,
-      minOut: held.minOut,
-      seq: held.seq,
-      destChain: held.destChain,
-      delivery: toHex32(held.delivery),
-      lockedAt: held.lockedAt,
-    };
+    const number = decodeFunctionResult({ ...call, data: returned });
+    const state = STATES[number];
+    if (state === undefined) throw new TypeError(`unknown state ${number} of a lock`);
+    return state === "none" ? null : { ...toFacts(facts), state };
   });
+}
+
+/** Returns a lock as the escrow takes it. */
+export function toLockArgument({ token, ...facts }: LockFacts) {
+  return { ...toFacts({ token, ...facts }), token: toEvmAddress(token) };
+}
+
+/** Drops what a caller's object has beside the facts. */
+function toFacts(lock: LockFacts): LockFacts {
+  const { commitment, delivery, token, amount, minOut, seq, lockedAt } = lock;
+  return { commitment, delivery, token, amount, minOut, seq, lockedAt };
 }
 
 /** Returns whether the factory listed an account at a time. */
@@ -46,6 +48,20 @@ export function wasListed(
   const data = encodeFunctionData({ ...call, args: [toEvmAddress(account), time] });
   return readView(rpc, { to: factory, data, at }, (returned) =>
     decodeFunctionResult({ ...call, data: returned }),
+  );
+}
+
+/** Returns the lowest threshold of the factory in the second `time`. */
+export function getThresholdAt(
+  rpc: Rpc,
+  factory: EvmAddress,
+  time: bigint,
+  at: ReadPoint,
+): Promise<number> {
+  const call = { abi: depositFactoryAbi, functionName: "lowestThresholdAt" } as const;
+  const data = encodeFunctionData({ ...call, args: [time] });
+  return readView(rpc, { to: factory, data, at }, (returned) =>
+    Number(decodeFunctionResult({ ...call, data: returned })),
   );
 }
 

@@ -6,11 +6,11 @@ import {
   NATIVE_TOKEN,
   toEvmAddress,
 } from "../../core/hex.ts";
-import type { Transfer } from "../port/index.ts";
+import type { Outflow, Transfer } from "../port/index.ts";
 import type { LogAnswer, LogMark } from "./answers.ts";
 import { type BloomBits, bloomBitsOf, mayContain } from "./bloom.ts";
 import type { EvmContracts } from "./contracts.ts";
-import { OUTFLOW_TOPICS, type OutflowLog, toOutflowLog } from "./outflows.ts";
+import { OUTFLOW_TOPICS, toOutflow } from "./outflows.ts";
 import { toTransfers, TRANSFER } from "./transfers.ts";
 
 /** Chains whose headers leave logs out of the bloom filter: on Polygon those of state syncs, which mint bridged tokens. */
@@ -25,7 +25,7 @@ export interface LogFilterOptions {
 /** The contents of a block's logs, before it is known which accounts matter. */
 export interface LogFindings {
   readonly transfers: readonly Transfer[];
-  readonly outflows: readonly OutflowLog[];
+  readonly outflows: readonly Outflow[];
 }
 
 /** Logs in which transfers of the tokens and outflows of wallets are found. */
@@ -68,7 +68,7 @@ export function createLogFilter(
     read: (logs) => ({
       transfers: toTransfers(logs.filter(isTransfer)),
       outflows: logs.flatMap((log) =>
-        ours.has(log.address) ? (toOutflowLog(log, contracts) ?? []) : [],
+        ours.has(log.address) ? (toOutflow(log, contracts) ?? []) : [],
       ),
     }),
   };

@@ -64,13 +64,14 @@ export interface LogsInRange {
 
 /**
  * Returns the logs of the query's first blocks, as many as the node accepts at once. The answer is checked: every log matches
- * the query, no log is there twice, and a block has one hash. Logs that the node omits are not noticed here. Throws
- * RPC_UNAVAILABLE without a usable answer.
+ * the query, no log is there twice, and a block has one hash. Logs that the node omits are not noticed here. `readBlock` reads
+ * a single block that the node refuses. Throws RPC_UNAVAILABLE without a usable answer.
  */
 export async function listLogsInRange(
   rpc: Rpc,
   query: LogQuery,
   range: LogRange,
+  readBlock?: (number: bigint) => Promise<readonly LogAnswer[]>,
 ): Promise<LogsInRange> {
   for (;;) {
     const wanted = query.to - query.from + 1n;
@@ -82,7 +83,9 @@ export async function listLogsInRange(
       return { logs: answer.logs, through };
     }
     range.refused(blocks, answer.suggested);
-    if (blocks === 1n) throw answer.error;
+    if (blocks > 1n) continue;
+    if (!readBlock) throw answer.error;
+    return { logs: await readBlock(query.from), through };
   }
 }
 
@@ -105,9 +108,12 @@ async function callGetLogs(rpc: Rpc, query: LogQuery, range: LogRange): Promise<
   } catch (error) {
     if (!(error instanceof OperatingError)) throw error;
     const reason = error.details?.["reason"];
-    if (reason === "answer too large") return { kind: "refused", error };
+    const isTooLong = reason === "timeout";
+    if (reason === "answer too large" || (isTooLong && from === to)) {
+      return { kind: "refused", error };
+    }
     // The next poll asks for less; to wait here again would take too long.
-    if (reason === "timeout") range.refused(to - from + 1n);
+    if (isTooLong) range.refused(to - from + 1n);
     throw error;
   }
   if (!answer.ok) return readRefusal(rpc, answer);

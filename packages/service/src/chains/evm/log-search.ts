@@ -14,6 +14,8 @@ export interface LogSearch<Found> {
   /** Last block to search; the search goes back from there. */
   readonly newest: bigint;
   readonly oldest: bigint;
+  /** Requests before the search is cut short; 64 by default. */
+  readonly requestsMax?: number;
   /** Parses a log of the address, or returns null for a log that does not match. */
   readonly read: (log: LogAnswer) => Found | null;
 }
@@ -24,23 +26,21 @@ export interface LogSearch<Found> {
  */
 export async function searchBackwards<Found>(
   rpc: Rpc,
-  { address, topics, newest, oldest, read }: LogSearch<Found>,
+  { address, topics, newest, oldest, read, requestsMax = REQUESTS_MAX }: LogSearch<Found>,
 ): Promise<Found | null | "unfinished"> {
   let span = FIRST_SPAN;
   let end = newest;
   let requests = 0;
   while (end >= oldest) {
+    if (requests >= requestsMax) return "unfinished";
     const blocks = span < rpc.searchRange.now() ? span : rpc.searchRange.now();
     const start = end - blocks + 1n > oldest ? end - blocks + 1n : oldest;
-    let found: Found | null = null;
-    // The node may give a piece in parts; the newest match is in the last part that has one.
-    for (let from = start; from <= end; requests++) {
-      if (requests >= REQUESTS_MAX) return "unfinished";
-      const query = { from, to: end, address, topics };
-      const { logs, through } = await listLogsInRange(rpc, query, rpc.searchRange);
-      found = findNewest(logs, read) ?? found;
-      from = through + 1n;
-    }
+    const query = { from: start, to: end, address, topics };
+    const { logs, through } = await listLogsInRange(rpc, query, rpc.searchRange);
+    requests += 1;
+    // The node gives fewer blocks, and the range is narrower now: the newest blocks are still the first.
+    if (through < end) continue;
+    const found = findNewest(logs, read);
     if (found) return found;
     end = start - 1n;
     span *= 2n;

@@ -4,7 +4,7 @@ import { type Exchange, type NodeTraffic, UNLIMITED } from "../rpc/traffic.ts";
 import {
   type BlockAnswer,
   parseBlock,
-  parseFullBlock,
+  parseTxHashes,
   parseOutcome,
   parseQuantity,
 } from "./answers.ts";
@@ -65,6 +65,7 @@ export function createEvmMeasures(options: EvmMeasuresOptions): EvmMeasures {
         after: first - 1n,
         max: count,
         isFinal,
+        isOld: isFinal,
         tokens,
         choose: async () => new Set(),
       });
@@ -93,16 +94,12 @@ export function createEvmMeasures(options: EvmMeasuresOptions): EvmMeasures {
 
     async readReceiptAfter(height) {
       for (let number = height; number < height + RECEIPT_BLOCKS; number++) {
-        const params = [toQuantity(number), true];
-        const block = await rpc.ask("eth_getBlockByNumber", params, parseFullBlock);
-        if (block === null) throw rpc.unavailable("block not found");
-        const [transaction] = block.transactions;
-        if (!transaction) continue;
-        const receipt = await rpc.ask(
-          "eth_getTransactionReceipt",
-          [transaction.hash],
-          parseOutcome,
-        );
+        const block = await getBlock(rpc, number);
+        const hashes = await rpc.ask("eth_getBlockByHash", [block.hash, false], parseTxHashes);
+        if (hashes === null) throw rpc.unavailable("block not found");
+        const [txHash] = hashes;
+        if (txHash === undefined) continue;
+        const receipt = await rpc.ask("eth_getTransactionReceipt", [txHash], parseOutcome);
         if (receipt?.blockHash !== block.hash) throw rpc.unavailable("receipt not found");
         return true;
       }
@@ -130,6 +127,7 @@ function recordExchanges(traffic: NodeTraffic, record: (exchange: Exchange) => v
       return traffic.batchMax;
     },
     enter: (count, deadlineMs) => traffic.enter(count, deadlineMs),
+    pause: (ms) => traffic.pause(ms),
     observe(exchange) {
       traffic.observe(exchange);
       record(exchange);

@@ -3,12 +3,12 @@
  * transfers by contracts show only in the balance.
  */
 import { concat, type Hex } from "viem";
-import { OperatingError } from "../../core/errors.ts";
 import { type EvmAddress, NATIVE_TOKEN } from "../../core/hex.ts";
-import type { BlockId, BlockRef, Transfer } from "../port/index.ts";
+import type { BlockId, Transfer } from "../port/index.ts";
 import { createBatchSize } from "../rpc/batch-size.ts";
+import { reasonOf } from "../rpc/errors.ts";
 import {
-  type BlockAnswer,
+  type LogAnswer,
   parseOutcome,
   parsePackedBalances,
   parseQuantity,
@@ -17,7 +17,6 @@ import {
 import { blockParameterOf } from "./calls.ts";
 import { classifyLimit } from "./limits.ts";
 import type { Rpc } from "./rpc.ts";
-import { listAllLogs } from "./transfers.ts";
 
 /** Receipts per request batch. */
 const RECEIPTS_AT_ONCE = 20;
@@ -33,32 +32,35 @@ const BALANCE_MAX = 2n ** 96n - 1n;
 
 /**
  * Returns the payments of a block's own transactions, in order. A failed transaction pays nothing, although it shows a
- * value. Throws RPC_UNAVAILABLE if the node lacks the block or a receipt.
+ * value. `logs` are those that the scanner wants of the block: each payment gets a place among them, before or after a sweep.
+ * Throws RPC_UNAVAILABLE if the node lacks a receipt.
  */
 export async function listPaid(
   rpc: Rpc,
-  block: BlockId & Pick<BlockAnswer, "hasLogs">,
-  payments: readonly PaymentAnswer[],
+  block: BlockId,
+  {
+    payments,
+    logs,
+  }: { readonly payments: readonly PaymentAnswer[]; readonly logs: readonly LogAnswer[] },
 ): Promise<Transfer[]> {
   if (payments.length === 0) return [];
-  // Positions among the block's logs order each payment before or after a sweep.
-  const logs = block.hasLogs ? await listAllLogs(rpc, block) : [];
-  if (block.hasLogs && logs.length === 0) throw rpc.unavailable("logs missing");
   const succeeded = await listSucceeded(rpc, block, payments);
-  return succeeded.flatMap(({ to, from, value, hash, index }) =>
-    to === null
-      ? []
-      : [
-          {
-            token: NATIVE_TOKEN,
-            from,
-            to,
-            amount: value,
-            txHash: hash,
-            logIndex: logs.filter((log) => log.txIndex < index).length,
-            ordinal: 0,
-          },
-        ],
+  return succeeded.map(({ to, from, value, hash, index }) => ({
+    token: NATIVE_TOKEN,
+    from,
+    to,
+    amount: value,
+    txHash: hash,
+    logIndex: placeAmong(logs, index),
+    ordinal: 0,
+  }));
+}
+
+/** Returns the least log index after the logs of earlier transactions. */
+function placeAmong(logs: readonly LogAnswer[], txIndex: number): number {
+  return logs.reduce(
+    (place, log) => (log.txIndex < txIndex ? Math.max(place, log.logIndex + 1) : place),
+    0,
   );
 }
 
@@ -107,7 +109,7 @@ const BALANCE_READER: Hex = concat([
  */
 export function createNativeBalanceReader(
   rpc: Rpc,
-): (block: BlockRef, owners: readonly EvmAddress[]) => Promise<bigint[]> {
+): (block: BlockId, owners: readonly EvmAddress[]) => Promise<bigint[]> {
   const size = createBatchSize(BALANCES_AT_ONCE);
   return async (block, owners) => {
     const balances: bigint[] = [];
@@ -132,7 +134,7 @@ export function createNativeBalanceReader(
 
 async function readBalances(
   rpc: Rpc,
-  block: BlockRef,
+  block: BlockId,
   owners: readonly EvmAddress[],
 ): Promise<bigint[] | "too many"> {
   const data = concat([BALANCE_READER, ...owners]);
@@ -160,8 +162,4 @@ async function readBalances(
         : balance,
     ),
   );
-}
-
-function reasonOf(error: unknown): unknown {
-  return error instanceof OperatingError ? error.details?.["reason"] : undefined;
 }

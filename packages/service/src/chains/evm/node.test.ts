@@ -7,6 +7,7 @@ import { NATIVE_TOKEN, toEvmAddress, toHex32 } from "../../core/hex.ts";
 import { Secret } from "../../core/secret.ts";
 import { createRawKey } from "../../signers/evm/key.ts";
 import { createEvmLaneSigner } from "../../signers/evm/lane-signer.ts";
+import { GAS_PRICE_ORACLE } from "./surcharge.ts";
 import {
   EVM_CHAIN_ID,
   HERE,
@@ -23,6 +24,34 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await world.close();
+});
+
+describe("fees of the OP stack", () => {
+  test("count for the balance of the sender and in the cost of a settlement [T200]", async () => {
+    // Returns the argument times a million: for bytes as for gas.
+    const code = "0x600435620f42400260005260206000f3";
+    const setCode = (bytes: string) =>
+      world.client.request({
+        method: "anvil_setCode",
+        params: [GAS_PRICE_ORACLE, bytes],
+        // CAST: a method of the node that the client's types do not include.
+      } as never);
+    const call = { to: RECIPIENT, data: "0x", value: 0n } as const;
+    expect(await world.there.readSurcharge()).toBe(0n);
+    const before = await world.there.simulate(world.lane.address, call);
+    await setCode(code);
+    expect(await world.there.readSurcharge()).toBe((1_000n + 400_000n) * 1_000_000n);
+    // Ethereum has no such fee, whatever is at the address.
+    expect(await world.here.readSurcharge()).toBe(0n);
+    expect(await world.there.simulate(world.lane.address, call)).toEqual(before);
+    // As above with 10^30: no lane can pay.
+    await setCode("0x6004356c0c9f2c9cd04674edea400000000260005260206000f3");
+    await expect(world.there.simulate(world.lane.address, call)).rejects.toMatchObject({
+      code: "INSUFFICIENT_BALANCE",
+      details: { reason: "gas", chainId: 30 },
+    });
+    await setCode("0x");
+  });
 });
 
 describe("simulation", () => {
@@ -240,6 +269,15 @@ describe("balances", () => {
     const many = Array.from({ length: 120 }, () => ({ token: world.usdc, wallet }));
     expect(await world.here.balances.listTokenBalances(hash, many)).toEqual(many.map(() => 5n));
     expect(await world.here.balances.listTokenBalances(hash, [])).toEqual([]);
+    // More than one request, in which a token that burns all its gas leaves none for the others.
+    const burning = toEvmAddress(`0x7d${"1".repeat(38)}`);
+    const mixed = Array.from({ length: 800 }, (_, index) => ({
+      token: index % 2 === 0 ? burning : world.usdc,
+      wallet,
+    }));
+    expect(await world.here.balances.listTokenBalances(hash, mixed)).toEqual(
+      mixed.map(({ token }) => (token === burning ? null : 5n)),
+    );
   });
 
   test("are an error, not zero, for an address without code", async () => {

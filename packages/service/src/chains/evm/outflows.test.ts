@@ -19,7 +19,7 @@ async function listNewest() {
 }
 
 test("a sweep into a lock is an outflow of its wallet, and a return reverses it", async () => {
-  const { wallet, deliveryId, receipt } = await world.lockDeposit();
+  const { commitment, wallet, facts: lock, deliveryId, receipt } = await world.lockDeposit();
   const facts = { wallet, token: world.usdc, logIndex: expect.any(Number) };
   const swept = { ...facts, kind: "swept", amount: 25n * USDC, txHash: receipt.txHash };
   expect(await listNewest()).toEqual([swept]);
@@ -27,16 +27,10 @@ test("a sweep into a lock is an outflow of its wallet, and a return reverses it"
 
   const { timestamp } = await world.client.getBlock();
   const order = { deliveryId, deadline: timestamp + 600n };
-  const lock = {
-    commitment: world.commitmentTo(HERE),
-    token: world.usdc,
-    seq: 0n,
-    amount: 25n * USDC,
-  };
   const signature = await world.attestor.signReturn(HERE, order);
   const { txHash } = await world.execute(
     world.here,
-    world.here.buildReturn(order, signature, lock),
+    world.here.buildReturn(order, signature, { commitment, facts: lock }),
   );
   const returned = { ...facts, kind: "returned", amount: -25n * USDC, txHash };
   expect(await listNewest()).toEqual([returned]);
@@ -51,7 +45,7 @@ test("a refund is an outflow of its wallet, from any sender [T24]", async () => 
     address: world.contractsHere.factory,
     abi: depositFactoryAbi,
     functionName: "refund",
-    args: [commitment, world.usdc],
+    args: [commitment, world.usdc, 3n],
   });
   await world.mined(txHash);
   expect(await listNewest()).toEqual([

@@ -1,36 +1,30 @@
 /** Outflows of deposit addresses in one block, and locks that the escrow returned to them, from our contracts' logs. */
 import { decodeEventLog, getAbiItem, toEventSelector } from "viem";
 import { depositFactoryAbi, escrowAbi } from "@sluice/contracts/abi";
-import { type EvmAddress, type Hex, type Hex32, toEvmAddress, toHex32 } from "../../core/hex.ts";
+import { type Hex, toEvmAddress } from "../../core/hex.ts";
 import type { Outflow } from "../port/index.ts";
 import type { LogAnswer } from "./answers.ts";
 import type { EvmContracts } from "./contracts.ts";
 import { decodeEffects } from "./effects.ts";
-import { getLock } from "./locks.ts";
-import type { Rpc } from "./rpc.ts";
 
-const RETURNED = toEventSelector("Returned(bytes32,address,uint256)");
+const RETURNED = toEventSelector("Returned(bytes32,address,address,uint256)");
 
 /** Events in which outflows are found. */
 export const OUTFLOW_TOPICS: readonly Hex[] = [
   toEventSelector(getAbiItem({ abi: depositFactoryAbi, name: "Settled" })),
+  toEventSelector(getAbiItem({ abi: depositFactoryAbi, name: "SettledUnattended" })),
   toEventSelector(getAbiItem({ abi: depositFactoryAbi, name: "Refunded" })),
   RETURNED,
 ];
 
-/** An outflow as its log states it; a return does not name its token, but its lock. */
-export type OutflowLog = Omit<Outflow, "token" | "wallet"> & {
-  readonly wallet: EvmAddress;
-} & ({ readonly token: EvmAddress } | { readonly deliveryId: Hex32 });
-
 /** Reads a log of our contracts; null for another event. Throws if it cannot be decoded. */
-export function toOutflowLog(log: LogAnswer, addresses: EvmContracts): OutflowLog | null {
+export function toOutflow(log: LogAnswer, addresses: EvmContracts): Outflow | null {
   const { txHash, logIndex } = log;
   const [effect] = decodeEffects([log], addresses);
-  if (effect?.kind === "settled" || effect?.kind === "refunded") {
-    const kind = effect.kind === "settled" ? "swept" : "refunded";
-    const [wallet, token] = [toEvmAddress(effect.wallet), toEvmAddress(effect.token)];
-    return { kind, wallet, token, amount: effect.amount, txHash, logIndex };
+  if (effect?.kind === "settled" || effect?.kind === "refunded" || effect?.kind === "unattended") {
+    const kind = effect.kind === "settled" ? "swept" : effect.kind;
+    const { wallet, token, amount } = effect;
+    return { kind, wallet, token, amount, txHash, logIndex };
   }
   const [signature, ...rest] = log.topics;
   if (log.address !== addresses.escrow || signature !== RETURNED) return null;
@@ -40,24 +34,6 @@ export function toOutflowLog(log: LogAnswer, addresses: EvmContracts): OutflowLo
     data: log.data,
     topics: [signature, ...rest],
   });
-  const deliveryId = toHex32(args.deliveryId);
-  const wallet = toEvmAddress(args.wallet);
-  return { kind: "returned", wallet, deliveryId, amount: -args.amount, txHash, logIndex };
-}
-
-/** Completes outflows. The token of a return is read from its lock, which outlives the event. */
-export function readOutflows(
-  rpc: Rpc,
-  logs: readonly OutflowLog[],
-  escrow: EvmAddress,
-): Promise<Outflow[]> {
-  return Promise.all(
-    logs.map(async (log) => {
-      if ("token" in log) return log;
-      const { deliveryId, ...outflow } = log;
-      const lock = await getLock(rpc, escrow, deliveryId, "latest");
-      if (!lock) throw rpc.unavailable("lock not found");
-      return { ...outflow, token: lock.token };
-    }),
-  );
+  const [wallet, token] = [toEvmAddress(args.wallet), toEvmAddress(args.token)];
+  return { kind: "returned", wallet, token, amount: -args.amount, txHash, logIndex };
 }

@@ -15,7 +15,7 @@ import { createNativeBalanceReader } from "./native.ts";
 import type { Rpc } from "./rpc.ts";
 import type { LogFilterOptions } from "./log-filter.ts";
 import { createSectionReader } from "./sections.ts";
-import { listTokenBalances } from "./token-balances.ts";
+import { createTokenBalanceReader } from "./token-balances.ts";
 import { createTraceReader } from "./traces.ts";
 
 /**
@@ -25,12 +25,10 @@ import { createTraceReader } from "./traces.ts";
 export function createReader(
   rpc: Rpc,
   options: LogFilterOptions,
-): Omit<ChainReader, "checkIdentity"> {
+): Omit<ChainReader, "checkIdentity" | "simulatePayment"> {
   async function getBlock(number: bigint): Promise<BlockRef | null> {
-    const block = await rpc.ask("eth_getBlockByNumber", [toQuantity(number), false], parseBlock);
-    if (block === null) return null;
-    if (block.number !== number) throw rpc.unavailable("another block");
-    return toRef(block);
+    const block = await findNumberedBlock(rpc, number);
+    return block && toRef(block);
   }
 
   function getBalance(token: Address, owner: Address, at: ReadPoint = "latest") {
@@ -67,7 +65,7 @@ export function createBalances(rpc: Rpc): BalancesAtBlock {
     kind: "at_block",
     listTracedPayees: createTraceReader(rpc),
     listNativeBalances: (block, owners) => readBalances(block, owners.map(toEvmAddress)),
-    listTokenBalances: (blockHash, holdings) => listTokenBalances(rpc, blockHash, holdings),
+    listTokenBalances: createTokenBalanceReader(rpc),
   };
 }
 
@@ -75,6 +73,19 @@ export function createBalances(rpc: Rpc): BalancesAtBlock {
 export async function getTaggedBlock(rpc: Rpc, tag: "latest" | "finalized"): Promise<BlockAnswer> {
   const block = await rpc.ask("eth_getBlockByNumber", [tag, false], parseBlock);
   if (block === null) throw rpc.unavailable(`no ${tag} block`);
+  return block;
+}
+
+/** Returns the block of a height. Throws RPC_UNAVAILABLE if the node does not have it. */
+export async function getNumberedBlock(rpc: Rpc, number: bigint): Promise<BlockAnswer> {
+  const block = await findNumberedBlock(rpc, number);
+  if (block === null) throw rpc.unavailable("block not found");
+  return block;
+}
+
+async function findNumberedBlock(rpc: Rpc, number: bigint): Promise<BlockAnswer | null> {
+  const block = await rpc.ask("eth_getBlockByNumber", [toQuantity(number), false], parseBlock);
+  if (block !== null && block.number !== number) throw rpc.unavailable("another block");
   return block;
 }
 

@@ -92,7 +92,6 @@ const EXPECTED: Readonly<Record<string, Expected>> = {
       from: toEvmAddress("0xbb0f176ee152632246c57a6c59ddf4d7c28e7615"),
       to: toEvmAddress("0xadbe5541ff43772b73b99688ddcdac272ea4fb93"),
       amount: 11_980_755_116_154_836n,
-      logIndex: 68,
     },
   },
   // Has a transaction of EIP-7702.
@@ -102,7 +101,7 @@ const EXPECTED: Readonly<Record<string, Expected>> = {
     number: 18_413_839n,
     sums: { WETH: [2, 3_960_000_000_000_000_000n] },
     paid: [1, 1_980_000_000_000_000_000n],
-    lastPayment: { to: toEvmAddress("0x33ceb27b39d2bb7d2e61f7564d3df29344020417"), logIndex: 0 },
+    lastPayment: { to: toEvmAddress("0x33ceb27b39d2bb7d2e61f7564d3df29344020417") },
   },
   // Begins with ArbOS's transaction: type 0x6a.
   "arbitrum/150000000": {
@@ -122,7 +121,6 @@ const EXPECTED: Readonly<Record<string, Expected>> = {
     lastPayment: {
       from: toEvmAddress("0x6ae82f3b7de8f676a3dc391551af1c8d9c24616a"),
       to: toEvmAddress("0x3773a139b65fc2a6d58e22be7c94a8bf5b51bb3a"),
-      logIndex: 11,
     },
   },
   // Has types 0x64 to 0x6a; the payment of type 0x65 failed.
@@ -130,7 +128,7 @@ const EXPECTED: Readonly<Record<string, Expected>> = {
     number: 5_000_000_000n,
     sums: { USDC: [1, 25_000_000n] },
     paid: [3, 108_000_000_000_000_007n],
-    lastPayment: { from: toEvmAddress(`0x${"e5".repeat(20)}`), amount: 7n, logIndex: 2 },
+    lastPayment: { from: toEvmAddress(`0x${"e5".repeat(20)}`), amount: 7n },
   },
   // Has 7 user transactions after a deposit transaction: type 0x7e.
   "optimism/109860869": {
@@ -145,7 +143,6 @@ const EXPECTED: Readonly<Record<string, Expected>> = {
     paid: [1, 100_000_000_000_000n],
     lastPayment: {
       to: toEvmAddress("0x3a23f943181408eac424116af7b7790c94cb97a5"),
-      logIndex: 26,
     },
   },
   "base/2000000": {
@@ -161,14 +158,13 @@ const EXPECTED: Readonly<Record<string, Expected>> = {
     lastPayment: {
       to: toEvmAddress("0x1b0a655744ed396554aea3b4e1752e5b59c32955"),
       amount: 30_000_000_000_000n,
-      logIndex: 49,
     },
   },
   // A deposit transaction brings ether from Ethereum to an account.
   "base/77976": {
     number: 77_976n,
     paid: [1, 19_178_228_000_000_000n],
-    lastPayment: { to: toEvmAddress("0xe8a3ecea7d6a688ee903173024225357ddf29e93"), logIndex: 0 },
+    lastPayment: { to: toEvmAddress("0xe8a3ecea7d6a688ee903173024225357ddf29e93") },
   },
   "base/goerli-1041847": {
     number: 1_041_847n,
@@ -176,7 +172,6 @@ const EXPECTED: Readonly<Record<string, Expected>> = {
     lastPayment: {
       to: toEvmAddress("0xc861f3e7e578485c0e0761d77a8be466e4317945"),
       amount: 100_000_000_000_000_000n,
-      logIndex: 47,
     },
   },
   "unichain/2799890-constructed": { number: 2_799_890n },
@@ -221,7 +216,7 @@ const EXPECTED: Readonly<Record<string, Expected>> = {
     number: 50_000_000n,
     sums: { USDT: [1, 25_000_000_000_000_000_000n] },
     paid: [2, 20_051_250_787_462_532n],
-    lastPayment: { to: toEvmAddress("0x0000000000000000000000000000000000001000"), logIndex: 1 },
+    lastPayment: { to: toEvmAddress("0x0000000000000000000000000000000000001000") },
   },
   "avalanche/31878202": { number: 31_878_202n },
   "linea/150839-constructed": {

@@ -42,6 +42,7 @@ test("a refund is found by wallet, token and log position once its block is fina
     token: world.usdc,
     to: authority,
     amount: 5n,
+    reason: null,
   });
   expect(await world.here.findRefund({ ...search, fromBlock: mined.number + 1n })).toBe(null);
   expect(await world.here.findRefund({ ...search, token: wallet })).toBe(null);
@@ -56,4 +57,64 @@ test("only the refund authority can call refund", async () => {
     ok: false,
     reason: "NotRefundAuthority",
   });
+});
+
+test("the factory accepts a refund that the attestors signed, once, for its reason", async () => {
+  const commitment = world.commitmentTo(HERE);
+  const wallet = world.here.predictWallet(commitment);
+  await world.mint(world.usdc, wallet, 7n);
+  const { timestamp } = await world.client.getBlock();
+  const proof = {
+    commitment,
+    token: world.usdc,
+    maxAmount: 5n,
+    reason: "unlisted",
+    deadline: timestamp + 500n,
+  } as const;
+  const signature = await world.attestor.signRefund(HERE, proof);
+  const { wallets } = world.here;
+  if (wallets.kind !== "contract") throw new Error("wallets are contracts");
+  const simulate = (change: object) =>
+    world.here.simulate(
+      world.lane.address,
+      wallets.buildAttestedRefund({ ...proof, ...change }, signature),
+    );
+  for (const change of [{ maxAmount: 7n }, { reason: "dead" }, { deadline: timestamp + 501n }]) {
+    expect(await simulate(change)).toEqual({ ok: false, reason: "NotAttestor" });
+  }
+  const fromBlock = (await world.here.getHead()).number + 1n;
+  const receipt = await world.execute(world.here, wallets.buildAttestedRefund(proof, signature));
+  const to = toEvmAddress(`0x${commitment.refundAuthority.slice(26)}`);
+  expect(receipt.effects).toContainEqual({
+    kind: "refunded",
+    wallet,
+    token: world.usdc,
+    to,
+    amount: 5n,
+    reason: "unlisted",
+  });
+  expect(await simulate({})).toEqual({ ok: false, reason: "AlreadyRefunded" });
+
+  await world.makeFinal();
+  const search = { wallet, token: world.usdc, fromBlock };
+  expect(await wallets.findOutflow(search)).toBe(receipt.blockNumber);
+  expect(await wallets.findOutflow({ ...search, fromBlock: receipt.blockNumber + 1n })).toBe(null);
+  expect(await wallets.findOutflow({ ...search, token: wallet })).toBe(null);
+  expect(await wallets.findOutflow({ ...search, wallet: to })).toBe(null);
+});
+
+test("a sweep is an outflow, a deployment is none", async () => {
+  const commitment = world.commitmentTo(HERE);
+  const wallet = world.here.predictWallet(commitment);
+  const { wallets } = world.here;
+  if (wallets.kind !== "contract") throw new Error("wallets are contracts");
+  const fromBlock = (await world.here.getHead()).number;
+  await world.mint(world.usdc, wallet, 1_000n);
+  await world.execute(world.here, wallets.buildDeploy(commitment));
+  await world.makeFinal();
+  const search = { wallet, token: world.usdc, fromBlock };
+  expect(await wallets.findOutflow(search)).toBe(null);
+  const { blockNumber } = await world.execute(world.here, world.settleCall(commitment));
+  await world.makeFinal();
+  expect(await wallets.findOutflow(search)).toBe(blockNumber);
 });

@@ -1,12 +1,17 @@
-/** Reads refunds from the factory's events. */
-import { toEventSelector } from "viem";
+/** Reads refunds, and other outflows of a wallet, from the factory's events. */
+import { depositFactoryAbi } from "@sluice/contracts/abi";
+import { getAbiItem, toEventSelector } from "viem";
 import { type EvmAddress, padAddress } from "../../core/hex.ts";
 import type { FoundRefund } from "../port/index.ts";
 import { decodeOfFactory } from "./effects.ts";
 import { searchBackwards } from "./log-search.ts";
 import type { Rpc } from "./rpc.ts";
 
-const REFUNDED = toEventSelector("Refunded(address,address,address,uint256)");
+/** Every event of a balance that left a wallet. */
+const OUTFLOWS = (["Settled", "SettledUnattended", "Refunded"] as const).map((name) =>
+  toEventSelector(getAbiItem({ abi: depositFactoryAbi, name })),
+);
+const REFUNDED = toEventSelector(getAbiItem({ abi: depositFactoryAbi, name: "Refunded" }));
 
 /**
  * Returns the newest refund of a wallet and token in a final block from `fromBlock` on, or null. Throws RPC_UNAVAILABLE if
@@ -38,5 +43,32 @@ export async function findRefund(
     },
   });
   if (found === "unfinished") throw rpc.unavailable("search for a refund not finished");
+  return found;
+}
+
+/**
+ * Returns the block of the newest sweep or refund of a wallet and token from `fromBlock` to `newest`, or null. Throws
+ * RPC_UNAVAILABLE if the search is incomplete.
+ */
+export async function findOutflow(
+  rpc: Rpc,
+  factory: EvmAddress,
+  args: {
+    readonly wallet: EvmAddress;
+    readonly token: EvmAddress;
+    readonly fromBlock: bigint;
+    readonly newest: bigint;
+  },
+): Promise<bigint | null> {
+  const { wallet, token, fromBlock, newest } = args;
+  const found = await searchBackwards(rpc, {
+    address: factory,
+    topics: [null, padAddress(wallet), padAddress(token)],
+    newest,
+    oldest: fromBlock,
+    read: ({ address, topics: [topic], blockNumber }) =>
+      address === factory && OUTFLOWS.some((known) => known === topic) ? blockNumber : null,
+  });
+  if (found === "unfinished") throw rpc.unavailable("search for an outflow not finished");
   return found;
 }

@@ -13,6 +13,7 @@ import {
   SECRET_OF_URL,
   startMalformedNode,
 } from "../../../test/evm/malformed-node.ts";
+import { unknownLock } from "../../../test/evm/world.ts";
 
 const CHAIN_ID = 2;
 const ADDRESS = toEvmAddress(`0x${"aa".repeat(20)}`);
@@ -22,6 +23,7 @@ const CONTRACTS = {
   escrow: toEvmAddress(`0x${"e0".repeat(20)}`),
   delivery: toEvmAddress(`0x${"d0".repeat(20)}`),
 };
+const PAID = { deliveryId: HASH, srcChain: 2, escrow: ADDRESS, seq: 0n };
 const CALL = { to: ADDRESS, data: "0x", value: 0n } as const;
 
 let node: MalformedNode;
@@ -64,9 +66,9 @@ const READS: readonly (readonly [string, (chain: ChainAtBlocks) => Promise<unkno
   ["suggestFees", (c) => c.suggestFees()],
   ["simulate", (c) => c.simulate(ADDRESS, CALL)],
   ["getReceipt", (c) => c.getReceipt(toTxHash(HASH))],
-  ["getLock", (c) => c.getLock(HASH, "latest")],
-  ["isDelivered", (c) => c.isDelivered(HASH, "latest")],
-  ["findDelivery", (c) => c.findDelivery(HASH)],
+  ["getLock", (c) => c.getLock(unknownLock(), "latest")],
+  ["isDelivered", (c) => c.isDelivered(PAID, "latest")],
+  ["findDelivery", (c) => c.findDelivery(PAID)],
 ];
 
 /** Answers that no read accepts. */

@@ -1,7 +1,7 @@
 /** The JSON-RPC client of one EVM node, which knows the errors of EVM nodes. */
 import type { NodeAnswer, RpcRequest } from "../rpc/json-rpc.ts";
 import { createRpc as createAnyRpc, type Rpc as AnyRpc, type RpcOptions } from "../rpc/rpc.ts";
-import { reasonOfLimit } from "./limits.ts";
+import { classifyLimit, reasonOfLimit } from "./limits.ts";
 import { createLogRange, type LogRange } from "./log-range.ts";
 
 export type { NodeAnswer, NodeError } from "../rpc/rpc.ts";
@@ -12,15 +12,34 @@ export interface Rpc extends AnyRpc {
 }
 
 /** Returns a client of one node. */
-export function createRpc(options: Omit<RpcOptions, "explain">): Rpc {
+export function createRpc(options: Omit<RpcOptions, "explain" | "isBehind">): Rpc {
   return {
-    ...createAnyRpc({ ...options, explain: reasonOfLimit }),
+    ...createAnyRpc({ ...options, explain: reasonOfLimit, isBehind }),
     searchRange: createLogRange({ first: 2_000n, most: 100_000_000n }),
   };
 }
 
+/** Reports whether the server lacks the block that a request names by its hash. Another server has announced it. */
+function isBehind({ method, params }: RpcRequest, answer: NodeAnswer): boolean {
+  if (answer.ok) return method === "eth_getBlockByHash" && answer.result === null;
+  return namesHash(params) && classifyLimit(answer)?.kind === "unknown_block";
+}
+
+function namesHash(params: readonly unknown[]): boolean {
+  return params.some(
+    (param) => typeof param === "object" && param !== null && "blockHash" in param,
+  );
+}
+
 /** Requests of blocks and their logs in one HTTP request: their answers have some megabytes. */
 const BATCH_MAX = 16;
+
+/** Splits the subjects of requests into those of one HTTP request each. */
+export function splitInParts<T>(items: readonly T[]): (readonly T[])[] {
+  return Array.from({ length: Math.ceil(items.length / BATCH_MAX) }, (_, index) =>
+    items.slice(index * BATCH_MAX, (index + 1) * BATCH_MAX),
+  );
+}
 
 /** Sends requests in batches, at the same time, and returns their answers in order. */
 export async function batchInParts(
@@ -29,10 +48,7 @@ export async function batchInParts(
 ): Promise<NodeAnswer[]> {
   const [only] = requests;
   if (only && requests.length === 1) return [await rpc.call(only.method, only.params)];
-  const parts: Promise<NodeAnswer[]>[] = [];
-  for (let from = 0; from < requests.length; from += BATCH_MAX) {
-    parts.push(rpc.batch(requests.slice(from, from + BATCH_MAX)));
-  }
+  const parts = splitInParts(requests).map((part) => rpc.batch(part));
   return (await Promise.all(parts)).flat();
 }
 

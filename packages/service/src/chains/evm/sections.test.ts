@@ -94,6 +94,7 @@ const read = (request: Partial<SectionRequest>) =>
     after: 10n,
     max: 4,
     isFinal: false,
+    isOld: false,
     tokens: [TOKEN],
     choose: async (accounts) => new Set(accounts.filter((one) => one === OURS)),
     ...request,
@@ -142,6 +143,34 @@ describe("new blocks", () => {
       [11, 0],
       [12, 0],
     ]);
+  });
+
+  test("of which there are many are read in parts, the logs of one while headers of another are awaited", async () => {
+    const logsAsked = Promise.withResolvers<void>();
+    node.answer(async ({ method, params: [given] }) => {
+      if (method === "eth_getLogs") {
+        logsAsked.resolve();
+        return { result: [] };
+      }
+      // Header 27 is the first of the second part.
+      if (Number(given) === 27) await logsAsked.promise;
+      return { result: blockAt(Number(given)) };
+    });
+    const section = await read({ max: 20 });
+    expect(section?.blocks.map(({ number }) => Number(number))).toEqual(
+      Array.from({ length: 20 }, (_, index) => 11 + index),
+    );
+  });
+
+  test("end at the first part that is cut, whatever the later ones have [T44]", async () => {
+    node.answer(({ method, params: [given] }) => {
+      if (method === "eth_getLogs") return { result: [] };
+      return { result: Number(given) === 20 ? null : blockAt(Number(given)) };
+    });
+    const section = await read({ max: 40 });
+    expect(section?.blocks.map(({ number }) => Number(number))).toEqual(
+      Array.from({ length: 9 }, (_, index) => 11 + index),
+    );
   });
 
   test("name the parent of the first, which the caller compares", async () => {

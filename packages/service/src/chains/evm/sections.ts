@@ -5,25 +5,17 @@
  * per block. Final blocks: logs of a range of heights, and headers only of the first and last block and of those that hold
  * something, whose hashes the logs must name. Where the native coin is listed, every block is read with its transactions.
  */
-import { type Address, type EvmAddress, isNative, toEvmAddress } from "../../core/hex.ts";
-import type {
-  ChainReader,
-  Outflow,
-  ScannedBlock,
-  Section,
-  SectionRequest,
-  Transfer,
-} from "../port/index.ts";
+import { type Address, isNative } from "../../core/hex.ts";
+import type { ChainReader, ScannedBlock, Section, SectionRequest } from "../port/index.ts";
 import {
   type BlockAnswer,
   type LogAnswer,
   parseBlock,
   parseFullBlock,
-  parseLogs,
   type PaymentAnswer,
 } from "./answers.ts";
+import { createBlockLogsReader, readInParts } from "./block-logs.ts";
 import { toQuantity } from "./calls.ts";
-import type { EvmContracts } from "./contracts.ts";
 import { classifyLimit } from "./limits.ts";
 import { listPaid } from "./native.ts";
 import {
@@ -33,9 +25,7 @@ import {
   type LogFindings,
 } from "./log-filter.ts";
 import { createLogRange, listLogsInRange, type LogRange } from "./log-range.ts";
-import { readOutflows } from "./outflows.ts";
-import { batchInParts, readAnswer, type Rpc } from "./rpc.ts";
-import { checkLogs, listAllLogs } from "./transfers.ts";
+import { batchInParts, readAnswer, type Rpc, splitInParts } from "./rpc.ts";
 
 /** Transactions and logs per section: bounds its memory to tens of megabytes. */
 const ITEMS_MAX = 60_000;
@@ -43,54 +33,60 @@ const ITEMS_MAX = 60_000;
 const RANGE_FIRST = 500n;
 export const RANGE_MAX = 10_000n;
 
-/** A header, and the transactions where they are read. */
-type Header = BlockAnswer & { readonly transactions: readonly PaymentAnswer[] };
+/** A header, and the payments and number of its transactions where they are read. */
+type Header = BlockAnswer & {
+  readonly size: number;
+  readonly payments: readonly PaymentAnswer[];
+};
 
 /** Returns the chain's `readSection` over a node. Throws RPC_UNAVAILABLE if an answer may be incomplete. */
 export function createSectionReader(
   rpc: Rpc,
   options: LogFilterOptions,
 ): ChainReader["readSection"] {
-  const { contracts } = options;
   let itemsPerBlock = 1;
   const range = createLogRange({ first: RANGE_FIRST, most: RANGE_MAX });
+  const readLogs = createBlockLogsReader(rpc);
 
   return async (request) => {
     const filter = createLogFilter(request.tokens, options);
     const hasCoin = request.tokens.some(isNative);
     const first = request.after + 1n;
     if (request.isFinal) {
-      return readFinal(rpc, { filter, hasCoin, contracts, range, first, request });
+      return readFinal(rpc, { filter, hasCoin, range, first, request });
     }
     const count = Math.min(request.max, Math.max(1, Math.floor(ITEMS_MAX / itemsPerBlock)));
-    const headers = await readLinked(rpc, { first, count, hasCoin });
-    const [lowest] = headers;
+    // The logs of a part are requested while the other parts are read, so that no latency adds up.
+    const parts = await Promise.all(
+      splitInParts(heightsOf(first, count)).map(async (part) => {
+        const headers = takeLinked(await readHeaders(rpc, part, hasCoin));
+        const logs = await readLogs(headers, filter);
+        return headers.map((header, index) => ({ header, logs: logs[index] ?? [] }));
+      }),
+    );
+    const read = parts.flat();
+    const linked = takeLinked(read.map(({ header }) => header));
+    const [lowest] = linked;
     if (!lowest) return null;
-    const logs = await readLogs(rpc, headers, filter);
-    const items = headers.map(
-      ({ transactions }, index) => transactions.length + (logs[index]?.length ?? 0),
-    );
+    const items = read.map(({ header, logs }) => header.size + logs.length);
     itemsPerBlock = Math.max(1, itemsPerBlock / 2, ...items);
-    const found = headers.map((header, index) => ({
-      header,
-      logs: filter.read(logs[index] ?? []),
-    }));
+    const found = read
+      .slice(0, linked.length)
+      .map(({ header, logs }) => ({ header, logs, findings: filter.read(logs) }));
     const chosen = await request.choose(
-      unique(found.flatMap(({ header, logs: read }) => [...accountsOf(read), ...payeesOf(header)])),
+      unique(
+        found.flatMap(({ header, findings }) => [...accountsOf(findings), ...payeesOf(header)]),
+      ),
     );
-    const blocks = await complete(rpc, { escrow: contracts.escrow, chosen }, found);
+    const blocks = await complete(rpc, chosen, found);
     return { parentHash: lowest.parentHash, blocks };
   };
 }
 
-/** Reads the blocks from a height on, up to the first that is absent or does not name the one before it as its parent. */
-async function readLinked(
-  rpc: Rpc,
-  { first, count, hasCoin }: { first: bigint; count: number; hasCoin: boolean },
-): Promise<Header[]> {
-  const numbers = Array.from({ length: count }, (_, index) => first + BigInt(index));
+/** Takes the blocks up to the first that is absent or does not name the one before it as its parent. */
+function takeLinked(headers: readonly (Header | null)[]): Header[] {
   const linked: Header[] = [];
-  for (const header of await readHeaders(rpc, numbers, hasCoin)) {
+  for (const header of headers) {
     const before = linked.at(-1);
     if (!header || (before && header.parentHash !== before.hash)) break;
     linked.push(header);
@@ -113,37 +109,8 @@ export async function readHeaders(
     if (!answer.ok && classifyLimit(answer)?.kind === "unknown_block") return null;
     const block = readAnswer(rpc, method, answer, parse);
     if (block && block.number !== numbers[index]) throw rpc.unavailable("another block");
-    return block && { transactions: [], ...block };
+    return block && { size: 0, payments: [], ...block };
   });
-}
-
-/** Reads the logs of each block under the filter, by its hash. */
-async function readLogs(
-  rpc: Rpc,
-  blocks: readonly Header[],
-  filter: LogFilter,
-): Promise<LogAnswer[][]> {
-  const method = "eth_getLogs";
-  const requests = blocks.map(({ hash }) => ({
-    method,
-    params: [{ blockHash: hash, ...filter.params }],
-  }));
-  const answers = await batchInParts(rpc, requests);
-  return Promise.all(
-    blocks.map(async (block, index) => {
-      const answer = answers[index];
-      if (!answer) throw rpc.unavailable("answer missing");
-      const logs = checkLogs(rpc, block, readAnswer(rpc, method, answer, parseLogs));
-      if (!logs.every(filter.isWanted)) throw rpc.unavailable("logs nobody asked for");
-      // A server that lacks the block may answer with no logs instead of an error. The bloom filter only raises the
-      // suspicion: it may say so of a block without such logs, and some chains leave logs out of it.
-      if (logs.length > 0 || !filter.mayHold(block.logsBloom)) return logs;
-      const all = await listAllLogs(rpc, block);
-      const isMissing = all.length === 0 && block.hasLogs;
-      if (isMissing || all.some(filter.isWanted)) throw rpc.unavailable("logs missing");
-      return logs;
-    }),
-  );
 }
 
 /** Reads a section of final blocks: all of the heights. */
@@ -152,14 +119,12 @@ async function readFinal(
   {
     filter,
     hasCoin,
-    contracts,
     range,
     first,
     request,
   }: {
     filter: LogFilter;
     hasCoin: boolean;
-    contracts: EvmContracts;
     range: LogRange;
     first: bigint;
     request: SectionRequest;
@@ -169,7 +134,7 @@ async function readFinal(
   const [logs, known] = await Promise.all([
     listFinalLogs(rpc, { first, last, filter, range }),
     hasCoin
-      ? readLinked(rpc, { first, count: request.max, hasCoin })
+      ? readHeaders(rpc, heightsOf(first, request.max), hasCoin).then(takeLinked)
       : readHeaders(rpc, unique([first, last]), false),
   ]);
   const headers = new Map(known.flatMap((header) => (header ? [[header.number, header]] : [])));
@@ -185,7 +150,7 @@ async function readFinal(
       ...[...headers.values()].flatMap(payeesOf),
     ]),
   );
-  const isChosen = (account: EvmAddress) => chosen.has(account);
+  const isChosen = (account: Address) => chosen.has(account);
   const holding = unique([...byBlock.keys(), ...headers.keys()]).filter(
     (number) =>
       number === last ||
@@ -204,10 +169,11 @@ async function readFinal(
       const header = headers.get(number);
       if (!header) throw rpc.unavailable("final block not found");
       const isOther = ({ blockHash }: LogAnswer) => blockHash !== header.hash;
-      if (byBlock.get(number)?.some(isOther)) throw rpc.unavailable("logs of another block");
-      return { header, logs: findings.get(number) ?? NOTHING };
+      const some = byBlock.get(number) ?? [];
+      if (some.some(isOther)) throw rpc.unavailable("logs of another block");
+      return { header, logs: some, findings: findings.get(number) ?? NOTHING };
     });
-  const blocks = await complete(rpc, { escrow: contracts.escrow, chosen }, found);
+  const blocks = await complete(rpc, chosen, found);
   return { parentHash: lowest.parentHash, blocks };
 }
 
@@ -223,15 +189,20 @@ async function listFinalLogs(
 ): Promise<LogAnswer[]> {
   const all: LogAnswer[] = [];
   for (let from = first; from <= last;) {
-    const { logs, through } = await listLogsInRange(
-      rpc,
-      { from, to: last, ...filter.params },
-      range,
-    );
+    const query = { from, to: last, ...filter.params };
+    const { logs, through } = await listLogsInRange(rpc, query, range, async (number) => {
+      const [block] = await readHeaders(rpc, [number], false);
+      if (!block) throw rpc.unavailable("final block not found");
+      return readInParts(rpc, block, filter);
+    });
     all.push(...logs);
     from = through + 1n;
   }
   return all;
+}
+
+function heightsOf(first: bigint, count: number): bigint[] {
+  return Array.from({ length: count }, (_, index) => first + BigInt(index));
 }
 
 function unique<T>(items: readonly T[]): T[] {
@@ -240,40 +211,36 @@ function unique<T>(items: readonly T[]): T[] {
 
 const NOTHING: LogFindings = { transfers: [], outflows: [] };
 
-function accountsOf(findings: LogFindings | undefined): EvmAddress[] {
+function accountsOf(findings: LogFindings | undefined): Address[] {
   if (!findings) return [];
   return [
-    ...findings.transfers.map(({ to }) => toEvmAddress(to)),
+    ...findings.transfers.map(({ to }) => to),
     ...findings.outflows.map(({ wallet }) => wallet),
   ];
 }
 
 /** Returns the accounts that a block's own transactions pay. */
-function payeesOf(header: Header | undefined): EvmAddress[] {
-  return (header?.transactions ?? []).flatMap(({ to, value }) => (to && value > 0n ? [to] : []));
+function payeesOf(header: Header | undefined): Address[] {
+  return (header?.payments ?? []).map(({ to }) => to);
 }
 
 /** Keeps the movements of the chosen accounts, and completes them with further requests. */
 async function complete(
   rpc: Rpc,
-  { escrow, chosen }: { escrow: EvmAddress; chosen: ReadonlySet<Address> },
-  found: readonly { readonly header: Header; readonly logs: LogFindings }[],
+  chosen: ReadonlySet<Address>,
+  found: readonly {
+    readonly header: Header;
+    readonly logs: readonly LogAnswer[];
+    readonly findings: LogFindings;
+  }[],
 ): Promise<ScannedBlock[]> {
   return Promise.all(
-    found.map(async ({ header, logs }) => {
+    found.map(async ({ header, logs, findings }) => {
       const block = { number: header.number, hash: header.hash, parentHash: header.parentHash };
-      const ours = header.transactions.filter(
-        ({ to, value }) => value > 0n && to !== null && chosen.has(to),
-      );
-      const [outflows, payments]: [Outflow[], Transfer[]] = await Promise.all([
-        readOutflows(
-          rpc,
-          logs.outflows.filter(({ wallet }) => chosen.has(wallet)),
-          escrow,
-        ),
-        listPaid(rpc, header, ours),
-      ]);
-      const transfers = [...logs.transfers.filter(({ to }) => chosen.has(to)), ...payments];
+      const payments = header.payments.filter(({ to }) => chosen.has(to));
+      const outflows = findings.outflows.filter(({ wallet }) => chosen.has(wallet));
+      const paid = await listPaid(rpc, header, { payments, logs });
+      const transfers = [...findings.transfers.filter(({ to }) => chosen.has(to)), ...paid];
       return { ...block, time: header.timestamp, transfers, outflows };
     }),
   );

@@ -4,6 +4,7 @@ import { encodeErrorResult, keccak256, toEventSelector } from "viem";
 import { errorsAbi } from "@sluice/contracts/abi";
 import { toEvmAddress, toHex32, toTxHash } from "../../core/hex.ts";
 import type { Chain } from "../port/index.ts";
+import { GAS_PRICE_ORACLE } from "./surcharge.ts";
 import { connectChain } from "../../../test/evm/connect-chain.ts";
 import {
   type MalformedNode,
@@ -167,6 +168,35 @@ describe("simulation", () => {
     expect(await chain.simulate(ADDRESS, CALL)).toEqual({ ok: true, gas: 250_000n });
     answerBy({ ...answers, eth_getBalance: { result: "0x2faf07f" } });
     await expect(chain.simulate(ADDRESS, CALL)).rejects.toMatchObject({
+      code: "INSUFFICIENT_BALANCE",
+      details: { reason: "gas" },
+    });
+  });
+
+  test("needs a balance for the fees of the OP stack besides gas [T200]", async () => {
+    const base = connectChain(node, ADDRESS, { chainId: 30, timeoutMs: 200 });
+    const answer = (balance: string) =>
+      node.answer(({ method, params: [call] }) => {
+        // CAST: the parameter of an eth_call.
+        const { to, data } = (call ?? {}) as { to?: string; data?: string };
+        if (method === "eth_call" && to === GAS_PRICE_ORACLE) {
+          // 200 bytes besides the data, and 250,000 gas.
+          const isOperator = BigInt(`0x${data?.slice(10)}`) === 250_000n;
+          return { result: `0x${(isOperator ? 30n : 1_000n).toString(16).padStart(64, "0")}` };
+        }
+        const table: Readonly<Record<string, Reply>> = {
+          eth_call: { result: "0x" },
+          eth_estimateGas: { result: "0x30d40" },
+          eth_getBlockByNumber: { result: BLOCK },
+          eth_maxPriorityFeePerGas: { result: "0x0" },
+          eth_getBalance: { result: balance },
+        };
+        return table[method] ?? { result: undefined };
+      });
+    answer(`0x${(250_000n * 200n + 1_030n).toString(16)}`);
+    expect(await base.simulate(ADDRESS, CALL)).toEqual({ ok: true, gas: 250_000n });
+    answer(`0x${(250_000n * 200n + 1_029n).toString(16)}`);
+    await expect(base.simulate(ADDRESS, CALL)).rejects.toMatchObject({
       code: "INSUFFICIENT_BALANCE",
       details: { reason: "gas" },
     });

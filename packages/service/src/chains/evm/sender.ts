@@ -11,6 +11,7 @@ import { getNativeBalance, getTaggedBlock } from "./reader.ts";
 import { isLackOfFunds, revertReasonOf } from "./revert.ts";
 import type { NodeAnswer, NodeError, Rpc } from "./rpc.ts";
 import { classifyRefusal } from "./refusals.ts";
+import { readCallSurcharge, readUsualSurcharge } from "./surcharge.ts";
 
 /** Minimum margin on a gas estimate. Small calls vary by more than a quarter, for example on the first use of a storage slot. */
 const GAS_MARGIN_MIN = 30_000n;
@@ -20,6 +21,7 @@ export function createSender(rpc: Rpc, emitters: Emitters): ChainSender {
   return {
     isOrderOver: async (deadline) => (await getTaggedBlock(rpc, "finalized")).timestamp > deadline,
     suggestFees: () => suggestFees(rpc),
+    readSurcharge: () => readUsualSurcharge(rpc),
     simulate: (from, call) => simulate(rpc, toEvmAddress(from), call),
 
     async send(raw) {
@@ -74,8 +76,12 @@ async function simulate(rpc: Rpc, from: EvmAddress, call: Call): Promise<Simulat
   if (!estimated.ok) return readFailure(rpc, "eth_estimateGas", estimated);
   const gas = withMargin(rpc.read("eth_estimateGas", estimated.result, parseQuantity));
 
-  const [balance, fees] = await Promise.all([getNativeBalance(rpc, from), suggestFees(rpc)]);
-  if (balance < value + gas * fees.gasPriceMax) throw lackOfGas(rpc);
+  const [balance, fees, surcharge] = await Promise.all([
+    getNativeBalance(rpc, from),
+    suggestFees(rpc),
+    readCallSurcharge(rpc, { data, gas }),
+  ]);
+  if (balance < value + gas * fees.gasPriceMax + surcharge) throw lackOfGas(rpc);
   return { ok: true, gas };
 }
 

@@ -1,11 +1,12 @@
 /**
- * Quotes a Uniswap v3 pool: `QuoterV2` runs the swap and reverts it.
+ * Quotes a Uniswap v3 pool, for which `QuoterV2` runs the swap and reverts it, and reads the limits of a route's contract.
  * https://docs.uniswap.org/contracts/v3/reference/periphery/lens/QuoterV2
  */
+import { swapRouteAbi } from "@sluice/contracts/abi";
 import { decodeFunctionResult, encodeFunctionData, parseAbi } from "viem";
 import { toEvmAddress } from "../../core/hex.ts";
-import type { ReadPoint, PoolSwapQuestion } from "../port/index.ts";
-import { findInView } from "./calls.ts";
+import type { LimitedSwap, PoolSwapQuestion, ReadPoint, SwapLimits } from "../port/index.ts";
+import { findInView, readView } from "./calls.ts";
 import type { Rpc } from "./rpc.ts";
 
 const quoterAbi = parseAbi([
@@ -30,4 +31,26 @@ export function quoteSwap(rpc: Rpc, swap: PoolSwapQuestion, at: ReadPoint): Prom
     const [amountOut] = decodeFunctionResult({ abi: quoterAbi, functionName, data: returned });
     return amountOut;
   });
+}
+
+/** Returns the limits of a route's contract, which all kinds of pool swaps share. */
+export async function readSwapLimits(
+  rpc: Rpc,
+  { route, token, amountIn }: LimitedSwap,
+  at: ReadPoint,
+): Promise<SwapLimits> {
+  const abi = swapRouteAbi;
+  const to = toEvmAddress(route);
+  const band = { abi, functionName: "bandMinOut", args: [amountIn] } as const;
+  const cap = { abi, functionName: "capLeft", args: [toEvmAddress(token)] } as const;
+  const [least, capLeft] = await Promise.all([
+    // The pool reverts with `OLD` while its history is shorter than the window.
+    findInView(rpc, { to, data: encodeFunctionData(band), at }, (data) =>
+      decodeFunctionResult({ abi, functionName: "bandMinOut", data }),
+    ),
+    readView(rpc, { to, data: encodeFunctionData(cap), at }, (data) =>
+      decodeFunctionResult({ abi, functionName: "capLeft", data }),
+    ),
+  ]);
+  return { least, capLeft };
 }

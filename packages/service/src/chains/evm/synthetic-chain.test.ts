@@ -6,7 +6,7 @@ import type { BlockRef } from "../port/index.ts";
 import { createNativeBalanceReader } from "./native.ts";
 import { createRpc } from "./rpc.ts";
 import { createSectionReader } from "./sections.ts";
-import { listTokenBalances } from "./token-balances.ts";
+import { createTokenBalanceReader } from "./token-balances.ts";
 
 const TOKEN = toEvmAddress(`0x${"11".repeat(20)}`);
 const WALLET = toEvmAddress(`0x${"22".repeat(20)}`);
@@ -50,6 +50,7 @@ test("sections of blocks are read, with the transfers and native payments to our
       after: 398n,
       max: 3,
       isFinal,
+      isOld: isFinal,
       tokens: [TOKEN, NATIVE_TOKEN],
       choose: async () => new Set([WALLET]),
     });
@@ -75,7 +76,7 @@ test("balances of a block are the deposits up to it", async () => {
     [400, 7n, 9n],
   ] as const) {
     const { rpc, block } = read(number);
-    expect(await listTokenBalances(rpc, block.hash, holdings)).toEqual([token, 0n]);
+    expect(await createTokenBalanceReader(rpc)(block.hash, holdings)).toEqual([token, 0n]);
     const readBalances = createNativeBalanceReader(rpc);
     expect(await readBalances(block, [WALLET, OTHER])).toEqual([native, 0n]);
   }

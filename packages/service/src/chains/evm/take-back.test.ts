@@ -1,10 +1,9 @@
 /** Take-backs by a refund authority on a real node. */
 import { encodeAnnounceTakeBack, encodeCancelTakeBack, encodeTakeBack } from "@sluice/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { hashOf } from "../../../test/support/doubles.ts";
-import { HERE, openWorld, THERE, type World } from "../../../test/evm/world.ts";
+import { HERE, openWorld, THERE, unknownLock, type World } from "../../../test/evm/world.ts";
 import type { Commitment } from "../../core/commitment.ts";
-import { padAddress, toEvmAddress, toHex32 } from "../../core/hex.ts";
+import { padAddress, toEvmAddress } from "../../core/hex.ts";
 
 let world: World;
 
@@ -50,10 +49,10 @@ test("the SDK encodes the same calls", () => {
   const { buildTakeBack } = world.here.wallets;
   const commitment = commitmentOfOurs(HERE);
   const of = { commitment, token: world.usdc };
-  const deliveryId = toHex32(hashOf("delivery"));
+  const lock = { ...unknownLock(), amount: 2n ** 255n, minOut: 5n, seq: 2n ** 64n - 1n };
   expect(encodeAnnounceTakeBack(of)).toBe(buildTakeBack({ kind: "announce", ...of }).data);
   expect(encodeCancelTakeBack(of)).toBe(buildTakeBack({ kind: "cancel", ...of }).data);
-  expect(encodeTakeBack({ commitment, deliveryId })).toBe(
-    buildTakeBack({ kind: "take_back", commitment, deliveryId }).data,
+  expect(encodeTakeBack({ commitment, lock })).toBe(
+    buildTakeBack({ kind: "take_back", commitment, lock }).data,
   );
 });

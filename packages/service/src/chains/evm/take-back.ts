@@ -4,13 +4,14 @@ import { escrowAbi } from "@sluice/contracts/abi";
 import { type Address, type EvmAddress, type Hex, toEvmAddress } from "../../core/hex.ts";
 import type { ReadPoint, TakeBackStep } from "../port/index.ts";
 import { readView } from "./calls.ts";
+import { toLockArgument } from "./locks.ts";
 import type { Rpc } from "./rpc.ts";
 
 /** Encodes a step for the escrow. */
 export function encodeTakeBack(step: TakeBackStep): Hex {
   const { commitment } = step;
   if (step.kind === "take_back") {
-    const args = [step.deliveryId, commitment] as const;
+    const args = [toLockArgument(step.lock), commitment] as const;
     return encodeFunctionData({ abi: escrowAbi, functionName: "takeBack", args });
   }
   const functionName = step.kind === "announce" ? "announceTakeBack" : "cancelTakeBack";

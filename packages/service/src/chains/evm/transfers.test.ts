@@ -121,14 +121,19 @@ describe("transfers", () => {
 });
 
 describe("an empty list of logs", () => {
-  function answerWith(block: unknown, allLogs: readonly unknown[] = []) {
-    node.answer(({ method, params: [filter] }) => {
+  /** Answers the questions for logs in turn; the last answer stands. */
+  function answerWith(block: unknown, ...answers: readonly (readonly unknown[])[]) {
+    const left = [...answers];
+    let last: readonly unknown[] = [];
+    node.answer(({ method }) => {
       if (method === "eth_getBlockByNumber") return { result: block };
-      const isFiltered = typeof filter === "object" && filter !== null && "topics" in filter;
-      return { result: isFiltered ? [] : allLogs };
+      last = left.shift() ?? last;
+      return { result: last };
     });
     return listTransfers(chain, BLOCK, [TOKEN]);
   }
+
+  const logRequests = () => node.asked.filter(({ method }) => method === "eth_getLogs");
 
   test("is accepted when the header's bloom is empty", async () => {
     expect(await answerWith({ ...HEADER, logsBloom: EMPTY_BLOOM })).toEqual([]);
@@ -140,48 +145,69 @@ describe("an empty list of logs", () => {
     expect(node.asked).toHaveLength(2);
   });
 
-  test("is accepted when the header's bloom comes from other logs", async () => {
-    const others = [logOf({ address: FROM })];
-    expect(await answerWith({ ...HEADER, logsBloom: FULL_BLOOM }, others)).toEqual([]);
+  test("is asked for again, under the same filter, when the bloom may hold such logs [T47]", async () => {
+    const block = { ...HEADER, logsBloom: FULL_BLOOM };
+    expect(await answerWith(block, [], [logOf()])).toMatchObject([{ to: TO, amount: 7n }]);
+    const [first, second] = logRequests();
+    expect(second).toEqual(first);
+  });
+
+  test("is accepted when asked for twice: strangers can fill the bloom of any block [T131]", async () => {
+    expect(await answerWith({ ...HEADER, logsBloom: FULL_BLOOM })).toEqual([]);
+    expect(logRequests()).toHaveLength(2);
   });
 
   test.each([
-    ["the node lacks the block", null, []],
-    ["the node has another block", { ...HEADER, number: "0x6" }, []],
-    ["the header's bloom has such logs", { ...HEADER, logsBloom: FULL_BLOOM }, []],
-    ["the block has logs of our tokens", { ...HEADER, logsBloom: FULL_BLOOM }, [logOf()]],
-  ])("is rejected when %s [T47]", async (_what, block, allLogs) => {
-    await expect(answerWith(block, allLogs)).rejects.toMatchObject({ code: "RPC_UNAVAILABLE" });
+    ["the node lacks the block", null],
+    ["the node has another block", { ...HEADER, number: "0x6" }],
+  ])("is rejected when %s [T47]", async (_what, block) => {
+    await expect(answerWith(block)).rejects.toMatchObject({ code: "RPC_UNAVAILABLE" });
   });
+});
 
-  describe("of a node that refuses a search without an address", () => {
-    function answerWithReceipts(logs: readonly unknown[], blockHash: string = BLOCK.hash) {
-      node.answer(({ method, params: [filter] }) => {
-        if (method === "eth_getBlockByNumber") {
-          return { result: { ...HEADER, logsBloom: FULL_BLOOM } };
-        }
-        if (method === "eth_getBlockReceipts")
-          return { result: [{ blockHash, transactionIndex: "0x0", logs }] };
-        const isFiltered = typeof filter === "object" && filter !== null && "topics" in filter;
-        // As PublicNode says it.
-        const message = "Please specify an address in your request";
-        return isFiltered ? { result: [] } : { error: { code: -32701, message } };
-      });
-      return listTransfers(chain, BLOCK, [TOKEN]);
-    }
-
-    test("is accepted when the block's receipts have other logs", async () => {
-      expect(await answerWithReceipts([logOf({ address: FROM })])).toEqual([]);
+describe("a block with more logs than the node answers at once [T131]", () => {
+  const OTHER_TOKEN = toEvmAddress(`0x${"71".repeat(20)}`);
+  const hashOf = (index: number) => `0x${index.toString(16).padStart(64, "0")}`;
+  /** 3,000 transfers of dust in 30 transactions, and a deposit in the last. */
+  const flood = Array.from({ length: 3_001 }, (_, index) => {
+    const txIndex = Math.min(29, Math.floor(index / 100));
+    return logOf({
+      logIndex: `0x${index.toString(16)}`,
+      transactionIndex: `0x${txIndex.toString(16)}`,
+      transactionHash: hashOf(txIndex),
+      topics: [SIGNATURE, padAddress(FROM), padAddress(index === 3_000 ? TO : OURS)],
     });
+  });
+  const deposit = logOf({ address: OTHER_TOKEN, logIndex: "0xbb9" });
 
-    test.each([
-      ["have logs of our tokens", [logOf()], BLOCK.hash],
-      ["have no logs", [], BLOCK.hash],
-      ["are of another block", [logOf({ address: FROM })], BLOCK.parentHash],
-    ])("is rejected when the block's receipts %s [T47]", async (_what, logs, blockHash) => {
-      await expect(answerWithReceipts(logs, blockHash)).rejects.toMatchObject({
-        code: "RPC_UNAVAILABLE",
-      });
+  function answerFlood(error: { readonly code: number; readonly message: string }) {
+    node.answer(({ method, params: [given] }) => {
+      if (method === "eth_getBlockByNumber") return { result: HEADER };
+      if (method === "eth_getBlockByHash") {
+        return {
+          result: { transactions: Array.from({ length: 30 }, (_, index) => hashOf(index)) },
+        };
+      }
+      if (method === "eth_getTransactionReceipt") {
+        const logs = flood.filter(({ transactionHash }) => transactionHash === given);
+        const place = { blockHash: HASH, blockNumber: "0x5", transactionIndex: "0x0" };
+        return { result: { ...place, transactionHash: given, logs } };
+      }
+      // CAST: the filter as the adapter sends it.
+      const { address } = given as { readonly address: readonly string[] };
+      if (address.includes(TOKEN)) return { error };
+      return { result: address.includes(OTHER_TOKEN) ? [deposit] : [] };
     });
+    return listTransfers(chain, BLOCK, [TOKEN, OTHER_TOKEN]);
+  }
+
+  test.each([
+    ["the number of results", { code: -32005, message: "query returned more than 10000 results" }],
+    ["an unknown reason", { code: -32000, message: "the archive is on holiday" }],
+  ])("is read in parts after a refusal for %s", async (_what, error) => {
+    const transfers = await answerFlood(error);
+    expect(transfers).toHaveLength(3_002);
+    expect(transfers.at(-2)).toMatchObject({ to: TO, logIndex: 3_000 });
+    expect(transfers.at(-1)).toMatchObject({ token: OTHER_TOKEN, logIndex: 3_001 });
   });
 });

@@ -1,28 +1,12 @@
 /** Reads the logs of one block, and token transfers in them. */
 import { toEventSelector } from "viem";
-import { type Hex32, unpadAddress } from "../../core/hex.ts";
+import type { EvmAddress, Hex32 } from "../../core/hex.ts";
 import type { BlockId, Transfer } from "../port/index.ts";
-import { type LogAnswer, type LogMark, parseBlockReceipts, parseLogs } from "./answers.ts";
-import { classifyLimit } from "./limits.ts";
+import type { LogAnswer } from "./answers.ts";
 import type { Rpc } from "./rpc.ts";
 
 /** `Transfer` of ERC-20. */
 export const TRANSFER = toEventSelector("Transfer(address,address,uint256)");
-
-/**
- * Lists all logs of a block; from its receipts, where the node refuses a search without an address. Throws RPC_UNAVAILABLE if
- * they are of another block.
- */
-export async function listAllLogs(rpc: Rpc, block: BlockId): Promise<readonly LogMark[]> {
-  const answer = await rpc.call("eth_getLogs", [{ blockHash: block.hash }]);
-  if (answer.ok) return checkLogs(rpc, block, rpc.read("eth_getLogs", answer.result, parseLogs));
-  if (classifyLimit(answer) !== null) throw rpc.refusal("eth_getLogs", answer);
-  const receipts = await rpc.ask("eth_getBlockReceipts", [block.hash], parseBlockReceipts);
-  if (receipts.some(({ blockHash }) => blockHash !== block.hash)) {
-    throw rpc.unavailable("receipts of another block");
-  }
-  return receipts.flatMap(({ logs }) => logs);
-}
 
 /** Returns logs in order. Throws RPC_UNAVAILABLE unless all are of this block, and none is there twice. */
 export function checkLogs(rpc: Rpc, block: BlockId, answer: readonly LogAnswer[]): LogAnswer[] {
@@ -54,14 +38,16 @@ export function toTransfers(logs: readonly LogAnswer[]): Transfer[] {
 }
 
 function readTransfer(log: LogAnswer, ordinal: number): Transfer | null {
-  const [, from, to, more] = log.topics;
-  if (!from || !to || more || !isAddressWord(from) || !isAddressWord(to)) return null;
-  if (log.data.length !== 66) return null;
+  const [, fromWord, toWord, more] = log.topics;
+  if (!fromWord || !toWord || more || log.data.length !== 66) return null;
+  const from = addressIn(fromWord);
+  const to = addressIn(toWord);
+  if (!from || !to) return null;
   const { address: token, txHash, logIndex } = log;
   return {
     token,
-    from: unpadAddress(from),
-    to: unpadAddress(to),
+    from,
+    to,
     amount: BigInt(log.data),
     txHash,
     logIndex,
@@ -69,6 +55,11 @@ function readTransfer(log: LogAnswer, ordinal: number): Transfer | null {
   };
 }
 
-function isAddressWord(word: Hex32): boolean {
-  return word.startsWith(`0x${"0".repeat(24)}`);
+const ADDRESS_PADDING = `0x${"0".repeat(24)}`;
+
+/** Returns the address that a word holds; null if it is none. */
+function addressIn(word: Hex32): EvmAddress | null {
+  if (!word.startsWith(ADDRESS_PADDING)) return null;
+  // CAST: the word has lower-case digits, of which 40 are left.
+  return `0x${word.slice(ADDRESS_PADDING.length)}` as EvmAddress;
 }

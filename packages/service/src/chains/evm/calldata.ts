@@ -1,0 +1,36 @@
+/** Converts decoded arguments of our contracts. */
+import type { deliveryAbi, escrowAbi } from "@sluice/contracts/abi";
+import type { ContractFunctionArgs } from "viem";
+import type { Commitment } from "../../core/commitment.ts";
+import { type Hex, toAddress, toEvmAddress, toHex32 } from "../../core/hex.ts";
+import type { LockFacts, Payout } from "../port/index.ts";
+
+type OrderArgument = ContractFunctionArgs<typeof deliveryAbi, "nonpayable", "deliver">[0];
+type LockArgument = ContractFunctionArgs<typeof escrowAbi, "nonpayable", "claim">[0];
+
+/** Converts a commitment. */
+export function toCommitment(c: {
+  readonly [Name in keyof Commitment]: Commitment[Name] extends number ? number : Hex;
+}): Commitment {
+  return {
+    ...c,
+    integrator: toHex32(c.integrator),
+    userId: toHex32(c.userId),
+    destWallet: toHex32(c.destWallet),
+    destToken: toHex32(c.destToken),
+    refundAuthority: toHex32(c.refundAuthority),
+    routes: toHex32(c.routes),
+  };
+}
+
+/** Converts an order of `Delivery`. Its addresses stay padded to 32 bytes, as ids are computed from them. */
+export function toPayout({ c, escrow, srcToken, ...order }: OrderArgument): Payout {
+  const places = { escrow: toAddress(escrow), srcToken: toAddress(srcToken) };
+  return { ...order, ...places, commitment: toCommitment(c) };
+}
+
+/** Converts a lock of `Escrow`. */
+export function toLockFacts({ commitment, delivery, token, ...rest }: LockArgument): LockFacts {
+  const [hash, payer] = [toHex32(commitment), toHex32(delivery)];
+  return { ...rest, commitment: hash, delivery: payer, token: toEvmAddress(token) };
+}

@@ -5,7 +5,7 @@ import { type Static, Type } from "typebox";
 import { Compile } from "typebox/compile";
 import type { Address } from "../../core/hex.ts";
 import { expectForm, InContext, Key, Lamports } from "./answers.ts";
-import { fromBase58 } from "./base58.ts";
+import { fromBase58, toBase58 } from "./base58.ts";
 
 const Account = Type.Union([
   Type.Null(),
@@ -73,4 +73,15 @@ export function parseTokenAccounts(
     return [{ account: fromBase58(pubkey), amount: token.amount, isShared }];
   });
   return { slot: BigInt(answer.context.slot), accounts };
+}
+
+/**
+ * Returns whether an owner's associated account can be paid: it is missing, and the payout creates it, or it is the owner's
+ * and not frozen.
+ */
+export function canReceive(account: AccountAnswer | null, owner: Address): boolean {
+  if (account === null || account.data.length < TOKEN_ACCOUNT_BYTES) return true;
+  const token = getTokenAccountDecoder().decode(account.data.subarray(0, TOKEN_ACCOUNT_BYTES));
+  if (token.state === AccountState.Uninitialized) return true;
+  return token.owner === toBase58(owner) && token.state !== AccountState.Frozen;
 }

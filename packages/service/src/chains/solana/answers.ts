@@ -263,9 +263,11 @@ export function readChanges(keys: readonly string[], balances: Balances): Change
   ) => {
     tokenAccounts.add(accountIndex);
     if (!DIGITS_FORM.test(uiTokenAmount.amount)) throw new TypeError("expected an amount");
-    const known = tokens.get(`${owner}:${mint}`) ?? { owner, mint, change: 0n };
-    known.change += sign * BigInt(uiTokenAmount.amount);
-    tokens.set(`${owner}:${mint}`, known);
+    const key = `${owner}:${mint}`;
+    const amount = sign * BigInt(uiTokenAmount.amount);
+    const known = tokens.get(key);
+    if (known) known.change += amount;
+    else tokens.set(key, { owner, mint, change: amount });
   };
   for (const balance of preTokenBalances) add(balance, -1n);
   for (const balance of postTokenBalances) add(balance, 1n);

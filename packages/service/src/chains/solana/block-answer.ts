@@ -43,7 +43,8 @@ const Block = Type.Object({
     }),
   ),
 });
-type BlockEntry = Static<typeof Block>["transactions"][number];
+/** A transaction of a block, in the form of `getBlock`. */
+export type BlockEntry = Static<typeof Block>["transactions"][number];
 
 const BLOCK = Compile(Block);
 
@@ -69,11 +70,23 @@ export interface BlockAnswer extends BlockHeadAnswer {
 export function parseBlock(slot: bigint, value: unknown): BlockAnswer {
   const block = expectForm(BLOCK, "a block", value);
   const transactions = block.transactions.flatMap((entry, index) => readEntry(entry, index) ?? []);
-  return { ...readHead(slot, block), count: block.transactions.length, transactions };
+  return composeBlock(readHead(slot, block), block.transactions.length, transactions);
+}
+
+/** Composes a block of its place, the number of all transactions, and those that can matter. */
+export function composeBlock(
+  head: BlockHeadAnswer,
+  count: number,
+  transactions: readonly BlockTransaction[],
+): BlockAnswer {
+  return { ...head, count, transactions };
 }
 
 /** Reads a transaction of a block; null if it failed, or neither pays an account nor has a memo. */
-function readEntry({ transaction, meta }: BlockEntry, index: number): BlockTransaction | null {
+export function readEntry(
+  { transaction, meta }: BlockEntry,
+  index: number,
+): BlockTransaction | null {
   if (meta.err !== null) return null;
   const hasMemo = transaction.accountKeys.some(({ pubkey }) => pubkey === MEMO_PROGRAM);
   // Most transactions are votes: this is decided without a copy of their accounts.
@@ -106,7 +119,11 @@ function readEntry({ transaction, meta }: BlockEntry, index: number): BlockTrans
 }
 
 /** Reports whether an account may have more than before. */
-function mayPay({ preBalances, postBalances, postTokenBalances }: BlockEntry["meta"]): boolean {
+export function mayPay({
+  preBalances,
+  postBalances,
+  postTokenBalances,
+}: BlockEntry["meta"]): boolean {
   if (postTokenBalances.length > 0 || preBalances.length !== postBalances.length) return true;
   return postBalances.some((after, index) => {
     const before = preBalances[index] ?? 0;

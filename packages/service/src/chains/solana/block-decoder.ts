@@ -3,6 +3,7 @@
  * decode it and pass it on.
  */
 import { createHash } from "node:crypto";
+import { type Packed, unpackNow } from "../rpc/packed.ts";
 import { type BlockAnswer, parseBlock } from "./block-answer.ts";
 
 /** A block and its digest, by which the answers of nodes are compared. */
@@ -13,9 +14,9 @@ export interface ReadBlock {
 
 /**
  * Decodes the body of an answer to `getBlock`: the answer as `JSON.parse` gives it, with the block's text replaced. Throws
- * if the body is not JSON.
+ * `UnusableBody`, or another error if the body is not JSON.
  */
-export type DecodeBlock = (slot: bigint, body: Buffer) => unknown;
+export type DecodeBlock = (slot: bigint, body: Packed) => unknown;
 
 /** The result of a decoded answer: the block, or the reason why it is none. */
 type Decoded =
@@ -24,7 +25,7 @@ type Decoded =
 
 /** Decodes in this thread. */
 export const decodeBlock: DecodeBlock = (slot, body) => {
-  const answer: unknown = JSON.parse(body.toString("utf8"));
+  const answer: unknown = JSON.parse(unpackNow(body).toString("utf8"));
   if (typeof answer !== "object" || answer === null) return answer;
   if (!("result" in answer) || answer.result === null) return answer;
   return { ...answer, result: readResult(slot, answer.result) };
@@ -48,7 +49,8 @@ function readResult(slot: bigint, result: unknown): Decoded {
   }
 }
 
-function digestOf({ transactions, ...head }: BlockAnswer): string {
+/** Returns the digest of a block. Equal digests are equal blocks, wherever they were read. */
+export function digestOf({ transactions, ...head }: BlockAnswer): string {
   const place = Object.entries(head).map(([name, value]) => `${name}=${value}`);
   const lines = transactions.map(({ index, signature, feePayer, signers, hasMemo, sol, tokens }) =>
     [

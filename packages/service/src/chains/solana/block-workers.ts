@@ -1,9 +1,10 @@
 /**
- * Decodes large blocks in threads. In the main thread, a block would delay everything else of the process for some twenty
+ * Decompresses and decodes large blocks in threads. In the main thread, a block would delay everything else of the process for some twenty
  * milliseconds, and at most one processor would read blocks.
  */
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
+import { sizeOf, UnusableBody } from "../rpc/packed.ts";
 import { type DecodeBlock, decodeBlock } from "./block-decoder.ts";
 
 /** A smaller body is decoded at once: a message to a worker takes longer. */
@@ -17,11 +18,17 @@ export interface Job {
   readonly id: number;
   readonly slot: bigint;
   readonly body: Uint8Array;
+  readonly encoding: string;
 }
 
 export type JobResult =
   | { readonly id: number; readonly isDecoded: true; readonly answer: unknown }
-  | { readonly id: number; readonly isDecoded: false; readonly reason: string };
+  | {
+      readonly id: number;
+      readonly isDecoded: false;
+      readonly reason: string;
+      readonly unusable: UnusableBody["reason"] | undefined;
+    };
 
 interface Thread {
   readonly worker: Worker;
@@ -50,7 +57,7 @@ export function createBlockDecoder(
       thread.open.delete(result.id);
       if (thread.open.size === 0) worker.unref();
       if (result.isDecoded) job?.resolve(result.answer);
-      else job?.reject(new TypeError(result.reason));
+      else job?.reject(errorOf(result));
     });
     worker.on("error", (error) => end(error instanceof Error ? error : new Error(String(error))));
     worker.on("exit", () => end(new Error("the thread ended")));
@@ -65,15 +72,23 @@ export function createBlockDecoder(
     return first && (first.open.size === 0 || threads.size >= threadsMax) ? first : start();
   }
 
-  return (slot, body) => {
-    if (body.length <= SMALL_BYTES) return decodeBlock(slot, body);
+  return (slot, packed) => {
+    if (sizeOf(packed) <= SMALL_BYTES) return decodeBlock(slot, packed);
+    const { bytes: body, encoding } = packed;
     const thread = choose();
     const id = (lastId += 1);
     const job = Promise.withResolvers<unknown>();
     thread.open.set(id, job);
     thread.worker.ref();
     const isWhole = body.buffer instanceof ArrayBuffer && body.length === body.buffer.byteLength;
-    thread.worker.postMessage({ id, slot, body } satisfies Job, isWhole ? [body.buffer] : []);
+    thread.worker.postMessage(
+      { id, slot, body, encoding } satisfies Job,
+      isWhole ? [body.buffer] : [],
+    );
     return job.promise;
   };
+}
+
+function errorOf({ unusable, reason }: JobResult & { readonly isDecoded: false }): Error {
+  return unusable === undefined ? new TypeError(reason) : new UnusableBody(unusable);
 }

@@ -102,7 +102,8 @@ export function createBlocks(
     const known = kept.get(slot);
     if (known && (isFinal || (await isThere(known)))) return known;
     const read: Read<ReadBlock, SolanaNode> = (node) => node.readBlock(slot, commitment);
-    return keep(await nodes.agree(read, SAME_BLOCK));
+    // Final blocks are at all honest nodes. They are large, so that only as many nodes as must agree are asked at first.
+    return keep(await (isFinal ? nodes.sparing : nodes).agree(read, SAME_BLOCK));
   }
 
   /** Reads the block of a slot that may not have one yet; null if enough nodes say that they have none. */

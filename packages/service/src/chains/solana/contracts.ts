@@ -14,8 +14,8 @@ import type {
   Call,
   ChainCodec,
   ContractReader,
-  Payout,
   Effect,
+  LockFacts,
   OpenLock,
   OwnAccounts,
   Receipt,
@@ -28,6 +28,7 @@ import { type Actors } from "./effects.ts";
 import { createHistorySearch } from "./history.ts";
 import { isMarked, type LockReadDeps, readDelivery, readLock, readRefund } from "./locks.ts";
 import { encodeOrders, parseOrders } from "./order-codec.ts";
+import type { OrderFacts } from "./order-facts.ts";
 import type { Order } from "./orders.ts";
 import type { Quorum } from "./quorum.ts";
 import { costOfStep, costOfUnits } from "./costs.ts";
@@ -38,13 +39,9 @@ export interface Commitments {
   readonly hash: (commitment: Commitment) => Hex32;
   /** Returns the commitment's address on EVM chains. */
   readonly walletOf: (commitment: Commitment) => Address;
-  readonly deliveryIdOf: (lock: {
-    readonly srcChain: number;
-    readonly escrow: Hex32;
-    readonly wallet: Hex32;
-    readonly token: Hex32;
-    readonly seq: bigint;
-  }) => Hex32;
+  readonly deliveryIdOf: (
+    lock: LockFacts & { readonly srcChain: number; readonly escrow: Address },
+  ) => Hex32;
 }
 
 /** The accounts of a deployment. */
@@ -84,21 +81,18 @@ export function createContracts(
     readonly chainId: number;
     readonly accounts: Accounts;
     readonly commitments: Commitments;
-    readonly ids: {
-      readonly ofLock: (lock: {
-        readonly wallet: Address;
-        readonly token: Address;
-        readonly seq: bigint;
-      }) => Hex32;
-      readonly ofPayout: (payout: Payout) => Hex32;
-    };
+    readonly ids: Pick<OrderFacts, "deliveryIdOfPayout">;
+    /** Seconds after its lock in which the signer pays a delivery. */
+    readonly payoutWindowS: bigint;
     /** Asks the signer, which keeps the daily cap, what may still be delivered of a token. Base units. */
     readonly capLeftOf: (token: Address) => Promise<bigint>;
   },
 ): ChainCodec & ContractReader {
-  const { accounts, commitments, ids, capLeftOf } = options;
-  const { binding, delivery } = accounts;
+  const { chainId, accounts, commitments, ids, capLeftOf, payoutWindowS } = options;
+  const { binding, escrow, delivery } = accounts;
   const addresses = addressesOf(accounts);
+  const deliveryIdOf = (lock: LockFacts) =>
+    commitments.deliveryIdOf({ ...lock, srcChain: chainId, escrow });
   const { agreeFinal } = quorum;
   const readDeps: LockReadDeps = { actors: accounts, searchHistory: createHistorySearch() };
 
@@ -119,31 +113,28 @@ export function createContracts(
     isWalletOf: ({ commitment, wallet, proof }) =>
       proof !== null &&
       isBound({ binding, commitment: commitments.hash(commitment), wallet, proof }),
-    isLockOf: (lock, commitment) => lock.commitment === commitments.hash(commitment),
 
     buildSettle: (call) => callOf(addresses, settleOrderOf(call, accounts)),
     buildDeliver: (order, signature) => callOf(addresses, { kind: "deliver", order, signature }),
-    buildClaim: ({ deliveryId, paidAmount, deadline }, signature, { token, amount, ...open }) =>
+    buildClaim: ({ deliveryId, paidAmount, deadline }, signature, { facts, ...open }) =>
       callOf(addresses, {
         kind: "claim",
         deliveryId,
-        token,
-        amount,
+        token: facts.token,
+        amount: facts.amount,
         paidAmount,
         deadline,
         signature,
-        ...howEnded(open, { token, amount }),
+        ...howEnded(open, facts),
       }),
-    buildReturn: ({ deadline }, signature, { commitment, token, seq, amount, ...open }) =>
+    buildReturn: ({ deadline }, signature, { commitment, facts, ...open }) =>
       callOf(addresses, {
+        ...facts,
         kind: "return",
         commitment,
-        token,
-        seq,
-        amount,
         deadline,
         signature,
-        ...howEnded(open, { token, amount }),
+        ...howEnded(open, facts),
       }),
     // A transaction is atomic: one failing order would fail the others of a batch.
     combine: () => null,
@@ -153,22 +144,29 @@ export function createContracts(
     encodeLockData: encodeLockTerms,
     encodeTransferData: encodeFee,
 
-    deliveryIdOf: ids.ofLock,
-    deliveryIdOfPayout: ids.ofPayout,
+    deliveryIdOf,
+    deliveryIdOfPayout: ids.deliveryIdOfPayout,
     findRefund: ({ wallet, token, fromBlock: fromSlot }) =>
       agreeFinal((node, minSlot) =>
         readRefund(node, minSlot, { wallet, token, fromSlot, ...readDeps }),
       ),
-    getLock: (deliveryId, _at, hints = []) =>
-      agreeFinal((node, minSlot) => readLock(node, minSlot, { deliveryId, hints, ...readDeps })),
-    findDelivery: (deliveryId, _at, hints = []) =>
+    getLock: (lock, _at, hints = []) => {
+      const deliveryId = deliveryIdOf(lock);
+      return agreeFinal((node, minSlot) =>
+        readLock(node, minSlot, { deliveryId, hints, ...readDeps }),
+      );
+    },
+    findDelivery: ({ deliveryId }, _at, hints = []) =>
       agreeFinal((node, minSlot) =>
         readDelivery(node, minSlot, { deliveryId, hints, ...readDeps }),
       ),
-    isDelivered: (deliveryId) =>
+    getPayoutWindow: async () => payoutWindowS,
+    isDelivered: ({ deliveryId }) =>
       agreeFinal((node, minSlot) => isMarked(node, minSlot, markerAddressOf(delivery, deliveryId))),
     // Nobody is listed on the chain: the signer takes claims of its own lanes, with its attestor's signature.
     wasListed: async () => true,
+    // It counts them by its own setting, for locks of any time.
+    getThresholdAt: async () => 1,
     getDailyCapLeft: capLeftOf,
   };
 }
@@ -207,7 +205,7 @@ function settleOrderOf(call: SettleCall, { escrow, binding }: Accounts): Order {
 /** Returns how an order ends a lock. Native coin leaves by closing the account; `held` is set only if above the amount. */
 function howEnded(
   { held, whole = false }: Pick<OpenLock, "held" | "whole">,
-  { token, amount }: Pick<OpenLock, "token" | "amount">,
+  { token, amount }: Pick<LockFacts, "token" | "amount">,
 ): { readonly whole?: true; readonly held?: bigint } {
   if (whole && token !== NATIVE_SOL) return { whole };
   return held !== undefined && held > amount ? { held } : {};
@@ -234,7 +232,7 @@ function tookEffect(
     ids,
   }: {
     readonly commitments: Commitments;
-    readonly ids: { readonly ofPayout: (payout: Payout) => Hex32 };
+    readonly ids: Pick<OrderFacts, "deliveryIdOfPayout">;
   },
 ): boolean {
   if (!succeeded) return false;
@@ -256,7 +254,7 @@ function tookEffect(
       // The port has no effect for it, and the transaction could not have succeeded without.
       return true;
     case "deliver": {
-      const deliveryId = ids.ofPayout(order.order);
+      const deliveryId = ids.deliveryIdOfPayout(order.order);
       return has((effect) => effect.kind === "delivered" && effect.deliveryId === deliveryId);
     }
     case "transfer":

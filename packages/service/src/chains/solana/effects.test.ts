@@ -26,7 +26,7 @@ const LOCK: Memo = {
   amount: 10n,
   minOut: 9n,
   seq: 1n,
-  destChain: 30,
+  lockedAt: 1_750_000_000n,
   delivery: word("dd"),
   asOf: 400n,
 };

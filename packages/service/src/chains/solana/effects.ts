@@ -45,7 +45,7 @@ function toEffects(
   switch (memo.kind) {
     case "lock": {
       const { vault: wallet, token, amount, asOf: upTo } = memo;
-      const { deliveryId, commitment, minOut, seq, destChain, delivery } = memo;
+      const { deliveryId, commitment, minOut, seq, lockedAt, delivery } = memo;
       return [
         { kind: "settled", wallet, token, route: escrow, amount, logIndex, upTo },
         {
@@ -58,7 +58,7 @@ function toEffects(
           amount: lockedBy(memo, done, escrow),
           minOut,
           seq,
-          destChain,
+          lockedAt,
           delivery,
         },
       ];
@@ -82,7 +82,7 @@ function toEffects(
     }
     case "refund": {
       const { vault: wallet, to, token, amount } = memo;
-      return [{ kind: "refunded", wallet, token, to, amount }];
+      return [{ kind: "refunded", wallet, token, to, amount, reason: null }];
     }
   }
 }

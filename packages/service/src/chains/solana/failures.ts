@@ -25,6 +25,13 @@ const SYSTEM_ERRORS: Readonly<Record<number, string>> = {
   1: "InsufficientFunds",
 };
 
+/** Names of the failures that orders can cause. */
+export const FAILURE_NAMES: readonly string[] = [
+  ...Object.values(TOKEN_ERRORS),
+  ...Object.values(SYSTEM_ERRORS),
+  "InsufficientFundsForRent",
+];
+
 /**
  * Returns whether the transaction would leave a signing account other than the payer below its minimum balance. Vaults
  * are emptied, so a small amount arrived after the order was built (dust).

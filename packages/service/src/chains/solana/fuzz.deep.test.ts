@@ -10,6 +10,8 @@ testSolanaFuzz([
   [3, "alone", "finalized"],
   [5, "persistent", "confirmed"],
   [12, "alone", "confirmed"],
+  [6, "streamed", "finalized"],
+  [7, "streamed", "confirmed"],
 ]);
 
 test.each([
@@ -19,6 +21,8 @@ test.each([
   ["mixed", "confirmed"],
   ["persistent", "confirmed"],
   ["alone", "confirmed"],
+  ["streamed", "finalized"],
+  ["streamed", "confirmed"],
 ] as const)(
   "every unit is credited once with a fresh simulation seed, nodes %s, commitment level %s",
   { timeout: 600_000 },

@@ -126,7 +126,7 @@ async function buildLock(order: LockOrder, facts: OrderFacts): Promise<BuiltOrde
           amount,
           minOut: order.minOut,
           seq: order.seq,
-          destChain: commitment.destChain,
+          lockedAt: order.lockedAt,
           delivery: order.delivery,
           asOf: order.asOf,
         },

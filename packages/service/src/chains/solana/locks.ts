@@ -2,7 +2,7 @@
 import type { Address, Hex32, TxHash } from "../../core/hex.ts";
 import { OperatingError } from "../../core/errors.ts";
 import { getTokenDecoder } from "@solana-program/token";
-import type { FoundDelivery, FoundRefund, Lock } from "../port/index.ts";
+import type { FoundDelivery, FoundRefund, Lock, LockFacts } from "../port/index.ts";
 import type { AccountAnswer } from "./account-answers.ts";
 import type { TransactionAnswer } from "./answers.ts";
 import { fromSignature, isSignature, toBase58, toSignature } from "./base58.ts";
@@ -48,7 +48,7 @@ export async function readLock(
   );
   const isHit = (transaction: TransactionAnswer) => findMemo(transaction, asked) !== null;
 
-  const hinted = readLife((await readHinted(node, asked)).filter(isHit), { node, asked });
+  const hinted = readLife((await readHinted(node, asked)).filter(isHit), asked);
   const open = amounts.find((amount) => amount !== null) ?? null;
   if (hinted.lock && isLife(hinted, open)) return toLock(hinted.lock, hinted.end, open);
 
@@ -57,7 +57,7 @@ export async function readLock(
     const isEnough = (hits: readonly TransactionAnswer[]) =>
       hits.some((hit) => findMemo(hit, asked)?.kind === "lock");
     const search = { name: `lock ${account}`, account, minSlot, text, isHit, isEnough };
-    const life = readLife(await searchHistory(node, search), { node, asked });
+    const life = readLife(await searchHistory(node, search), asked);
     const held = amounts[index] ?? null;
     if (life.lock === null) {
       if (held === null) continue;
@@ -98,19 +98,16 @@ function findMemo(
 }
 
 interface Life {
-  readonly lock: Omit<Lock, "state"> | null;
+  readonly lock: LockFacts | null;
   readonly end: "claim" | "return" | null;
 }
 
 /** Returns the newest lock of an id and its ending, from transactions ordered newest first. */
-function readLife(
-  transactions: readonly TransactionAnswer[],
-  { node, asked }: { readonly node: SolanaNode; readonly asked: ById },
-): Life {
+function readLife(transactions: readonly TransactionAnswer[], asked: ById): Life {
   let end: Life["end"] = null;
   for (const transaction of transactions) {
     const memo = findMemo(transaction, asked);
-    if (memo?.kind === "lock") return { lock: readFacts(memo, transaction, { node, asked }), end };
+    if (memo?.kind === "lock") return { lock: readFacts(memo, transaction, asked), end };
     end ??= memo?.kind ?? null;
   }
   return { lock: null, end };
@@ -121,7 +118,7 @@ function isLife({ end }: Life, held: bigint | null): boolean {
   return (held === null) === (end !== null);
 }
 
-function toLock(lock: Omit<Lock, "state">, end: Life["end"], held: bigint | null): Lock {
+function toLock(lock: LockFacts, end: Life["end"], held: bigint | null): Lock {
   const state = end === "claim" ? "claimed" : end === "return" ? "returned" : "locked";
   return { ...lock, state, ...(held === null ? {} : { held }) };
 }
@@ -129,13 +126,11 @@ function toLock(lock: Omit<Lock, "state">, end: Life["end"], held: bigint | null
 function readFacts(
   memo: LockMemo,
   transaction: TransactionAnswer,
-  { node, asked }: { readonly node: SolanaNode; readonly asked: ById },
-): Omit<Lock, "state"> {
-  const { time: lockedAt } = transaction;
-  if (lockedAt === null) throw unusable(node, "a lock has no block time");
-  const { vault: wallet, commitment, token, minOut, seq, destChain, delivery } = memo;
-  const amount = lockedBy(memo, transaction, asked.actors.escrow);
-  return { wallet, commitment, token, amount, minOut, seq, destChain, delivery, lockedAt };
+  { actors }: Pick<ById, "actors">,
+): LockFacts {
+  const { commitment, token, minOut, seq, lockedAt, delivery } = memo;
+  const amount = lockedBy(memo, transaction, actors.escrow);
+  return { commitment, token, amount, minOut, seq, lockedAt, delivery };
 }
 
 /** Returns the balance of a lock's account; null when it is closed or has another owner. */

@@ -24,7 +24,7 @@ export interface LockMemo {
   readonly amount: bigint;
   readonly minOut: bigint;
   readonly seq: bigint;
-  readonly destChain: number;
+  readonly lockedAt: bigint;
   readonly delivery: Hex32;
   readonly asOf: bigint;
 }
@@ -84,7 +84,6 @@ export type Memo = LockMemo | ClaimMemo | ReturnMemo | DeliverMemo | TransferMem
 const exact = { additionalProperties: false } as const;
 const Quantity = Type.String({ pattern: "^(0|[1-9][0-9]{0,77})$" });
 const Word = Type.String({ pattern: "^[1-9A-HJ-NP-Za-km-z]{32,44}$" });
-const ChainId = Type.Integer({ minimum: 1, maximum: 65_535 });
 
 /** The JSON form of each kind of memo. */
 const WireMemo = Type.Union([
@@ -97,7 +96,7 @@ const WireMemo = Type.Union([
       amount: Quantity,
       minOut: Quantity,
       seq: Quantity,
-      chain: ChainId,
+      at: Quantity,
       delivery: Word,
       asOf: Quantity,
     },
@@ -172,7 +171,7 @@ function writeMemo(memo: Memo): WireMemo {
         amount: memo.amount.toString(),
         minOut: memo.minOut.toString(),
         seq: memo.seq.toString(),
-        chain: memo.destChain,
+        at: memo.lockedAt.toString(),
         delivery: toBase58(memo.delivery),
         asOf: memo.asOf.toString(),
       };
@@ -237,7 +236,7 @@ function readMemo(wire: WireMemo, [first, second]: readonly Address[]): Memo | n
         amount,
         minOut: BigInt(wire.minOut),
         seq: BigInt(wire.seq),
-        destChain: wire.chain,
+        lockedAt: BigInt(wire.at),
         delivery: readWord(wire.delivery),
         asOf: BigInt(wire.asOf),
       };

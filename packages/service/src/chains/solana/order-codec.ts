@@ -5,7 +5,7 @@
 import { type Static, Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { type Hex, toAddress, toHex, toHex32 } from "../../core/hex.ts";
-import type { Commitment } from "../../core/commitment.ts";
+import { type Commitment, UNATTENDED } from "../../core/commitment.ts";
 import type { AttestedPrice, Payout, TokenSource } from "../port/index.ts";
 import type { Order } from "./orders.ts";
 
@@ -17,6 +17,7 @@ const Word = Type.String({ pattern: "^0x[0-9a-f]{64}$" });
 const Account = Type.String({ pattern: "^0x([0-9a-f]{40}|[0-9a-f]{64})$" });
 const Bytes = Type.String({ pattern: "^0x([0-9a-f]{2})*$" });
 const ChainId = Type.Integer({ minimum: 1, maximum: 65_535 });
+const Flags = Type.Integer({ minimum: 0, maximum: UNATTENDED });
 const Bps = Type.Integer({ minimum: 0, maximum: 10_000 });
 
 const WireCommitment = Type.Object(
@@ -29,6 +30,8 @@ const WireCommitment = Type.Object(
     refundAuthority: Word,
     maxFeeBps: Bps,
     maxSlippageBps: Bps,
+    routes: Word,
+    flags: Flags,
   },
   exact,
 );
@@ -53,6 +56,7 @@ const WireOrder = Type.Union([
       minOut: Quantity,
       price: Type.Union([WirePrice, Type.Null()]),
       seq: Quantity,
+      lockedAt: Quantity,
       delivery: Word,
       asOf: Quantity,
       sources: Type.Optional(WireSources),
@@ -78,8 +82,11 @@ const WireOrder = Type.Union([
       kind: Type.Literal("return"),
       commitment: WireCommitment,
       token: Word,
-      seq: Quantity,
       amount: Quantity,
+      minOut: Quantity,
+      seq: Quantity,
+      lockedAt: Quantity,
+      delivery: Word,
       deadline: Quantity,
       signature: Bytes,
       held: Type.Optional(Quantity),
@@ -96,9 +103,11 @@ const WireOrder = Type.Union([
           srcChain: ChainId,
           escrow: Account,
           srcToken: Account,
+          lockedAmount: Quantity,
+          minOut: Quantity,
           seq: Quantity,
+          lockedAt: Quantity,
           amount: Quantity,
-          deadline: Quantity,
         },
         exact,
       ),
@@ -168,6 +177,7 @@ function writeOrder(order: Order): WireOrder {
         minOut: order.minOut.toString(),
         price: order.price && writePrice(order.price),
         seq: order.seq.toString(),
+        lockedAt: order.lockedAt.toString(),
         delivery: order.delivery,
         asOf: order.asOf.toString(),
         ...writeSources(order.sources),
@@ -189,8 +199,11 @@ function writeOrder(order: Order): WireOrder {
         kind: "return",
         commitment: writeCommitment(order.commitment),
         token: order.token,
-        seq: order.seq.toString(),
         amount: order.amount.toString(),
+        minOut: order.minOut.toString(),
+        seq: order.seq.toString(),
+        lockedAt: order.lockedAt.toString(),
+        delivery: order.delivery,
         deadline: order.deadline.toString(),
         signature: order.signature,
         ...(order.held !== undefined && { held: order.held.toString() }),
@@ -204,9 +217,11 @@ function writeOrder(order: Order): WireOrder {
           srcChain: order.order.srcChain,
           escrow: order.order.escrow,
           srcToken: order.order.srcToken,
+          lockedAmount: order.order.lockedAmount.toString(),
+          minOut: order.order.minOut.toString(),
           seq: order.order.seq.toString(),
+          lockedAt: order.order.lockedAt.toString(),
           amount: order.order.amount.toString(),
-          deadline: order.order.deadline.toString(),
         },
         signature: order.signature,
       };
@@ -242,6 +257,7 @@ function readOrder(wire: WireOrder): Order {
         minOut: BigInt(wire.minOut),
         price: wire.price && readPrice(wire.price),
         seq: BigInt(wire.seq),
+        lockedAt: BigInt(wire.lockedAt),
         delivery: toHex32(wire.delivery),
         asOf: BigInt(wire.asOf),
         ...readSources(wire.sources),
@@ -263,8 +279,11 @@ function readOrder(wire: WireOrder): Order {
         kind: "return",
         commitment: readCommitment(wire.commitment),
         token: toAddress(wire.token),
-        seq: BigInt(wire.seq),
         amount: BigInt(wire.amount),
+        minOut: BigInt(wire.minOut),
+        seq: BigInt(wire.seq),
+        lockedAt: BigInt(wire.lockedAt),
+        delivery: toHex32(wire.delivery),
         deadline: BigInt(wire.deadline),
         signature: toHex(wire.signature),
         ...(wire.held !== undefined && { held: BigInt(wire.held) }),
@@ -299,7 +318,7 @@ function readOrder(wire: WireOrder): Order {
 
 function writeCommitment(commitment: Commitment): Static<typeof WireCommitment> {
   const { integrator, userId, destChain, destWallet, destToken, refundAuthority } = commitment;
-  const { maxFeeBps, maxSlippageBps } = commitment;
+  const { maxFeeBps, maxSlippageBps, routes, flags } = commitment;
   return {
     integrator,
     userId,
@@ -309,6 +328,8 @@ function writeCommitment(commitment: Commitment): Static<typeof WireCommitment> 
     refundAuthority,
     maxFeeBps,
     maxSlippageBps,
+    routes,
+    flags,
   };
 }
 
@@ -320,6 +341,7 @@ function readCommitment(wire: Static<typeof WireCommitment>): Commitment {
     destWallet: toHex32(wire.destWallet),
     destToken: toHex32(wire.destToken),
     refundAuthority: toHex32(wire.refundAuthority),
+    routes: toHex32(wire.routes),
   };
 }
 
@@ -329,9 +351,11 @@ function readDelivery(wire: (WireOrder & { kind: "deliver" })["order"]): Payout 
     srcChain: wire.srcChain,
     escrow: toAddress(wire.escrow),
     srcToken: toAddress(wire.srcToken),
+    lockedAmount: BigInt(wire.lockedAmount),
+    minOut: BigInt(wire.minOut),
     seq: BigInt(wire.seq),
+    lockedAt: BigInt(wire.lockedAt),
     amount: BigInt(wire.amount),
-    deadline: BigInt(wire.deadline),
   };
 }
 

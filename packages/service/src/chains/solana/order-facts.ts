@@ -1,7 +1,7 @@
 /** Facts of a deployment and of its mints, from which orders are built. */
 import type { Commitment } from "../../core/commitment.ts";
-import { type Address, type Hex32, NATIVE_SOL } from "../../core/hex.ts";
-import type { Payout } from "../port/index.ts";
+import { type Address, type Hex32, NATIVE_SOL, padAddress } from "../../core/hex.ts";
+import type { LockFacts, Payout } from "../port/index.ts";
 import { mintOf, type TokenProgram } from "./derived-accounts.ts";
 
 /** Facts of a mint. */
@@ -19,6 +19,40 @@ export const WRAPPED_SOL_FACTS: MintFacts = {
   hasTransferFee: false,
 };
 
+/** A lock of this chain's escrow as orders name it. */
+export type OrderedLock = Omit<LockFacts, "commitment"> & { readonly commitment: Commitment };
+
+/** Returns the ids of the locks of this chain's escrow, and of the payouts by this chain. */
+export function createLockIds(
+  {
+    chainId,
+    escrow,
+    delivery,
+  }: { readonly chainId: number; readonly escrow: Address; readonly delivery: Address },
+  {
+    hash,
+    deliveryIdOf,
+  }: {
+    readonly hash: (commitment: Commitment) => Hex32;
+    readonly deliveryIdOf: (
+      lock: LockFacts & { readonly srcChain: number; readonly escrow: Address },
+    ) => Hex32;
+  },
+): Pick<OrderFacts, "deliveryIdOfLock" | "deliveryIdOfPayout"> {
+  return {
+    deliveryIdOfLock: ({ commitment, ...lock }) =>
+      deliveryIdOf({ ...lock, srcChain: chainId, escrow, commitment: hash(commitment) }),
+    deliveryIdOfPayout: ({ commitment, srcToken: token, lockedAmount: amount, ...order }) =>
+      deliveryIdOf({
+        ...order,
+        token,
+        amount,
+        delivery: padAddress(delivery),
+        commitment: hash(commitment),
+      }),
+  };
+}
+
 /** Facts from which orders are built. */
 export interface OrderFacts {
   /** Pays fees and rent, and receives rent back. */
@@ -30,11 +64,7 @@ export interface OrderFacts {
   readonly vaultOf: (commitment: Commitment) => Address | Promise<Address>;
   readonly hashCommitment: (commitment: Commitment) => Hex32;
   /** The id of the lock of this chain's escrow. */
-  readonly deliveryIdOfLock: (lock: {
-    readonly commitment: Commitment;
-    readonly token: Address;
-    readonly seq: bigint;
-  }) => Hex32;
+  readonly deliveryIdOfLock: (lock: OrderedLock) => Hex32;
   readonly deliveryIdOfPayout: (payout: Payout) => Hex32;
   /** Throws for an unknown mint. Not called for wrapped SOL. */
   readonly mintFactsOf: (mint: Address) => MintFacts;

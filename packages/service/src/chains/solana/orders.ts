@@ -34,6 +34,8 @@ export interface LockOrder extends FromVault {
   readonly price: AttestedPrice | null;
   /** Unique per vault and token. */
   readonly seq: bigint;
+  /** Unix seconds from which the payout window counts; not ahead of the signer's clock. */
+  readonly lockedAt: bigint;
   /** The `Delivery` contract of the destination, as 32 bytes. */
   readonly delivery: Hex32;
   /** The amount counts arrivals up to this slot. */
@@ -60,9 +62,13 @@ export interface ReturnOrder extends OfLock {
   readonly kind: "return";
   readonly commitment: Commitment;
   readonly token: Address;
-  readonly seq: bigint;
   /** Base units of the lock. */
   readonly amount: bigint;
+  /** The other facts of the lock, which its id is computed from. */
+  readonly minOut: bigint;
+  readonly seq: bigint;
+  readonly lockedAt: bigint;
+  readonly delivery: Hex32;
   /** Unix seconds after which the signer refuses. */
   readonly deadline: bigint;
   /** The attestor's. */

@@ -5,7 +5,7 @@
 import { Bug } from "../../core/assert.ts";
 import { type Address, NATIVE_SOL } from "../../core/hex.ts";
 import type { BlockRef, ChainReader, Held, ReadPoint, TokenSource } from "../port/index.ts";
-import type { TokenAccountAnswer } from "./account-answers.ts";
+import { canReceive, type TokenAccountAnswer } from "./account-answers.ts";
 import type { BlockAnswer } from "./block-answer.ts";
 import { associatedAccountOf, type TokenProgram } from "./derived-accounts.ts";
 import { SOURCES_MAX } from "./orders.ts";
@@ -133,6 +133,15 @@ export function createReader(
       token === NATIVE_SOL || findMintFacts(token)
         ? readBalance(token, owner, levels.detectAt)
         : null,
+    async simulatePayment({ token, to }) {
+      const program = token !== NATIVE_SOL && findMintFacts(token)?.program;
+      if (!program) return "accepted";
+      const associated = await associatedAccountOf(to, token, program);
+      return agreeAt("finalized", async (node, minSlot) => {
+        const { accounts } = await node.readAccounts([associated], minSlot, "finalized");
+        return canReceive(accounts[0] ?? null, to) ? "accepted" : "refused";
+      });
+    },
     async getLeastPayment(token, to) {
       if (token !== NATIVE_SOL) return 1n;
       const [{ amount }, least] = await Promise.all([readLamports(to, "finalized"), readLeast()]);

@@ -23,6 +23,7 @@ const WireLockTerms = Compile(
       ]),
       minOut: Quantity,
       seq: Quantity,
+      lockedAt: Quantity,
       delivery: Type.String({ pattern: "^0x[0-9a-f]{64}$" }),
     },
     exact,
@@ -36,9 +37,10 @@ const WireFee = Compile(
 export type LockOrderTerms = Omit<LockTerms, "price"> & { readonly price: AttestedPrice | null };
 
 /** Encodes the terms of a lock. The order states its minimum, so that it needs no bounds of the rate. */
-export function encodeLockTerms({ price: attested, minOut, seq, delivery }: LockTerms): Hex {
+export function encodeLockTerms({ price: attested, ...terms }: LockTerms): Hex {
+  const { minOut, seq, lockedAt, delivery } = terms;
   const price = attested && { price: attested.price, signature: attested.signature };
-  return encode({ price, minOut, seq, delivery });
+  return encode({ price, minOut, seq, lockedAt, delivery });
 }
 
 /** Encodes a route fee. */
@@ -61,6 +63,7 @@ export function parseLockTerms(data: Hex): LockOrderTerms {
     },
     minOut: BigInt(wire.minOut),
     seq: BigInt(wire.seq),
+    lockedAt: BigInt(wire.lockedAt),
     delivery: toHex32(wire.delivery),
   };
 }

@@ -1,14 +1,7 @@
 /** Reads sections of blocks for the scanner, at the configured commitment level. */
 import type { OperatingError } from "../../core/errors.ts";
 import { type Address, isNative, NATIVE_SOL } from "../../core/hex.ts";
-import type {
-  ChainReader,
-  Outflow,
-  ScannedBlock,
-  Section,
-  SectionRequest,
-  Transfer,
-} from "../port/index.ts";
+import type { ChainReader, Outflow, ScannedBlock, Section, Transfer } from "../port/index.ts";
 import type { TransactionAnswer } from "./answers.ts";
 import type { BlockAnswer, BlockTransaction } from "./block-answer.ts";
 import { fromBase58, fromSignature, toBase58 } from "./base58.ts";
@@ -51,10 +44,9 @@ export function createSectionReader(
 
   async function readFindings(
     block: BlockAnswer,
-    tokens: SectionRequest["tokens"],
+    { wanted, hasCoin }: { readonly wanted: Wanted; readonly hasCoin: boolean },
   ): Promise<Findings> {
-    const payments = tokens.some(isNative) ? listSolGains(block) : [];
-    const gains = [...listTokenGains(block, tokens), ...payments];
+    const gains = [...listTokenGains(block, wanted), ...(hasCoin ? listSolGains(block) : [])];
     return { block, gains, outflows: await listOutflows(block) };
   }
 
@@ -76,7 +68,11 @@ export function createSectionReader(
     const blocks = await walked.readBlocksAfter(after, Math.min(max, BLOCKS_MAX));
     const [first] = blocks;
     if (!first) return null;
-    const found = await Promise.all(blocks.map((block) => readFindings(block, tokens)));
+    const wanted = new Map(tokens.map((token) => [String(toBase58(token)), token]));
+    const hasCoin = tokens.some(isNative);
+    const found = await Promise.all(
+      blocks.map((block) => readFindings(block, { wanted, hasCoin })),
+    );
     const named = new Set(found.flatMap(accountsOf));
     const chosen = named.size === 0 ? named : await choose([...named]);
     return {
@@ -125,8 +121,10 @@ interface Gain {
   readonly ordinal: number;
 }
 
-function listTokenGains(block: BlockAnswer, tokens: readonly Address[]): Gain[] {
-  const wanted = new Map(tokens.map((token) => [String(toBase58(token)), token]));
+/** Listed tokens by their base58, in which blocks name them. */
+type Wanted = ReadonlyMap<string, Address>;
+
+function listTokenGains(block: BlockAnswer, wanted: Wanted): Gain[] {
   return block.transactions.flatMap((transaction) => {
     const seen = new Map<string, number>();
     return transaction.tokens.flatMap(({ owner, mint, change }): Gain[] => {

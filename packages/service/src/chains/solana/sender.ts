@@ -183,6 +183,7 @@ export function createSender(quorum: Quorum, options: SenderOptions): ChainSende
 
   return {
     isOrderOver,
+    readSurcharge: async () => 0n,
     async suggestFees() {
       const price = await suggestPrice();
       return { gasPriceMax: price, tipMax: price };

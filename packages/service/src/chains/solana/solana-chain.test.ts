@@ -11,13 +11,14 @@ import { type SolanaWorld, startSolanaWorld } from "../../../test/support/solana
 import type { Commitment } from "../../core/commitment.ts";
 import {
   type Address,
+  type Hex32,
   NATIVE_SOL,
   toAddress,
   toHex32,
   toTxHash,
   unpadAddress,
 } from "../../core/hex.ts";
-import type { BlockRef, Call, Receipt } from "../port/index.ts";
+import type { BlockRef, Call, PaidLock, Receipt } from "../port/index.ts";
 import { toBase58 } from "./base58.ts";
 import { lockAddressOf, markerAddressOf } from "./derived-accounts.ts";
 import { parseOrders } from "./order-codec.ts";
@@ -51,16 +52,27 @@ async function deposit(token: Address, amount: bigint, fields: Partial<Commitmen
   return { commitment, wallet };
 }
 
+const LOCKED_AT = 1_750_000_000n;
+
+const paidLockOf = (deliveryId: Hex32): PaidLock => ({
+  deliveryId,
+  srcChain: 30,
+  escrow: toAddress(`0x${"e5".repeat(20)}`),
+  seq: 1n,
+});
+
 async function lock(token: Address, amount: bigint, seq = 7n) {
   const { commitment, wallet } = await deposit(token, amount, { destChain: 30 });
   const { here } = world;
   const held = await here.readHolding(token, wallet);
-  const routeData = here.encodeLockData({ price: null, minOut: 5n, seq, delivery: DELIVERY });
+  const terms = { minOut: 5n, seq, lockedAt: LOCKED_AT, delivery: DELIVERY };
+  const routeData = here.encodeLockData({ price: null, ...terms });
   const route = here.addresses.escrow;
   const call = here.buildSettle({ commitment, token, route, routeData, ...held });
   const receipt = await world.execute(call);
-  const deliveryId = here.deliveryIdOf({ wallet: here.predictWallet(commitment), token, seq });
-  return { commitment, wallet, call, receipt, deliveryId, held, seq };
+  const facts = { commitment: here.hashCommitment(commitment), token, amount, ...terms };
+  const deliveryId = here.deliveryIdOf(facts);
+  return { commitment, wallet, call, receipt, deliveryId, held, facts };
 }
 
 const blockOf = async ({ blockNumber }: Receipt): Promise<BlockRef> => {
@@ -81,18 +93,8 @@ describe.each([
 ])("%s", (_, tokenOf, amount) => {
   test("is locked, and the lock can be read from the chain", async () => {
     const token = tokenOf();
-    const { commitment, wallet, call, receipt, deliveryId, held, seq } = await lock(token, amount);
+    const { wallet, call, receipt, deliveryId, held, facts } = await lock(token, amount);
     const { here } = world;
-    const facts = {
-      wallet,
-      commitment: here.hashCommitment(commitment),
-      token,
-      amount,
-      minOut: 5n,
-      seq,
-      destChain: 30,
-      delivery: DELIVERY,
-    };
     expect(receipt).toMatchObject({ succeeded: true });
     const { escrow } = here.addresses;
     expect(receipt.effects).toEqual([
@@ -105,15 +107,15 @@ describe.each([
         logIndex: 0,
         upTo: held.asOf,
       },
-      { kind: "locked", escrow, deliveryId, ...facts },
+      { kind: "locked", escrow, deliveryId, wallet, ...facts },
     ]);
     expect(here.tookEffect(receipt, call)).toBe(true);
     expectCost(receipt, 15_000n + rentOf(165));
-    const lockedAt = await here.getTime({ number: receipt.blockNumber, hash: receipt.blockHash });
-    const expected = { ...facts, state: "locked", lockedAt, held: amount };
-    expect(await here.getLock(deliveryId, "final")).toEqual(expected);
-    expect(here.isLockOf({ wallet, commitment: facts.commitment }, commitment)).toBe(true);
-    expect(here.isLockOf({ wallet, commitment: facts.commitment }, newCommitment())).toBe(false);
+    const expected = { ...facts, state: "locked", held: amount };
+    expect(await here.getLock(facts, "final")).toEqual(expected);
+    for (const other of [{ amount: 1n }, { minOut: 1n }, { lockedAt: 1n }, { seq: 9n }]) {
+      expect(await here.getLock({ ...facts, ...other }, "final")).toBeNull();
+    }
     const txHash = receipt.txHash;
     expect(await outflowsOf(receipt)).toEqual([
       { kind: "swept", wallet, token, amount, txHash, logIndex: 0 },
@@ -125,19 +127,19 @@ describe.each([
     const token = tokenOf();
     const { here, deployment } = world;
     const { treasury } = deployment.facts;
-    const { commitment, deliveryId, seq } = await lock(token, amount);
+    const { commitment, deliveryId, facts } = await lock(token, amount);
     // The first claim would open the treasury's account.
     await world.give(token, treasury, 1n);
     await world.finalize();
     const before = await here.getBalance(token, treasury);
-    const open = { commitment, token, seq, amount };
+    const open = { commitment, facts };
     const claim = { deliveryId, paidAmount: 5n, deadline: DEADLINE };
     const call = here.buildClaim(claim, SIGNATURE, open);
     const receipt = await world.execute(call);
     expect(receipt.effects).toEqual([{ kind: "claimed", deliveryId, amount }]);
     expect(here.tookEffect(receipt, call)).toBe(true);
     expectCost(receipt, 10_000n - rentOf(165));
-    expect(await here.getLock(deliveryId, "final")).toMatchObject({ state: "claimed", amount });
+    expect(await here.getLock(facts, "final")).toMatchObject({ state: "claimed", amount });
     expect((await here.getBalance(token, treasury)) - before).toBe(amount);
     expect(await outflowsOf(receipt)).toEqual([]);
     // It can be neither claimed again nor returned.
@@ -149,12 +151,10 @@ describe.each([
   test("is returned, which is not a new deposit", async () => {
     const token = tokenOf();
     const { here } = world;
-    const { commitment, wallet, deliveryId, seq } = await lock(token, amount);
+    const { commitment, wallet, deliveryId, facts } = await lock(token, amount);
     const call = here.buildReturn({ deliveryId, deadline: DEADLINE }, SIGNATURE, {
       commitment,
-      token,
-      seq,
-      amount,
+      facts,
     });
     const receipt = await world.execute(call);
     expect(here.tookEffect(receipt, call)).toBe(true);
@@ -168,7 +168,7 @@ describe.each([
         ? await listNativeTransfers(here, block, async () => new Set([wallet]))
         : await listTransfers(here, block, [token]);
     expect(arrived).toEqual([expect.objectContaining({ to: wallet, amount, txHash })]);
-    expect(await here.getLock(deliveryId, "final")).toMatchObject({ state: "returned", amount });
+    expect(await here.getLock(facts, "final")).toMatchObject({ state: "returned", amount });
     expect(await here.getBalance(token, wallet)).toBe(amount);
   });
 
@@ -181,17 +181,20 @@ describe.each([
       srcChain: 30,
       escrow: toAddress(`0x${"e5".repeat(20)}`),
       srcToken: toAddress(`0x${"70".repeat(20)}`),
+      lockedAmount: amount,
+      minOut: 1n,
       seq: 1n,
+      lockedAt: LOCKED_AT,
       amount,
-      deadline: DEADLINE,
     };
     const deliveryId = here.deliveryIdOfPayout(order);
-    expect(await here.findDelivery(deliveryId)).toBeNull();
+    const paid = paidLockOf(deliveryId);
+    expect(await here.findDelivery(paid)).toBeNull();
     // Lamports at its marker do not prove a delivery.
     const marker = markerAddressOf(here.addresses.delivery, deliveryId);
     await world.give(NATIVE_SOL, marker, SOL);
     await world.finalize();
-    expect(await here.isDelivered(deliveryId, "final")).toBe(false);
+    expect(await here.isDelivered(paid, "final")).toBe(false);
     const call = here.buildDeliver(order, SIGNATURE);
     const receipt = await world.execute(call);
     const to = unpadAddress(commitment.destWallet, "svm");
@@ -200,8 +203,8 @@ describe.each([
     expect(here.tookEffect(receipt, call)).toBe(true);
     const rent = rentOf(1) + (token === NATIVE_SOL ? 0n : rentOf(165));
     expectCost(receipt, 10_000n + rent);
-    expect(await here.isDelivered(deliveryId, "final")).toBe(true);
-    expect(await here.findDelivery(deliveryId)).toEqual({
+    expect(await here.isDelivered(paid, "final")).toBe(true);
+    expect(await here.findDelivery(paid)).toEqual({
       ...facts,
       txHash: receipt.txHash,
       blockNumber: receipt.blockNumber,
@@ -242,7 +245,9 @@ describe.each([
     const call = here.wallets.buildRefund(commitment, token, await here.readHolding(token, wallet));
     const receipt = await world.execute(call);
     const to = unpadAddress(commitment.refundAuthority, "svm");
-    expect(receipt.effects).toEqual([{ kind: "refunded", wallet, token, to, amount }]);
+    expect(receipt.effects).toEqual([
+      { kind: "refunded", wallet, token, to, amount, reason: null },
+    ]);
     expect(here.tookEffect(receipt, call)).toBe(true);
     expect(await outflowsOf(receipt)).toMatchObject([{ kind: "refunded", wallet, token, amount }]);
     const { txHash, blockNumber } = receipt;
@@ -256,17 +261,15 @@ describe("a lock", () => {
   test("with an addition by a third party is claimed with its whole balance", async () => {
     const { here, deployment, usdc } = world;
     const { escrow, treasury } = deployment.facts;
-    const { commitment, deliveryId, seq } = await lock(usdc, 25n * USDC);
+    const { commitment, deliveryId, facts } = await lock(usdc, 25n * USDC);
     await addTo(lockAddressOf(escrow, deliveryId, "token"), 1n);
-    const found = await here.getLock(deliveryId, "final");
+    const found = await here.getLock(facts, "final");
     expect(found).toMatchObject({ amount: 25n * USDC, held: 25n * USDC + 1n });
     const before = await here.getBalance(usdc, treasury);
     const receipt = await world.execute(
       here.buildClaim({ deliveryId, paidAmount: 5n, deadline: DEADLINE }, SIGNATURE, {
         commitment,
-        token: usdc,
-        seq,
-        amount: 25n * USDC,
+        facts,
         held: found?.held,
       }),
     );
@@ -277,9 +280,9 @@ describe("a lock", () => {
   test("with an addition before each claim is claimed with its account", async () => {
     const { here, deployment, usdc: token } = world;
     const { escrow, treasury } = deployment.facts;
-    const { commitment, deliveryId, seq } = await lock(token, 25n * USDC);
+    const { commitment, deliveryId, facts } = await lock(token, 25n * USDC);
     const before = await here.getBalance(token, treasury);
-    const open = { commitment, token, seq, amount: 25n * USDC, held: 25n * USDC };
+    const open = { commitment, facts, held: 25n * USDC };
     const account = lockAddressOf(escrow, deliveryId, "token");
     /** Adds one unit after the call is signed and before it is mined. */
     const sendAfterUnit = async (call: Call) => {
@@ -300,12 +303,12 @@ describe("a lock", () => {
     const receipt = await sendAfterUnit(call);
     expect(receipt?.effects).toEqual([{ kind: "claimed", deliveryId, amount: 25n * USDC }]);
     expect((await here.getBalance(token, treasury)) - before).toBe(25n * USDC + 2n);
-    const claimed = await here.getLock(deliveryId, "final");
+    const claimed = await here.getLock(facts, "final");
     expect(claimed).toMatchObject({ state: "claimed", amount: 25n * USDC });
     expect(claimed).not.toHaveProperty("held");
     // Later additions belong to the treasury, and the lock stays ended.
     await addTo(account, 1n);
-    expect(await here.getLock(deliveryId, "final")).toEqual(claimed);
+    expect(await here.getLock(facts, "final")).toEqual(claimed);
     for (const other of [call, here.buildReturn(claim, SIGNATURE, { ...open, whole: true })]) {
       expect(await here.simulate(deployment.facts.feePayer, other)).toMatchObject({ ok: false });
     }
@@ -313,21 +316,22 @@ describe("a lock", () => {
 
   test("that is returned with its account settles again from there", async () => {
     const { here, usdc } = world;
-    const { commitment, wallet, deliveryId, seq } = await lock(usdc, 25n * USDC);
+    const { commitment, wallet, deliveryId, facts } = await lock(usdc, 25n * USDC);
     const account = lockAddressOf(world.deployment.facts.escrow, deliveryId, "token");
     await addTo(account, 1n);
     const order = { deliveryId, deadline: DEADLINE };
-    const open = { commitment, token: usdc, seq, amount: 25n * USDC, held: 25n * USDC };
+    const open = { commitment, facts, held: 25n * USDC };
     const call = here.buildReturn(order, SIGNATURE, { ...open, whole: true });
     const receipt = await world.execute(call);
-    expect(await here.getLock(deliveryId, "final")).toMatchObject({ state: "returned" });
+    expect(await here.getLock(facts, "final")).toMatchObject({ state: "returned" });
     // The added unit counts as a deposit.
     expect(await outflowsOf(receipt)).toMatchObject([
       { kind: "returned", wallet, token: usdc, amount: -25n * USDC },
     ]);
     const held = await here.readHolding(usdc, wallet);
     expect(held).toMatchObject({ amount: 25n * USDC + 1n, sources: [{ account }] });
-    const routeData = here.encodeLockData({ price: null, minOut: 5n, seq: 9n, delivery: DELIVERY });
+    const terms = { minOut: 5n, seq: 9n, lockedAt: LOCKED_AT, delivery: DELIVERY };
+    const routeData = here.encodeLockData({ price: null, ...terms });
     const route = here.addresses.escrow;
     const again = here.buildSettle({ commitment, token: usdc, route, routeData, ...held });
     expect(await world.execute(again)).toMatchObject({ succeeded: true });
@@ -341,24 +345,24 @@ describe("a lock", () => {
     );
     onTestFinished(() => proxy.close());
     const blind = world.connect([proxy.url]);
-    const { commitment, deliveryId, seq, receipt } = await lock(usdc, 25n * USDC);
+    const { commitment, deliveryId, facts, receipt } = await lock(usdc, 25n * USDC);
     const other = await lock(usdc, 5n * USDC, 8n);
     const hints = [toTxHash(`0x${"ab".repeat(32)}`), other.receipt.txHash, receipt.txHash];
-    const truth = await here.getLock(deliveryId, "final");
+    const truth = await here.getLock(facts, "final");
     expect(truth).toMatchObject({ state: "locked" });
-    expect(await blind.getLock(deliveryId, "final", hints)).toEqual(truth);
+    expect(await blind.getLock(facts, "final", hints)).toEqual(truth);
     // A hinted transaction proves only its own contents.
     for (const useless of [[], hints.slice(0, 2)]) {
-      await expect(blind.getLock(deliveryId, "final", useless)).rejects.toMatchObject(UNAVAILABLE);
-      expect(await here.getLock(deliveryId, "final", useless)).toEqual(truth);
+      await expect(blind.getLock(facts, "final", useless)).rejects.toMatchObject(UNAVAILABLE);
+      expect(await here.getLock(facts, "final", useless)).toEqual(truth);
     }
 
     const claim = { deliveryId, paidAmount: 5n, deadline: DEADLINE };
-    const open = { commitment, token: usdc, seq, amount: 25n * USDC };
+    const open = { commitment, facts };
     const { txHash } = await world.execute(here.buildClaim(claim, SIGNATURE, open));
     // The lock is closed, and the hint does not show how.
-    await expect(blind.getLock(deliveryId, "final", hints)).rejects.toMatchObject(UNAVAILABLE);
-    const claimed = await blind.getLock(deliveryId, "final", [txHash, ...hints]);
+    await expect(blind.getLock(facts, "final", hints)).rejects.toMatchObject(UNAVAILABLE);
+    const claimed = await blind.getLock(facts, "final", [txHash, ...hints]);
     expect(claimed).toEqual({ ...truth, state: "claimed", held: undefined });
 
     const order = {
@@ -366,22 +370,27 @@ describe("a lock", () => {
       srcChain: 2,
       escrow: toAddress(`0x${"e5".repeat(20)}`),
       srcToken: toAddress(`0x${"a0".repeat(20)}`),
+      lockedAmount: 7n * USDC,
+      minOut: 1n,
       seq: 3n,
+      lockedAt: LOCKED_AT,
       amount: 7n * USDC,
-      deadline: DEADLINE,
     };
-    const id = here.deliveryIdOfPayout(order);
+    const id = paidLockOf(here.deliveryIdOfPayout(order));
     const paid = await world.execute(here.buildDeliver(order, SIGNATURE));
     const found = await here.findDelivery(id);
     expect(found).toMatchObject({ txHash: paid.txHash, amount: 7n * USDC });
     expect(await blind.findDelivery(id, "latest", [txHash, paid.txHash])).toEqual(found);
     await expect(blind.findDelivery(id, "latest", [txHash])).rejects.toMatchObject(UNAVAILABLE);
     // An undelivered id needs no history.
-    expect(await blind.findDelivery(toHex32(`0x${"02".repeat(32)}`))).toBeNull();
+    expect(await blind.findDelivery(paidLockOf(toHex32(`0x${"02".repeat(32)}`)))).toBeNull();
   });
 
   test("that was never opened is null", async () => {
-    expect(await world.here.getLock(toHex32(`0x${"01".repeat(32)}`), "final")).toBeNull();
+    const commitment = toHex32(`0x${"01".repeat(32)}`);
+    const numbers = { amount: 1n, minOut: 1n, seq: 0n, lockedAt: LOCKED_AT };
+    const unknown = { commitment, delivery: DELIVERY, token: world.usdc, ...numbers };
+    expect(await world.here.getLock(unknown, "final")).toBeNull();
   });
 
   /** Sends tokens from a vault to a token account. */
@@ -534,9 +543,11 @@ describe("a transaction", () => {
           srcChain: 2,
           escrow: toAddress(`0x${"e5".repeat(20)}`),
           srcToken: toAddress(`0x${"a0".repeat(20)}`),
+          lockedAmount: amount,
+          minOut: 1n,
           seq: 3n,
+          lockedAt: LOCKED_AT,
           amount,
-          deadline: DEADLINE,
         },
         SIGNATURE,
       );
@@ -720,15 +731,15 @@ describe("mints", () => {
     const withFee = { ...facts, hasTransferFee: true };
     const transferFee = { basisPoints: 100, maximum: 10_000_000n };
     const token = await world.createMint(withFee, { decimals: 6, transferFee });
-    const { receipt, deliveryId, commitment, seq } = await lock(token, 100_000n);
+    const { receipt, deliveryId, commitment, facts: locked } = await lock(token, 100_000n);
     expect(receipt.effects).toMatchObject([
       { kind: "settled", amount: 100_000n },
       { kind: "locked", amount: 99_000n },
     ]);
-    const open = { commitment, token, seq, amount: 99_000n };
-    const back = here.buildReturn({ deliveryId, deadline: DEADLINE }, SIGNATURE, open);
-    const returned = await world.execute(back);
-    expect(await outflowsOf(returned)).toMatchObject([{ kind: "returned", amount: -98_010n }]);
+    const open = { commitment, facts: { ...locked, amount: 99_000n } };
+    const claim = { deliveryId, paidAmount: 5n, deadline: DEADLINE };
+    const claimed = await world.execute(here.buildClaim(claim, SIGNATURE, open));
+    expect(claimed.effects).toEqual([{ kind: "claimed", deliveryId, amount: 99_000n }]);
   });
 });
 
@@ -761,6 +772,7 @@ describe("the chain of a cluster", () => {
       priceFeeds: null,
       pools: null,
       cctp: null,
+      payoutSearch: null,
     });
     const call: Call = here.wallets.buildRefund(newCommitment(), usdc, { amount: 1n });
     expect(parseOrders(call.data)).toMatchObject([{ kind: "refund" }]);

@@ -1,15 +1,8 @@
 /** The chain port on Solana: a quorum of nodes, and orders to the signer instead of contracts. */
-import type { Commitment } from "../../core/commitment.ts";
-import { type Address, type Hex32, padAddress } from "../../core/hex.ts";
+import { type Address, type Hex32 } from "../../core/hex.ts";
 import type { Clock } from "../../core/ports.ts";
 import type { Log } from "../../telemetry/log.ts";
-import type {
-  BlockhashSequencing,
-  Chain,
-  Payout,
-  FinalBalances,
-  VaultWallets,
-} from "../port/index.ts";
+import type { BlockhashSequencing, Chain, FinalBalances, VaultWallets } from "../port/index.ts";
 import {
   type Accounts,
   type Commitments,
@@ -17,19 +10,24 @@ import {
   createVaultWallets,
 } from "./contracts.ts";
 import { WRAPPED_SOL } from "./derived-accounts.ts";
-import { type MintFacts, WRAPPED_SOL_FACTS } from "./order-facts.ts";
+import { createLockIds, type MintFacts, WRAPPED_SOL_FACTS } from "./order-facts.ts";
 import { createFinalBalances } from "./final-balances.ts";
 import { createBlockDecoder } from "./block-workers.ts";
 import { createNode, type NodeOptions } from "./node.ts";
 import { createQuorum } from "./quorum.ts";
 import { createReader, type Levels } from "./reader.ts";
 import { createBlockhashSequencing, createSender } from "./sender.ts";
+import type { BlockStream } from "./yellowstone/block-stream.ts";
+import { withStream } from "./yellowstone/streamed-node.ts";
 
 export interface SolanaChainOptions {
   /** Bridge chain id. */
   readonly chainId: number;
   /** At least one. */
-  readonly nodes: readonly Pick<NodeOptions, "rpcUrl" | "traffic">[];
+  readonly nodes: readonly (Pick<NodeOptions, "rpcUrl" | "traffic"> & {
+    /** The node's newest blocks; undefined: all are requested. */
+    readonly stream?: BlockStream | undefined;
+  })[];
   /** Number of nodes that must agree: more than half. */
   readonly required: number;
   /** Per request, including the body. */
@@ -47,6 +45,8 @@ export interface SolanaChainOptions {
   readonly capLeftOf: (token: Address) => Promise<bigint>;
   /** Rent in lamports per byte of opened accounts. Any excess is returned when they are closed. */
   readonly rentPerByte: bigint;
+  /** Seconds after its lock in which the signer pays a delivery. */
+  readonly payoutWindowS: bigint;
   /** Lowest and highest offered priority fee, in micro-lamports per compute unit. */
   readonly unitPrice: { readonly min: bigint; readonly max: bigint };
   readonly clock: Clock;
@@ -62,34 +62,18 @@ export interface ChainOfVaults extends Chain {
 
 /** Creates the chain without a request. `checkIdentity` checks that its nodes serve the right cluster. */
 export function createSolanaChain(options: SolanaChainOptions): ChainOfVaults {
-  const { chainId, levels, accounts, commitments, mints, capLeftOf, rentPerByte } = options;
+  const { chainId, levels, accounts, commitments, mints, capLeftOf, rentPerByte, payoutWindowS } =
+    options;
   const decodeBlock = createBlockDecoder();
-  const nodes = options.nodes.map((node) => createNode({ ...options, ...node, decodeBlock }));
+  const nodes = options.nodes.map(({ stream, ...given }) => {
+    const node = createNode({ ...options, ...given, decodeBlock });
+    return stream ? withStream(node, stream) : node;
+  });
   const quorum = createQuorum(nodes, options);
   const findMintFacts = (mint: Address) =>
     mints.get(mint) ?? (mint === WRAPPED_SOL ? WRAPPED_SOL_FACTS : undefined);
 
-  const ofLock = ({ wallet, token, seq }: { wallet: Address; token: Address; seq: bigint }) =>
-    commitments.deliveryIdOf({
-      srcChain: chainId,
-      escrow: padAddress(accounts.escrow),
-      wallet: padAddress(wallet),
-      token: padAddress(token),
-      seq,
-    });
-  const ofPayout = ({ srcChain, escrow, commitment, srcToken, seq }: Payout) =>
-    commitments.deliveryIdOf({
-      srcChain,
-      escrow: padAddress(escrow),
-      wallet: padAddress(commitments.walletOf(commitment)),
-      token: padAddress(srcToken),
-      seq,
-    });
-  const ids = {
-    deliveryIdOfLock: (lock: { commitment: Commitment; token: Address; seq: bigint }) =>
-      ofLock({ wallet: commitments.walletOf(lock.commitment), token: lock.token, seq: lock.seq }),
-    deliveryIdOfPayout: ofPayout,
-  };
+  const ids = createLockIds({ chainId, ...accounts }, commitments);
 
   return {
     ...createReader(quorum, { chainId, findMintFacts, levels, accounts }),
@@ -103,7 +87,8 @@ export function createSolanaChain(options: SolanaChainOptions): ChainOfVaults {
       chainId,
       accounts,
       commitments,
-      ids: { ofLock, ofPayout },
+      ids,
+      payoutWindowS,
       capLeftOf,
     }),
     sequencing: createBlockhashSequencing(quorum),
@@ -112,6 +97,7 @@ export function createSolanaChain(options: SolanaChainOptions): ChainOfVaults {
     priceFeeds: null,
     pools: null,
     cctp: null,
+    payoutSearch: null,
   };
 }
 

@@ -328,9 +328,12 @@ test("a chain that settles, attests or audits reads everything at the finalized 
   await chain.getTime("final");
   await chain.getTime(before);
   await chain.findRefund({ wallet, token: NATIVE_SOL, fromBlock: 0n });
-  await chain.getLock(ID, "final");
-  await chain.findDelivery(ID);
-  await chain.isDelivered(ID, "final");
+  const numbers = { amount: 1n, minOut: 1n, seq: 0n, lockedAt: 1n };
+  const lock = { commitment: ID, delivery: ID, token: NATIVE_SOL, ...numbers };
+  await chain.getLock(lock, "final");
+  const paid = { deliveryId: ID, srcChain: 2, escrow: wallet, seq: 0n };
+  await chain.findDelivery(paid);
+  await chain.isDelivered(paid, "final");
   await chain.balances.listHoldings([{ wallet, token: world.usdc }]);
   expect(chain.hashCommitment(commitment)).toMatch(/^0x/);
   expect([...asked].filter((one) => !one.endsWith(" finalized"))).toEqual([]);

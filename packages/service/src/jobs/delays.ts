@@ -17,11 +17,23 @@ export const RETRY_SCHEDULE_MS: readonly number[] = [
  */
 export const LEASE_MS = { settlement: 30_000, delivery: 30_000, transfer: 60_000 } as const;
 
-/** Retry of a delivery or bridge transfer after an error. Most errors pass with a node or a price. */
-export const ERROR_RETRY_MS = 15_000;
+/** Minimum and maximum delay of the retry of a delivery or bridge transfer after an error. */
+const ERROR_RETRY_MIN_MS = 1_000;
+const ERROR_RETRY_MAX_MS = 15_000;
+
+/**
+ * Returns the delay of a retry after an error of something that has waited for a time. Most errors pass with a node or a
+ * price: a request that was dropped costs a young delivery a second, and an outage no more requests than before.
+ */
+export function errorDelay(waitedMs: number): number {
+  return Math.min(Math.max(waitedMs / 10, ERROR_RETRY_MIN_MS), ERROR_RETRY_MAX_MS);
+}
 
 /** Retry of a transaction whose signer waits, since another signature for the same lock may still be valid. */
 export const SIGNER_RETRY_MS = 15_000;
+
+/** Retry of a call that stepped aside in a lane with nonces, because its signer waits for a node. */
+export const STEP_ASIDE_RETRY_MS = 2_000;
 
 /** Retry of an attestor request that a silent node left undecided. Short, because payouts have a deadline. */
 export const JUDGE_RETRY_MS = 5_000;
@@ -42,6 +54,9 @@ export const FOLLOW_RETRY_MAX_MS = 15_000;
 export function followDelay(waitedMs: number): number {
   return Math.min(Math.max(0, waitedMs) / 20, FOLLOW_RETRY_MAX_MS);
 }
+
+/** Minimum delay between polls of a completed settlement until its sweep is final: finality takes longer. */
+export const FOLLOW_COMPLETED_MIN_MS = 5_000;
 
 /** Maximum delay between polls for a bridge attestation, which takes seconds to 15 minutes; requests are limited. */
 export const ATTESTATION_RETRY_MAX_MS = 30_000;

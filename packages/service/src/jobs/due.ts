@@ -1,6 +1,8 @@
 /**
  * Due work: rows of a table whose `next_check_at` has passed.
  *
+ * Integrators take turns (turns.ts), so that nobody's rows wait behind all rows of another.
+ *
  * A worker leases due rows, which reschedules each to the end of its lease: no other worker takes the row meanwhile, and
  * the row is due again if the worker dies. Locked rows are skipped. The work sets when the row is due next; otherwise the
  * row waits for the end of its lease.
@@ -15,13 +17,14 @@ import { formatStamp } from "../core/stamp.ts";
 import type { Db, Tx } from "../db/schema.ts";
 import { isTransientDatabaseError } from "../db/transient-errors.ts";
 import type { Log } from "../telemetry/log.ts";
+import { takeTurns } from "./turns.ts";
 
 /** Tables with a `next_check_at`, whose rows are polled by chain. */
-type DueTable = "settlements" | "deliveries" | "bridge_transfers";
+type DueTable = "settlements" | "deliveries" | "bridge_transfers" | "screenings";
 
 /** The due work of a table. */
 export interface DueRows<Id extends string> {
-  /** Leases due rows of a chain, the longest due first, and returns their ids. */
+  /** Leases due rows of a chain, in turns and the longest due first, and returns their ids. */
   lease(
     db: Db,
     args: {
@@ -31,6 +34,11 @@ export interface DueRows<Id extends string> {
       readonly limit: number;
     },
   ): Promise<Id[]>;
+  /** Makes the rows of a chain due that are due within a lease: whoever leased them may have ended. */
+  resume(
+    db: Db,
+    args: { readonly chainId: number; readonly nowMs: number; readonly leaseMs: number },
+  ): Promise<void>;
   /** Sets when a row is due next. The row's version stays. */
   reschedule(db: Db | Tx, id: Id, atMs: number): Promise<void>;
 }
@@ -52,25 +60,31 @@ export function createDueRows<Id extends string = string>({
 }): DueRows<Id> {
   return {
     async lease(db, { chainId, nowMs, leaseMs, limit }) {
+      const turns = takeTurns({
+        table,
+        open: sql<boolean>`${sql.ref(chain)} = ${chainId} and ${isOpen}`,
+        due: sql<boolean>`next_check_at <= ${formatStamp(nowMs)}`,
+        since: "next_check_at",
+        limit,
+        lock: true,
+      });
       const rows = await db
         .updateTable(table)
         .set({ next_check_at: formatStamp(nowMs + leaseMs) })
-        .where("id", "in", (due) =>
-          due
-            .selectFrom(table)
-            .select("id")
-            .where(sql.ref(chain), "=", chainId)
-            .where(isOpen)
-            .where("next_check_at", "<=", formatStamp(nowMs))
-            .orderBy("next_check_at")
-            .limit(limit)
-            .forUpdate()
-            .skipLocked(),
-        )
+        .where("id", "in", sql<string>`(select turns.id from ${turns} as turns)`)
         .returning("id")
         .execute();
       // CAST: the owner of the table names the type of its ids.
       return rows.map((row) => row.id as Id);
+    },
+    async resume(db, { chainId, nowMs, leaseMs }) {
+      await db
+        .updateTable(table)
+        .set({ next_check_at: formatStamp(nowMs) })
+        .where(sql<boolean>`${sql.ref(chain)} = ${chainId} and ${isOpen}`)
+        .where(sql<boolean>`next_check_at > ${formatStamp(nowMs)}`)
+        .where(sql<boolean>`next_check_at <= ${formatStamp(nowMs + leaseMs)}`)
+        .execute();
     },
     async reschedule(db, id, atMs) {
       await db
@@ -80,6 +94,32 @@ export function createDueRows<Id extends string = string>({
         .$if(keepsEnded, (query) => query.where(isOpen))
         .execute();
     },
+  };
+}
+
+/**
+ * Returns a poll that first resumes the rows which a process that ended had leased, instead of waiting for the end of their
+ * leases. For the roles that one process holds; beside another process it only repeats polls early.
+ */
+export function createResumingPoll<Id extends string>(
+  { db, clock }: { readonly db: Db; readonly clock: Clock },
+  {
+    rows,
+    chainId,
+    leaseMs,
+    poll,
+  }: {
+    readonly rows: Pick<DueRows<Id>, "resume">;
+    readonly chainId: number;
+    readonly leaseMs: number;
+    readonly poll: () => Promise<boolean>;
+  },
+): () => Promise<boolean> {
+  let isResumed = false;
+  return async () => {
+    if (!isResumed) await rows.resume(db, { chainId, nowMs: clock.now(), leaseMs });
+    isResumed = true;
+    return poll();
   };
 }
 
@@ -125,8 +165,8 @@ export async function workAndRecordError<
   readonly report: (thrown: unknown, error: OperatingError) => void;
   /** Returns whether the row shows errors in its current state. */
   readonly showsErrors: (row: Row) => boolean;
-  /** Reschedules the row for a retry. */
-  readonly retryLater: () => Promise<void>;
+  /** Reschedules the row, as it is now, for a retry. */
+  readonly retryLater: (row: Row) => Promise<void>;
 }): Promise<void> {
   try {
     const before = await row.read();
@@ -139,7 +179,8 @@ export async function workAndRecordError<
     const error = toOperatingError(thrown);
     row.report(thrown, error);
     const current = await row.read();
-    if (current && row.showsErrors(current)) await row.writeError(current, toErrorObject(error));
-    await row.retryLater();
+    if (current === null) return;
+    if (row.showsErrors(current)) await row.writeError(current, toErrorObject(error));
+    await row.retryLater(current);
   }
 }

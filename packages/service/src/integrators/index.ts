@@ -9,7 +9,16 @@ export {
   listRevoked,
   readGasPolicy,
   revokeKey,
+  setAddressTerms,
   setGasPolicy,
   setRefundSolana,
   type Principal,
 } from "./integrators.ts";
+export {
+  assertAddressQuota,
+  type OwnLimits,
+  QuotaExceeded,
+  type Quotas,
+  readSettlementQuota,
+  setLimits,
+} from "./quotas.ts";

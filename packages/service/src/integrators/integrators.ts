@@ -2,6 +2,7 @@ import { createHmac } from "node:crypto";
 import { sql } from "kysely";
 import { isAddress } from "@sluice/sdk/address";
 import type { GasPolicy } from "../config/index.ts";
+import type { AddressTerms, RouteTerms } from "../core/commitment.ts";
 import { OperatingError } from "../core/errors.ts";
 import { parseSolanaAddress, toBase58 } from "../core/base58.ts";
 import { type Address, NATIVE_TOKEN, toAddress } from "../core/hex.ts";
@@ -37,9 +38,11 @@ export async function createIntegrator(
     readonly maxSlippageBps: number;
     /** Who pays for the gas of its settlements; defaults to the configuration. */
     readonly gas?: GasPolicy | undefined;
+    /** Terms of its addresses whose requests make no choice; governed and attended by default. */
+    readonly terms?: AddressTerms | undefined;
   },
 ): Promise<{ readonly integratorId: string; readonly name: string }> {
-  const { name, refundEvm, refundSolana, maxFeeBps, maxSlippageBps, gas = null } = args;
+  const { name, refundEvm, refundSolana, maxFeeBps, maxSlippageBps, gas = null, terms = {} } = args;
   // An integrator is named by name or id, so a name must not look like an id.
   if (!NAME.test(name) || UUID.test(name)) {
     throw invalid("name", "1 to 63 lower-case letters, digits and hyphens");
@@ -64,6 +67,8 @@ export async function createIntegrator(
       max_fee_bps: maxFeeBps,
       max_slippage_bps: maxSlippageBps,
       gas,
+      routes: terms.routes ?? "governed",
+      unattended: terms.unattended ?? false,
     })
     .onConflict((conflict) => conflict.column("name").doNothing())
     .executeTakeFirstOrThrow();
@@ -82,6 +87,14 @@ export interface IntegratorFacts {
   readonly maxSlippageBps: number;
   /** Null when the configuration decides. */
   readonly gas: GasPolicy | null;
+  readonly routes: RouteTerms;
+  readonly unattended: boolean;
+  readonly addressesIssued: number;
+  /** Own quotas; null where the configuration decides. */
+  readonly addressesMax: number | null;
+  readonly openSettlementsMax: number | null;
+  /** Turns per round in every queue. */
+  readonly weight: number;
   readonly createdAt: string;
 }
 
@@ -101,6 +114,12 @@ export async function listIntegrators(db: Db): Promise<readonly IntegratorFacts[
     maxFeeBps: row.max_fee_bps,
     maxSlippageBps: row.max_slippage_bps,
     gas: policyOf(row.gas),
+    routes: row.routes === "fixed" ? "fixed" : "governed",
+    unattended: row.unattended,
+    addressesIssued: Number(row.addresses_issued),
+    addressesMax: row.addresses_max === null ? null : Number(row.addresses_max),
+    openSettlementsMax: row.open_settlements_max === null ? null : Number(row.open_settlements_max),
+    weight: row.queue_weight,
     createdAt: row.created_at,
   }));
 }
@@ -119,6 +138,24 @@ export async function setGasPolicy(
     .set({ gas: args.gas })
     .where("id", "=", await findIntegrator(db, args.integrator))
     .execute();
+}
+
+/**
+ * Sets the terms of an integrator's addresses from now on. Issued addresses keep theirs; absent terms stay as they are.
+ * @throws OperatingError VALIDATION_ERROR when the integrator does not exist.
+ */
+export async function setAddressTerms(
+  db: Db,
+  args: { readonly integrator: string; readonly terms: AddressTerms },
+): Promise<void> {
+  const id = await findIntegrator(db, args.integrator);
+  const { routes, unattended } = args.terms;
+  const change = {
+    ...(routes === undefined ? {} : { routes }),
+    ...(unattended === undefined ? {} : { unattended }),
+  };
+  if (Object.keys(change).length === 0) return;
+  await db.updateTable("integrators").set(change).where("id", "=", id).execute();
 }
 
 /**

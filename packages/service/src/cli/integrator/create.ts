@@ -1,5 +1,6 @@
 import { createIntegrator } from "../../integrators/index.ts";
 import { systemRandom } from "../../roles/system-ports.ts";
+import type { RouteTerms } from "../../core/commitment.ts";
 import type { Call, Result } from "../command.ts";
 import type { GasChoice } from "../values.ts";
 import { withDatabase } from "../with-database.ts";
@@ -14,10 +15,12 @@ export async function run(
     readonly maxFeeBps: number | undefined;
     readonly maxSlippageBps: number | undefined;
     readonly gas: GasChoice | undefined;
+    readonly routes: RouteTerms | undefined;
+    readonly unattended: boolean | undefined;
   },
 ): Promise<Result> {
   const config = call.readConfig();
-  const { name, refundEvm, refundSolana, gas } = input;
+  const { name, refundEvm, refundSolana, gas, routes, unattended } = input;
   const created = await withDatabase(config, ({ db }) =>
     createIntegrator(
       { db, random: systemRandom },
@@ -28,6 +31,7 @@ export async function run(
         maxFeeBps: input.maxFeeBps ?? config.maxFeeBps,
         maxSlippageBps: input.maxSlippageBps ?? config.maxSlippageBps,
         gas: gas === "default" ? undefined : gas,
+        terms: { routes, unattended },
       },
     ),
   );

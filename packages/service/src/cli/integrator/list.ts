@@ -12,13 +12,17 @@ export async function run(call: Call): Promise<Result> {
     gasIsDefault: integrator.gas === null,
   }));
   const lines = integrators.map(
-    ({ integratorId, name, gas, gasIsDefault, maxFeeBps, maxSlippageBps, ...refund }) =>
+    ({ integratorId, name, gas, gasIsDefault, maxFeeBps, maxSlippageBps, ...other }) =>
       [
         integratorId,
         name,
         `gas ${gas}${gasIsDefault ? " (default)" : ""}`,
         `fees to ${maxFeeBps} bps, slippage to ${maxSlippageBps} bps`,
-        `refunds to ${refund.refundEvm}, on Solana ${refund.refundSolana ?? "to nobody"}`,
+        `${other.routes} routes${other.unattended ? ", settled by anybody after 72 hours" : ""}`,
+        `${other.addressesIssued} addresses, at most ${other.addressesMax ?? config.quotas.addresses}`,
+        `at most ${other.openSettlementsMax ?? config.quotas.openSettlements} settlements in progress per chain`,
+        `weight ${other.weight}`,
+        `refunds to ${other.refundEvm}, on Solana ${other.refundSolana ?? "to nobody"}`,
       ].join("  "),
   );
   return { json: { integrators }, text: lines.join("\n") };

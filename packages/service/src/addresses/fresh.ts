@@ -13,32 +13,41 @@ const FRESH_FOR = { quoted: "1 day", paid: "30 days" } as const;
 /** Families whose balances are compared. On Solana blocks show every payment. */
 const HAS_BALANCES: Readonly<Record<ChainKind, boolean>> = { evm: true, svm: false };
 
-/**
- * Keeps a wallet fresh on a chain after an event there. Writes at most once an hour per wallet and kind of event. Does
- * nothing where balances are not compared.
- */
-export async function keepFresh(
+/** Keeps a wallet fresh like `keepAllFresh`. */
+export function keepFresh(
   db: Db | Tx,
   chainId: number,
-  { family, integratorId, wallet }: Pick<DepositAddress, "family" | "integratorId" | "wallet">,
+  wallet: KeptWallet,
   event: keyof typeof FRESH_FOR,
 ): Promise<void> {
-  if (!HAS_BALANCES[family]) return;
-  await db
-    .insertInto("fresh_wallets")
-    .values({
-      chain_id: chainId,
-      integrator_id: integratorId,
-      wallet,
-      fresh_until: sql<string>`clock_timestamp() + ${FRESH_FOR[event]}::interval`,
-    })
-    .onConflict((conflict) =>
-      conflict
-        .columns(["chain_id", "integrator_id", "wallet"])
-        .doUpdateSet({ fresh_until: sql<string>`excluded.fresh_until` })
-        .where(sql<boolean>`fresh_wallets.fresh_until < excluded.fresh_until - interval '1 hour'`),
-    )
-    .execute();
+  return keepAllFresh(db, chainId, [wallet], event);
+}
+
+type KeptWallet = Pick<DepositAddress, "family" | "integratorId" | "wallet">;
+
+/**
+ * Keeps wallets fresh on a chain after an event there. Writes at most once an hour per wallet and kind of event. Does nothing
+ * where balances are not compared.
+ */
+export async function keepAllFresh(
+  db: Db | Tx,
+  chainId: number,
+  wallets: readonly KeptWallet[],
+  event: keyof typeof FRESH_FOR,
+): Promise<void> {
+  const compared = wallets
+    .filter(({ family }) => HAS_BALANCES[family])
+    // In one order, so that two transactions never wait for each other.
+    .toSorted((one, other) => (one.wallet < other.wallet ? -1 : 1));
+  if (compared.length === 0) return;
+  await sql`insert into fresh_wallets (chain_id, integrator_id, wallet, fresh_until)
+    select ${chainId}, integrator_id, wallet, clock_timestamp() + ${FRESH_FOR[event]}::interval
+    from unnest(
+      ${compared.map(({ integratorId }) => integratorId)}::uuid[],
+      ${compared.map(({ wallet }) => wallet)}::text[]
+    ) as kept (integrator_id, wallet)
+    on conflict (chain_id, integrator_id, wallet) do update set fresh_until = excluded.fresh_until
+      where fresh_wallets.fresh_until < excluded.fresh_until - interval '1 hour'`.execute(db);
 }
 
 /** Ends the freshness of wallets whose time is over. */

@@ -1,7 +1,10 @@
 export { findAddress, formatCommitment, iterateAddresses, listAddresses } from "./list.ts";
 export { assertDerived, type FindVault, issueAddress } from "./issue.ts";
 export { findWalletByCommitment, getById as getAddressById, listByWallets } from "./store.ts";
-export { expireFresh, keepFresh } from "./fresh.ts";
+export { expireFresh, keepAllFresh, keepFresh } from "./fresh.ts";
 export { listInRanges, type WalletList, type WalletRange } from "./ranges.ts";
 export { listRefundAuthorities } from "./refund-authorities.ts";
-export type { DepositAddress, Destination } from "./types.ts";
+export { isCommitted, proveRoute } from "./route-set.ts";
+export { listRouteSets } from "./route-sets.ts";
+export type { DepositAddress, Destination, RouteSet } from "./types.ts";
+export { listRetiredChains, readChainStates, retireChain, setDraining } from "./chain-actions.ts";

@@ -1,13 +1,19 @@
+import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
-import { createHex, createTenant } from "../../test/support/tenants.ts";
+import { createHex, createTenant, type Tenant } from "../../test/support/tenants.ts";
 import { hashCommitment, predictWallet } from "../chains/evm/commitment.ts";
-import type { Commitment } from "../core/commitment.ts";
+import { type AddressTerms, type Commitment, GOVERNED } from "../core/commitment.ts";
+import { createInTurn } from "../core/in-turn.ts";
 import { OperatingError } from "../core/errors.ts";
 import { type EvmAddress, padAddress, toEvmAddress, toHex32 } from "../core/hex.ts";
+import { openDatabase } from "../db/pool.ts";
+import { lockStamps } from "../events/index.ts";
+import { listIntegrators, setAddressTerms, setLimits } from "../integrators/index.ts";
 import { systemRandom } from "../roles/system-ports.ts";
+import { rootOfRoutes } from "@sluice/sdk/address";
 import { assertDerived, issueAddress } from "./issue.ts";
-import type { DepositAddress, Destination } from "./types.ts";
+import type { DepositAddress, Destination, RouteSet } from "./types.ts";
 
 const FACTORY = toEvmAddress(`0x${"fa".repeat(20)}`);
 const OTHER_FACTORY = toEvmAddress(`0x${"fb".repeat(20)}`);
@@ -48,6 +54,36 @@ function issue(integratorId: string, destination: Destination, factory = FACTORY
   return issueAddress(deps, { chain: chainOf(factory), integratorId, destination });
 }
 
+test("new addresses of an integrator that wait for one another leave the connections to others [T206]", async () => {
+  const [hostile, honest] = [await createTenant(database.db), await createTenant(database.db)];
+  const { db, close } = await openDatabase(database.address, { max: 2 });
+  const deps = { db, random: systemRandom, inTurn: createInTurn() };
+  const issueFor = ({ id: integratorId }: Tenant) =>
+    issueAddress(deps, { chain: chainOf(FACTORY), integratorId, destination: createDestination() });
+  let flood: Promise<readonly DepositAddress[]> = Promise.resolve([]);
+  await database.db.transaction().execute(async (tx) => {
+    // Somebody holds the integrator's lock, as its own events and settlements do.
+    await lockStamps(tx, hostile.id);
+    flood = Promise.all(Array.from({ length: 8 }, () => issueFor(hostile)));
+    for (let n = 0; n < 3; n += 1) {
+      expect(await issueFor(honest)).toMatchObject({ integratorId: honest.id });
+    }
+  });
+  expect(new Set((await flood).map(({ wallet }) => wallet)).size).toBe(8);
+  await close();
+});
+
+const ROUTE_SET: RouteSet = [
+  { chainId: 2, evmChainId: 1, route: toEvmAddress(`0x${"a1".repeat(20)}`) },
+  { chainId: 30, evmChainId: 8453, route: toEvmAddress(`0x${"a2".repeat(20)}`) },
+];
+
+function issueOn(integratorId: string, destination: Destination, terms: AddressTerms) {
+  const deps = { db: database.db, random: systemRandom };
+  const chain = chainOf(FACTORY);
+  return issueAddress(deps, { chain, integratorId, destination, terms, routeSet: ROUTE_SET });
+}
+
 async function countAddresses(integratorId: string): Promise<number> {
   const rows = await database.db
     .selectFrom("addresses")
@@ -56,6 +92,35 @@ async function countAddresses(integratorId: string): Promise<number> {
     .execute();
   return rows.length;
 }
+
+describe("the quota of an integrator", () => {
+  test("refuses new addresses, never issued ones, and counts concurrent requests [T161]", async () => {
+    const { db } = database;
+    const { id, name } = await createTenant(db);
+    const destinations = Array.from({ length: 10 }, createDestination);
+    const issueWithin = (destination: Destination) =>
+      issueAddress(
+        { db, random: systemRandom, quotas: { addresses: 3, openSettlements: 0 } },
+        { chain: chainOf(FACTORY), integratorId: id, destination },
+      );
+    const answers = await Promise.allSettled(destinations.map(issueWithin));
+    const refused = answers.filter((answer) => answer.status === "rejected");
+    expect(refused).toHaveLength(7);
+    expect(refused[0]?.reason).toMatchObject({
+      httpStatus: 429,
+      code: "RPC_UNAVAILABLE",
+      details: { reason: "quota_exceeded", quota: "addresses", limit: 3 },
+    });
+    expect(await countAddresses(id)).toBe(3);
+    const known = destinations.filter((_, index) => answers[index]?.status === "fulfilled");
+    expect(await Promise.all(known.map(issueWithin))).toHaveLength(3);
+    await setLimits(db, { integrator: name, limits: { addresses: 4 } });
+    await issueWithin(createDestination());
+    await expect(issueWithin(createDestination())).rejects.toMatchObject({ httpStatus: 429 });
+    const listed = (await listIntegrators(db)).find(({ integratorId }) => integratorId === id);
+    expect(listed).toMatchObject({ addressesIssued: 4, addressesMax: 4 });
+  });
+});
 
 describe("an issued address", () => {
   test("derives from the destination, the integrator and the factory", async () => {
@@ -71,6 +136,7 @@ describe("an issued address", () => {
       refundAuthority: padAddress(toEvmAddress(`0x${"7".repeat(40)}`)),
       maxFeeBps: 50,
       maxSlippageBps: 100,
+      ...GOVERNED,
     };
     expect(address).toEqual({
       ...destination,
@@ -81,6 +147,7 @@ describe("an issued address", () => {
       family: "evm",
       wallet: predictWallet(FACTORY, address.commitment),
       proof: null,
+      routeSet: null,
       commitmentHash: hashCommitment(address.commitment),
     });
     expect(address.id).toMatch(/^[0-9a-f-]{36}$/);
@@ -196,6 +263,76 @@ function refusalOf(address: DepositAddress, factory = FACTORY): object | null {
   }
 }
 
+describe("the terms of an address", () => {
+  test("commit it to the root of the present routes when they are fixed", async () => {
+    const tenant = await createTenant(database.db);
+    const address = await issueOn(tenant.id, createDestination(), { routes: "fixed" });
+    expect(address.commitment).toMatchObject({ routes: rootOfRoutes(ROUTE_SET), flags: 0 });
+    expect(address.routeSet).toEqual(ROUTE_SET);
+    expect(address.wallet).toBe(predictWallet(FACTORY, address.commitment));
+  });
+
+  test("are the integrator's where the request makes no choice", async () => {
+    const tenant = await createTenant(database.db);
+    const destination = createDestination();
+    const terms = { routes: "fixed", unattended: true } as const;
+    await setAddressTerms(database.db, { integrator: tenant.name, terms });
+    const address = await issueOn(tenant.id, destination, {});
+    expect(address.commitment).toMatchObject({ routes: rootOfRoutes(ROUTE_SET), flags: 1 });
+    const governed = { routes: "governed", unattended: false } as const;
+    await setAddressTerms(database.db, { integrator: tenant.name, terms: governed });
+    expect(await issueOn(tenant.id, destination, {})).toEqual(address);
+    const next = await issueOn(tenant.id, createDestination(), {});
+    expect(next.commitment).toMatchObject(GOVERNED);
+  });
+
+  test("of a request make an address of their own; without any, the oldest is returned", async () => {
+    const tenant = await createTenant(database.db);
+    const destination = createDestination();
+    const first = await issueOn(tenant.id, destination, {});
+    const fixed = await issueOn(tenant.id, destination, { routes: "fixed" });
+    const open = await issueOn(tenant.id, destination, { unattended: true });
+    expect(new Set([first, fixed, open].map(({ wallet }) => wallet)).size).toBe(3);
+    expect(await issueOn(tenant.id, destination, { routes: "governed" })).toEqual(first);
+    expect(await issueOn(tenant.id, destination, { routes: "fixed" })).toEqual(fixed);
+    expect(await issueOn(tenant.id, destination, { unattended: true })).toEqual(open);
+    expect(await issueOn(tenant.id, destination, {})).toEqual(first);
+  });
+
+  test("are refused on Solana, where the signer settles every deposit", async () => {
+    const tenant = await createTenant(database.db);
+    const deps = { db: database.db, random: systemRandom };
+    const chain = { ...chainOf(FACTORY), kind: "svm", wallets: { kind: "vault" } } as const;
+    for (const [terms, field] of [
+      [{ routes: "fixed" }, "payRoutes"],
+      [{ unattended: true }, "payUnattended"],
+    ] as const) {
+      const args = { chain, integratorId: tenant.id, destination: createDestination(), terms };
+      await expect(issueAddress(deps, args)).rejects.toMatchObject({
+        code: "VALIDATION_ERROR",
+        details: { field },
+      });
+    }
+  });
+
+  test.each([
+    ["another route", [{ ...ROUTE_SET[0], route: `0x${"e1".repeat(20)}` }]],
+    ["one route less", ROUTE_SET.slice(1)],
+    ["something else", { routes: "all" }],
+  ])("are refused when the set of routes was edited to %s", async (_what, edited) => {
+    const tenant = await createTenant(database.db);
+    const destination = createDestination();
+    const { id } = await issueOn(tenant.id, destination, { routes: "fixed" });
+    await sql`update addresses set route_set = ${JSON.stringify(edited)} where id = ${id}`.execute(
+      database.db,
+    );
+    await expect(issueOn(tenant.id, destination, {})).rejects.toMatchObject({
+      code: "CONFIG_MISSING",
+      details: { reason: "address_row_changed" },
+    });
+  });
+});
+
 describe("a stored address", () => {
   const CHANGED = { code: "CONFIG_MISSING", details: { reason: "address_row_changed" } };
   let address: DepositAddress;
@@ -224,6 +361,8 @@ describe("a stored address", () => {
       { refundAuthority: thief },
       { maxFeeBps: 10_000 },
       { maxSlippageBps: 10_000 },
+      { routes: thief },
+      { flags: 1 },
     ];
     for (const edit of edits) {
       const commitment = { ...address.commitment, ...edit };
@@ -239,4 +378,28 @@ describe("a stored address", () => {
     const details = { reason: "factory_changed" };
     expect(refusalOf(address, OTHER_FACTORY)).toEqual({ code: "CONFIG_MISSING", details });
   });
+});
+
+test("asks before it issues a new address, and not for an issued one [T183]", async () => {
+  const { db } = database;
+  const tenant = await createTenant(db);
+  const destination = createDestination();
+  let asked = 0;
+  const issue = (mayIssue: boolean) =>
+    issueAddress(
+      { db, random: systemRandom },
+      {
+        chain: chainOf(FACTORY),
+        integratorId: tenant.id,
+        destination,
+        async admitNew() {
+          asked += 1;
+          if (!mayIssue) throw new OperatingError("RPC_UNAVAILABLE", "Too many.");
+        },
+      },
+    );
+  await expect(issue(false)).rejects.toMatchObject({ code: "RPC_UNAVAILABLE" });
+  const issued = await issue(true);
+  expect((await issue(false)).wallet).toBe(issued.wallet);
+  expect(asked).toBe(2);
 });

@@ -6,7 +6,7 @@ import type {
   PayDepositCommitment,
 } from "@sluice/sdk/wire";
 import type { Selectable } from "kysely";
-import { COMMITMENT_VERSION, WALLET_KIND } from "../core/commitment.ts";
+import { COMMITMENT_VERSION, NO_ROUTE_SET, WALLET_KIND } from "../core/commitment.ts";
 import { type Address, toAddress } from "../core/hex.ts";
 import type { AddressesTable, Db } from "../db/schema.ts";
 import { parseAddress } from "./store.ts";
@@ -116,6 +116,17 @@ export function formatCommitment(address: DepositAddress, display: Display): Pay
     refundAuthority: commitment.refundAuthority,
     maxFeeBps: commitment.maxFeeBps,
     maxSlippageBps: commitment.maxSlippageBps,
+    // Absent where they are zero: the published object has neither.
+    ...(commitment.routes === NO_ROUTE_SET ? {} : { routes: commitment.routes }),
+    ...(commitment.flags === 0 ? {} : { flags: commitment.flags }),
+    ...(address.routeSet === null
+      ? {}
+      : {
+          routeSet: address.routeSet.map(({ evmChainId, route }) => ({
+            evmChainId,
+            route: display(route),
+          })),
+        }),
     factory: display(address.walletRoot),
     ...(address.proof === null ? { implementation: implementationOf(address.walletRoot) } : {}),
     commitment: address.commitmentHash,

@@ -6,7 +6,13 @@
 import { type Selectable, sql } from "kysely";
 import type { AddressesTable, Db, Tx } from "../db/schema.ts";
 import type { ChainKind } from "../core/chain-registry.ts";
-import { COMMITMENT_VERSION, type Commitment, WALLET_KIND } from "../core/commitment.ts";
+import {
+  type AddressTerms,
+  COMMITMENT_VERSION,
+  type Commitment,
+  UNATTENDED,
+  WALLET_KIND,
+} from "../core/commitment.ts";
 import {
   type Address,
   type Hex32,
@@ -17,22 +23,26 @@ import {
   unpadAddress,
 } from "../core/hex.ts";
 import { lockStamps } from "../events/index.ts";
+import { parseRouteSet } from "./route-set.ts";
 import type { DepositAddress, Destination } from "./types.ts";
 
-/** Returns the address that was issued for a user and destination, or null. */
+/** Returns the oldest address that was issued for a user and destination with these terms, or null. */
 export async function getByDestination(
   db: Db | Tx,
   {
     integratorId,
     family,
     destination,
+    terms,
   }: {
     readonly integratorId: string;
     readonly family: ChainKind;
     readonly destination: Destination;
+    /** Absent ones match any. */
+    readonly terms: AddressTerms;
   },
 ): Promise<DepositAddress | null> {
-  const row = await db
+  let query = db
     .selectFrom("addresses")
     .selectAll()
     .where("integrator_id", "=", integratorId)
@@ -41,7 +51,13 @@ export async function getByDestination(
     .where("dest_chain", "=", destination.destChain)
     .where("dest_wallet", "=", destination.destWallet)
     .where("dest_token", "=", destination.destToken)
-    .executeTakeFirst();
+    .orderBy("created_at")
+    .limit(1);
+  if (terms.routes !== undefined) query = query.where("fixed", "=", terms.routes === "fixed");
+  if (terms.unattended !== undefined) {
+    query = query.where("flags", "=", terms.unattended ? UNATTENDED : 0);
+  }
+  const row = await query.executeTakeFirst();
   return row ? parseAddress(row) : null;
 }
 
@@ -68,6 +84,10 @@ export async function insertAddress(tx: Tx, id: string, address: DepositAddress)
       commitment: address.commitmentHash,
       wallet: address.wallet,
       proof: address.proof,
+      routes: address.commitment.routes,
+      flags: address.commitment.flags,
+      fixed: address.routeSet !== null,
+      route_set: address.routeSet === null ? null : JSON.stringify(address.routeSet),
       created_at: sql<string>`next_stamp((select created_at from addresses
         where integrator_id = ${address.integratorId} order by created_at desc limit 1))`,
     })
@@ -80,6 +100,8 @@ export async function insertAddress(tx: Tx, id: string, address: DepositAddress)
           "dest_chain",
           "dest_wallet",
           "dest_token",
+          "fixed",
+          "flags",
         ])
         .doNothing(),
     )
@@ -132,6 +154,8 @@ export function commitmentOf(
     readonly refundAuthority: Address;
     readonly maxFeeBps: number;
     readonly maxSlippageBps: number;
+    readonly routes: Hex32;
+    readonly flags: number;
   },
   destination: Destination,
 ): Commitment {
@@ -144,6 +168,8 @@ export function commitmentOf(
     refundAuthority: padAddress(integrator.refundAuthority),
     maxFeeBps: integrator.maxFeeBps,
     maxSlippageBps: integrator.maxSlippageBps,
+    routes: integrator.routes,
+    flags: integrator.flags,
   };
 }
 
@@ -164,12 +190,15 @@ export function parseAddress(row: Selectable<AddressesTable>): DepositAddress {
     wallet: toAddress(row.wallet),
     walletRoot: toAddress(row.factory),
     commitmentHash: toHex32(row.commitment),
+    routeSet: row.route_set === null ? null : parseRouteSet(row.route_set),
     commitment: commitmentOf(
       {
         id: row.integrator_id,
         refundAuthority: toAddress(row.refund_authority),
         maxFeeBps: row.max_fee_bps,
         maxSlippageBps: row.max_slippage_bps,
+        routes: toHex32(row.routes),
+        flags: row.flags,
       },
       destination,
     ),

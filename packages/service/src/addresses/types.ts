@@ -24,6 +24,18 @@ export interface DepositAddress {
   readonly commitmentHash: Hex32;
   /** The signer's binding of a vault to the commitment; null on EVM chains, where anybody can derive the wallet. */
   readonly proof: Hex | null;
+  /** The routes behind `commitment.routes`; null for an address that commits to none. */
+  readonly routeSet: RouteSet | null;
+}
+
+/** The routes that may settle an address, beside being listed. Each settlement proves its own to the factory. */
+export type RouteSet = readonly CommittedRoute[];
+
+export interface CommittedRoute {
+  /** Bridge chain id. */
+  readonly chainId: number;
+  readonly evmChainId: number;
+  readonly route: Address;
 }
 
 /**

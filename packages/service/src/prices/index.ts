@@ -1,2 +1,8 @@
 export { PRICE_REFUSALS, PRICE_SCALE, type PriceRefusal } from "./price.ts";
-export { createPrices, type PriceReport, type PricedToken, type Prices } from "./prices.ts";
+export {
+  createPrices,
+  type PriceReport,
+  type PricedToken,
+  type Prices,
+  rememberPrices,
+} from "./prices.ts";

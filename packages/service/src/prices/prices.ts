@@ -5,6 +5,7 @@ import type { FeedConfig, PriceConfig } from "../config/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import type { Address } from "../core/hex.ts";
 import type { Clock, Http } from "../core/ports.ts";
+import { remember } from "../core/remember.ts";
 import { createHttpSources } from "./http-source.ts";
 import {
   type Combined,
@@ -77,6 +78,11 @@ export function createPrices(options: {
     return report;
   }
 
+  return createReads(readReport);
+}
+
+/** Composes the reads of prices from those of reports. */
+function createReads(readReport: Prices["readReport"]): Prices {
   async function readUsd(token: PricedToken): Promise<bigint> {
     const { result } = await readReport(token);
     if (result.kind === "unavailable") throw unavailable(result.reason);
@@ -93,6 +99,15 @@ export function createPrices(options: {
       return rate;
     },
   };
+}
+
+/** How long a quote may use prices that another has read, in milliseconds. */
+const RECENT_MS = 3_000;
+
+/** Returns prices for quotes, which read the sources of a token once in a few seconds. */
+export function rememberPrices(prices: Prices, clock: Clock): Prices {
+  const readReport = remember({ clock, forMs: RECENT_MS }, prices.readReport);
+  return createReads(readReport);
 }
 
 /** Reads all sources in parallel. */

@@ -10,6 +10,7 @@ import {
 import { OperatingError } from "../core/errors.ts";
 import { NATIVE_TOKEN, toEvmAddress } from "../core/hex.ts";
 import { type Fees, itemise, planTerms } from "../fees/index.ts";
+import { setDraining } from "../addresses/index.ts";
 import { createRouteBook, type Route, type RouteKind } from "../routes/index.ts";
 import { addressFormat } from "../roles/address-format.ts";
 import { quote } from "./index.ts";
@@ -79,6 +80,10 @@ async function ask(
         { ...token, chainId: 2, evmChainId: 1, address: NATIVE_TOKEN, symbol: "ETHEREUM" },
         { ...token, chainId: 30, evmChainId: 8453, address: NATIVE_TOKEN, symbol: "BASE" },
       ],
+      evmChainIds: new Map([
+        [2, 1],
+        [30, 8453],
+      ]),
       format: addressFormat,
       reserved: new Set(),
       caps: { maxFeeBps: 50, maxSlippageBps: 100 },
@@ -326,4 +331,20 @@ describe("fees", () => {
     const broken = { ...mono, quote: () => Promise.reject(new TypeError("a bug")) };
     await expect(ask({}, [charging, broken], only)).rejects.toThrow("a bug");
   });
+});
+
+describe("a draining chain", () => {
+  test.each([
+    [2, "UNSUPPORTED_ROUTE", "fromChain"],
+    [30, "UNSUPPORTED_DEST", "toChain"],
+  ])(
+    "%s gets no quotes and no addresses, until it is open again [T177]",
+    async (chainId, code, field) => {
+      const record = { chainId, operator: "ann@host", reason: "no longer used" };
+      await setDraining(database.db, true, record);
+      expect(await refusalOf({})).toMatchObject({ code, details: { field, reason: "draining" } });
+      await setDraining(database.db, false, record);
+      expect(await ask({})).not.toEqual([]);
+    },
+  );
 });

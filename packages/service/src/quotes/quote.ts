@@ -3,19 +3,33 @@
  * permanently.
  */
 import type { Quote, QuoteRequest, QuoteResponse } from "@sluice/sdk/wire";
-import { type DepositAddress, type FindVault, issueAddress } from "../addresses/index.ts";
+import {
+  type DepositAddress,
+  type FindVault,
+  isCommitted,
+  issueAddress,
+  readChainStates,
+} from "../addresses/index.ts";
 import type { AddressFormat, Chain, Chains } from "../chains/port/index.ts";
 import { type Caps, formatUnits, roundUnits } from "../core/amounts.ts";
 import { type ChainKind, findChainByName, type KnownChain } from "../core/chain-registry.ts";
+import type { AddressTerms } from "../core/commitment.ts";
 import { OperatingError } from "../core/errors.ts";
 import { type Address, isNativeName, NATIVE_TOKEN, nativeOf } from "../core/hex.ts";
+import type { InTurn } from "../core/in-turn.ts";
 import type { Clock, Random } from "../core/ports.ts";
 import { parseUserId } from "../core/user-id.ts";
 import type { Db } from "../db/schema.ts";
 import { gateBalance } from "../deposits/index.ts";
 import { type Fees, itemise } from "../fees/index.ts";
-import type { Principal } from "../integrators/index.ts";
-import { assertPayable, moduleOf, type Route, type RouteBook } from "../routes/index.ts";
+import type { Principal, Quotas } from "../integrators/index.ts";
+import {
+  assertPayable,
+  listRouteSet,
+  moduleOf,
+  type Route,
+  type RouteBook,
+} from "../routes/index.ts";
 import { parseDestinationAddress } from "./destination.ts";
 import { formatQuote, type ListedToken } from "./format.ts";
 import { invalid } from "./invalid.ts";
@@ -29,11 +43,19 @@ export interface QuoteDeps {
   readonly routes: RouteBook;
   readonly fees: Fees;
   readonly tokens: readonly ListedToken[];
+  /** EIP-155 ids of the EVM chains by bridge chain id. */
+  readonly evmChainIds: ReadonlyMap<number, number>;
   readonly format: AddressFormat;
   /** Our own contracts and accounts, which cannot be destination wallets. */
   readonly reserved: ReadonlySet<Address>;
   /** Undefined without deposits on Solana. */
   readonly findVault?: FindVault | undefined;
+  /** Quotas of integrators without their own. */
+  readonly quotas?: Quotas | undefined;
+  /** Orders the new addresses of an integrator. */
+  readonly inTurn?: InTurn | undefined;
+  /** Counts a new address of a key; throws above its limit. */
+  readonly admitNewAddress?: ((keyId: string) => Promise<void>) | undefined;
   /** Caps of quotes without a deposit address. */
   readonly caps: Caps;
 }
@@ -57,12 +79,14 @@ export async function quote(
 ): Promise<QuoteResponse> {
   const source = parseSource(deps, request.fromChain);
   const destination = parseDestination(deps, request.toChain);
+  await assertOpen(deps, source, destination);
   const fromToken = parseToken(deps, "fromToken", request.fromToken, source);
   const toToken = parseToken(deps, "toToken", request.toToken, destination);
   const amount = parseAmount(request, fromToken);
   const slippageBps = parseSlippage(request.slippageBps);
   const userId = parsePayUserId(request.payUserId);
   const wantsAddress = isOn(request.payDeposit);
+  const terms = parseTerms(request);
   const destWallet = await parseDestinationAddress(deps, destination, request.destinationAddress);
 
   const enabled = deps.routes.list({
@@ -93,6 +117,7 @@ export async function quote(
   // Issued before the routes are quoted: the quotes use the caps that the address commits to.
   const address = eligible
     ? await issueAddress(deps, {
+        admitNew: async () => deps.admitNewAddress?.(principal.keyId),
         chain,
         integratorId: principal.integratorId,
         destination: {
@@ -101,14 +126,44 @@ export async function quote(
           destWallet,
           destToken: toToken.address,
         },
+        terms,
+        routeSet: listRouteSet(deps.routes, deps.evmChainIds, {
+          destChain: destination.chainId,
+          destToken: toToken.address,
+        }),
       })
     : null;
   const asked = { amount, slippageBps, userId, principal, address, destWallet, fromToken, toToken };
-  const quotes = await keepAnswers(routes.map((route) => quoteRoute(deps, { route, ...asked })));
+  const usable = listCommitted(routes, source, address);
+  const quotes = await keepAnswers(usable.map((route) => quoteRoute(deps, { route, ...asked })));
   return {
     quotes: isOn(request.fullList) ? quotes : pickFastestAndBest(quotes),
     minimumSdkVersion: [7, 0, 0],
   };
+}
+
+/** Returns the request's choices about its address; absent ones are the integrator's. */
+function parseTerms({ payRoutes, payUnattended }: QuoteRequest): AddressTerms {
+  return {
+    routes: payRoutes,
+    unattended: payUnattended === undefined ? undefined : isOn(payUnattended),
+  };
+}
+
+/** Returns the routes that may settle the address. Throws NO_ROUTE when it commits to none of them. */
+function listCommitted(
+  routes: readonly Route[],
+  { chainId }: KnownChain,
+  address: DepositAddress | null,
+): readonly Route[] {
+  if (address === null) return routes;
+  const committed = routes.filter(({ contract }) => isCommitted(address, { chainId, contract }));
+  if (committed.length > 0) return committed;
+  throw new OperatingError(
+    "NO_ROUTE",
+    "The address commits to routes, and none of them delivers this pair any more.",
+    { details: { reason: "route_not_committed" } },
+  );
 }
 
 type Switch = QuoteRequest["fullList"];
@@ -200,6 +255,31 @@ function parseDestination(deps: QuoteDeps, name: string): KnownChain {
   throw new OperatingError("UNSUPPORTED_DEST", "The destination chain is not enabled here.", {
     details: { field: "toChain" },
   });
+}
+
+/** Refuses a chain that the operator drains, or has retired. */
+async function assertOpen(
+  { db }: QuoteDeps,
+  source: KnownChain,
+  destination: KnownChain,
+): Promise<void> {
+  const states = await readChainStates(db);
+  if (states.has(source.chainId)) {
+    throw new OperatingError(
+      "UNSUPPORTED_ROUTE",
+      "The source chain is being taken out of service.",
+      {
+        details: { field: "fromChain", reason: "draining" },
+      },
+    );
+  }
+  if (states.has(destination.chainId)) {
+    throw new OperatingError(
+      "UNSUPPORTED_DEST",
+      "The destination chain is being taken out of service.",
+      { details: { field: "toChain", reason: "draining" } },
+    );
+  }
 }
 
 function parseChain(field: string, name: string): KnownChain {

@@ -117,6 +117,7 @@ async function ask(
     ]),
     fees,
     tokens: TOKENS,
+    evmChainIds: new Map(),
     format: addressFormat,
     reserved: new Set([ACCOUNT]),
     caps: { maxFeeBps: 50, maxSlippageBps: 100 },

@@ -5,7 +5,7 @@
  */
 import { type Expression, sql, type SqlBool } from "kysely";
 import { formatStamp } from "../core/stamp.ts";
-import type { Tx } from "../db/schema.ts";
+import type { Db, Tx } from "../db/schema.ts";
 import type { ArrivedValue, Holding } from "./types.ts";
 
 /** Conditions on the settlement of a deposit: SQL about the row of `deposits` that a statement here updates. */
@@ -86,6 +86,64 @@ export async function assignUnsettled(
     .where("token", "=", holding.token)
     .where("settlement_id", "is", null)
     .execute();
+}
+
+/** Returns the base units of a holding's deposits that have a given settlement or none. */
+export async function sumOpen(tx: Tx, holding: Holding, settlementId: string): Promise<bigint> {
+  const { total } = await tx
+    .selectFrom("deposits")
+    .select((eb) => eb.fn.sum<string | null>("amount").as("total"))
+    .where("chain_id", "=", holding.chainId)
+    .where("wallet", "=", holding.wallet)
+    .where("token", "=", holding.token)
+    .where("orphaned_at", "is", null)
+    .where((eb) => eb.or([eb("settlement_id", "is", null), eb("settlement_id", "=", settlementId)]))
+    .executeTakeFirstOrThrow();
+  return BigInt(total ?? "0");
+}
+
+/**
+ * Returns the block of the oldest deposit among the newest ones that add up to an amount, of those up to a block that no
+ * other settlement took: with first in, first out, all before it are older than the amount. Null without any deposit.
+ */
+export async function findFirstAmongNewest(
+  db: Db,
+  { isDead }: Pick<SettlementConditions, "isDead">,
+  {
+    holding,
+    settlementId,
+    upTo,
+    amount,
+  }: {
+    readonly holding: Holding;
+    readonly settlementId: string;
+    readonly upTo: bigint;
+    readonly amount: bigint;
+  },
+): Promise<bigint | null> {
+  const newest = db
+    .selectFrom("deposits")
+    .select([
+      "block_number",
+      // The deposits of one block stay together.
+      sql<string>`sum(amount) over (order by block_number desc)`.as("sum"),
+    ])
+    .where("chain_id", "=", holding.chainId)
+    .where("wallet", "=", holding.wallet)
+    .where("token", "=", holding.token)
+    .where("orphaned_at", "is", null)
+    .where("block_number", "<=", upTo)
+    .where((eb) =>
+      eb.or([eb("settlement_id", "is", null), eb("settlement_id", "=", settlementId), isDead]),
+    );
+  const row = await db
+    .selectFrom(newest.as("newest"))
+    .select((eb) => [
+      eb.fn.max("block_number").filterWhere("sum", ">=", amount.toString()).as("first"),
+      eb.fn.min("block_number").as("oldest"),
+    ])
+    .executeTakeFirstOrThrow();
+  return row.first ?? row.oldest;
 }
 
 /**

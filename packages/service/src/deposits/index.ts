@@ -11,8 +11,10 @@ export {
   assignBySweeps,
   assignSwept,
   assignUnsettled,
+  findFirstAmongNewest,
   refreshKnown,
   releaseDeposits,
+  sumOpen,
   type SettlementConditions,
 } from "./assign.ts";
 export {
@@ -20,7 +22,10 @@ export {
   hasAllAt,
   hasDepositAbove,
   insertDeposits,
+  listKnown,
+  listUnrecorded,
   listUnsettled,
+  type NewDeposits,
   orphanAbove,
   orphanOthers,
   rescheduleUnsettled,
@@ -34,3 +39,4 @@ export type {
   Holding,
   IgnoredReason,
 } from "./types.ts";
+export { wasSettledUnattended } from "./unattended.ts";

@@ -1,53 +1,63 @@
+import { sql } from "kysely";
 import type { BlockId } from "../chains/port/index.ts";
 import { toAddress } from "../core/hex.ts";
 import type { Random } from "../core/ports.ts";
 import { formatStamp } from "../core/stamp.ts";
+import { takeTurns } from "../jobs/turns.ts";
 import type { Db, Tx } from "../db/schema.ts";
 import type { ArrivedValue, DepositOutcome, Holding } from "./types.ts";
 
-/** Rows per statement: PostgreSQL accepts 65,535 parameters, and a block may contain far more transfers. */
+/** Rows per statement: a block may contain tens of thousands of transfers. */
 const ROWS_MAX = 1_000;
 
-/** Records new transfers as deposits, with the outcome that was decided for them. */
+/** New transfers of one holding, with the owner of its wallet and the outcome that was decided for them. */
+export interface NewDeposits {
+  readonly arrived: ArrivedValue;
+  readonly owner: { readonly addressId: string; readonly integratorId: string };
+  readonly outcome: DepositOutcome;
+}
+
+/** Records new transfers as deposits. */
 export async function insertDeposits(
   tx: Tx,
   random: Random,
-  arrived: ArrivedValue,
-  owner: { readonly addressId: string; readonly integratorId: string },
-  decision: {
-    readonly outcome: DepositOutcome;
-    readonly nowMs: number;
-    readonly recheckAtMs: number;
-  },
+  added: readonly NewDeposits[],
+  { nowMs, recheckAtMs }: { readonly nowMs: number; readonly recheckAtMs: number },
 ): Promise<void> {
-  const { outcome, nowMs, recheckAtMs } = decision;
-  const settlementId = outcome.queued ? outcome.settlementId : null;
-  for (let from = 0; from < arrived.transfers.length; from += ROWS_MAX) {
-    await tx
-      .insertInto("deposits")
-      .values(
-        arrived.transfers.slice(from, from + ROWS_MAX).map((transfer) => ({
-          id: random.uuid(),
-          chain_id: arrived.chainId,
-          wallet: arrived.wallet,
-          token: arrived.token,
-          tx_hash: transfer.txHash,
-          ordinal: transfer.ordinal,
-          log_index: transfer.logIndex,
-          sender: transfer.from,
-          amount: transfer.amount,
-          block_number: arrived.blockNumber,
-          block_hash: arrived.blockHash,
-          address_id: owner.addressId,
-          integrator_id: owner.integratorId,
-          settlement_id: settlementId,
-          queued: outcome.queued,
-          ignored_reason: outcome.queued ? null : outcome.reason,
-          detected_at: formatStamp(nowMs),
-          recheck_at: settlementId === null ? formatStamp(recheckAtMs) : null,
-        })),
-      )
-      .execute();
+  const rows = added.flatMap(({ arrived, owner, outcome }) => {
+    const settlementId = outcome.queued ? outcome.settlementId : null;
+    return arrived.transfers.map((transfer) => ({
+      id: random.uuid(),
+      chain_id: arrived.chainId,
+      wallet: arrived.wallet,
+      token: arrived.token,
+      tx_hash: transfer.txHash,
+      ordinal: transfer.ordinal,
+      log_index: transfer.logIndex,
+      sender: transfer.from,
+      amount: transfer.amount.toString(),
+      block_number: arrived.blockNumber.toString(),
+      block_hash: arrived.blockHash,
+      address_id: owner.addressId,
+      integrator_id: owner.integratorId,
+      settlement_id: settlementId,
+      queued: outcome.queued,
+      ignored_reason: outcome.queued ? null : outcome.reason,
+      detected_at: formatStamp(nowMs),
+      recheck_at: settlementId === null ? formatStamp(recheckAtMs) : null,
+    }));
+  });
+  for (let from = 0; from < rows.length; from += ROWS_MAX) {
+    const some = JSON.stringify(rows.slice(from, from + ROWS_MAX));
+    await sql`insert into deposits (id, chain_id, wallet, token, tx_hash, ordinal, log_index, sender, amount,
+        block_number, block_hash, address_id, integrator_id, settlement_id, queued, ignored_reason,
+        detected_at, recheck_at)
+      select * from jsonb_to_recordset(${some}::jsonb) as added (id uuid, chain_id integer, wallet text,
+        token text, tx_hash text, ordinal integer, log_index integer, sender text, amount numeric,
+        block_number bigint, block_hash text, address_id uuid, integrator_id uuid, settlement_id uuid,
+        queued boolean, ignored_reason text, detected_at timestamptz, recheck_at timestamptz)`.execute(
+      tx,
+    );
   }
 }
 
@@ -58,22 +68,30 @@ export interface Unsettled extends Holding {
   readonly oldestMs: number;
 }
 
-/** Returns holdings with unsettled deposits that are due for a re-check. */
+/**
+ * Returns the holdings of the unsettled deposits of a chain that are due for a re-check. Integrators take turns; `limit` is
+ * the number of deposits.
+ */
 export async function listUnsettled(
   db: Db,
-  args: { readonly nowMs: number; readonly limit: number },
-): Promise<Unsettled[]> {
+  args: { readonly chainId: number; readonly nowMs: number; readonly limit: number },
+): Promise<{ readonly holdings: readonly Unsettled[]; readonly mayBeMore: boolean }> {
+  const turns = takeTurns({
+    table: "deposits",
+    open: sql`chain_id = ${args.chainId} and settlement_id is null and orphaned_at is null`,
+    due: sql`recheck_at <= ${formatStamp(args.nowMs)}`,
+    since: "recheck_at",
+    limit: args.limit,
+  });
   const rows = await db
     .selectFrom("deposits")
     .select(["chain_id", "wallet", "token", "address_id", "integrator_id"])
-    .select((eb) => eb.fn.min("detected_at").as("oldest"))
-    .where("settlement_id", "is", null)
-    .where("orphaned_at", "is", null)
-    .where("recheck_at", "<=", formatStamp(args.nowMs))
+    .select((eb) => [eb.fn.min("detected_at").as("oldest"), eb.fn.countAll<bigint>().as("count")])
+    .innerJoin(turns.as("turns"), (join) => join.onRef("turns.id", "=", "deposits.id"))
     .groupBy(["chain_id", "wallet", "token", "address_id", "integrator_id"])
-    .limit(args.limit)
+    .orderBy((eb) => eb.fn.min("turns.place"))
     .execute();
-  return rows.map((row) => ({
+  const holdings = rows.map((row) => ({
     chainId: row.chain_id,
     wallet: toAddress(row.wallet),
     token: toAddress(row.token),
@@ -81,6 +99,8 @@ export async function listUnsettled(
     integratorId: row.integrator_id,
     oldestMs: Date.parse(row.oldest),
   }));
+  const deposits = rows.reduce((sum, { count }) => sum + Number(count), 0);
+  return { holdings, mayBeMore: deposits === args.limit };
 }
 
 /** Sets when the unsettled deposits of a holding are re-checked. */
@@ -131,18 +151,18 @@ export async function orphanAbove(
   return Number(result.numUpdatedRows);
 }
 
-/** Returns whether all arrivals of a block are recorded with this block's hash. */
-export async function hasAllAt(
-  tx: Tx,
-  chainId: number,
+/** Returns the arrivals of a block without the transfers that are recorded as deposits of it, and without empty ones. */
+export async function listUnrecorded(
+  db: Db,
   block: { readonly number: bigint; readonly hash: string },
   arrivals: readonly ArrivedValue[],
-): Promise<boolean> {
-  if (arrivals.length === 0) return true;
-  const rows = await tx
+): Promise<ArrivedValue[]> {
+  const [first] = arrivals;
+  if (!first) return [];
+  const rows = await db
     .selectFrom("deposits")
     .select(["wallet", "token", "tx_hash", "ordinal"])
-    .where("chain_id", "=", chainId)
+    .where("chain_id", "=", first.chainId)
     .where("block_number", "=", block.number)
     .where("block_hash", "=", block.hash)
     .where("orphaned_at", "is", null)
@@ -150,11 +170,54 @@ export async function hasAllAt(
   const recorded = new Set(
     rows.map(({ wallet, token, tx_hash, ordinal }) => [wallet, token, tx_hash, ordinal].join(":")),
   );
-  return arrivals.every(({ wallet, token, transfers }) =>
-    transfers.every(({ txHash, ordinal }) =>
-      recorded.has([wallet, token, txHash, ordinal].join(":")),
-    ),
+  return arrivals.flatMap((arrived) => {
+    const { wallet, token } = arrived;
+    const transfers = arrived.transfers.filter(
+      ({ txHash, ordinal }) => !recorded.has([wallet, token, txHash, ordinal].join(":")),
+    );
+    return transfers.length > 0 ? [{ ...arrived, transfers }] : [];
+  });
+}
+
+/**
+ * Returns the positions of the arrivals that have a transfer which is already recorded as a deposit, in whatever block.
+ * Assumes that every transfer has a transaction.
+ */
+export async function listKnown(
+  db: Db | Tx,
+  arrivals: readonly ArrivedValue[],
+): Promise<ReadonlySet<number>> {
+  const [first] = arrivals;
+  if (!first) return new Set();
+  const places = arrivals.flatMap(({ wallet, token, transfers }, place) =>
+    [...new Set(transfers.map(({ txHash }) => txHash))].map((txHash) => ({
+      place,
+      wallet,
+      token,
+      txHash,
+    })),
   );
+  const { rows } = await sql<{ place: number }>`
+    select place from unnest(
+      ${places.map(({ place }) => place)}::int[],
+      ${places.map(({ wallet }) => wallet)}::text[],
+      ${places.map(({ token }) => token)}::text[],
+      ${places.map(({ txHash }) => txHash)}::text[]
+    ) as stated (place, wallet, token, tx_hash)
+    where exists (
+      select from deposits where chain_id = ${first.chainId} and deposits.wallet = stated.wallet
+        and deposits.token = stated.token and deposits.tx_hash = stated.tx_hash
+    )`.execute(db);
+  return new Set(rows.map(({ place }) => place));
+}
+
+/** Reports whether all arrivals of a block are recorded as its deposits. */
+export async function hasAllAt(
+  db: Db,
+  block: { readonly number: bigint; readonly hash: string },
+  arrivals: readonly ArrivedValue[],
+): Promise<boolean> {
+  return (await listUnrecorded(db, block, arrivals)).length === 0;
 }
 
 /**

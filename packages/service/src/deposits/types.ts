@@ -40,4 +40,6 @@ export interface ArrivedValue extends Holding {
   readonly blockNumber: bigint;
   readonly blockHash: Hex32;
   readonly transfers: readonly ArrivedTransfer[];
+  /** Base units of the holding at the end of the block; undefined where they were not read. */
+  readonly balance?: bigint | undefined;
 }

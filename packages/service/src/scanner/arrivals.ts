@@ -5,14 +5,74 @@
  *
  * Invariant: the deposits of a wallet and token in a block never exceed the rise of that balance, plus sweeps and refunds in
  * the same block, minus locks that the escrow returned.
- *
- * A sweep may receive the output of a pool swap in the wallet and burn it for a bridge in the same transaction. Such a
- * transfer only passes through: it is credited last, and not at all where balances cannot be read.
  */
-import type { BalancesAtBlock, BlockRef, Outflow, Transfer } from "../chains/port/index.ts";
-import { isNative, type TxHash } from "../core/hex.ts";
-import type { ArrivedTransfer, ArrivedValue } from "../deposits/index.ts";
+import { listByWallets } from "../addresses/index.ts";
+import type {
+  BalancesAtBlock,
+  BlockRef,
+  Outflow,
+  ScannedBlock,
+  Transfer,
+} from "../chains/port/index.ts";
+import { isNative } from "../core/hex.ts";
+import type { Db } from "../db/schema.ts";
+import { type ArrivedTransfer, type ArrivedValue, listUnrecorded } from "../deposits/index.ts";
+import type { OurArrival } from "../settlements/index.ts";
 import type { ScannerDeps } from "./deps.ts";
+
+/** Returns what the logs of a block state to have arrived, and the addresses that it arrived at. */
+export async function listStated(
+  { db, chain }: Pick<ScannerDeps, "db" | "chain">,
+  block: ScannedBlock,
+): Promise<{
+  readonly ours: Awaited<ReturnType<typeof listByWallets>>;
+  readonly arrivals: ArrivedValue[];
+}> {
+  const { outflows } = block;
+  // A lock that the escrow returns belongs to its settlement and is no new deposit.
+  const transfers = block.transfers.filter((transfer) => !chain.isGivenBack(transfer, outflows));
+  const ours = await listByWallets(
+    db,
+    transfers.map((transfer) => transfer.to),
+  );
+  const arrivals = groupByHolding(
+    chain.chainId,
+    block,
+    transfers.filter(({ to }) => ours.has(to)),
+  );
+  return { ours, arrivals };
+}
+
+/**
+ * Splits arrivals into those whose transfers are all recorded as deposits of the block, and the others. The others are
+ * whole: the rise of a balance is that of all transfers to it.
+ */
+export async function splitRecorded(
+  db: Db,
+  block: BlockRef,
+  arrivals: readonly ArrivedValue[],
+): Promise<{ readonly recorded: ArrivedValue[]; readonly open: ArrivedValue[] }> {
+  const unrecorded = new Set((await listUnrecorded(db, block, arrivals)).map(keyOf));
+  return {
+    recorded: arrivals.filter((one) => !unrecorded.has(keyOf(one))),
+    open: arrivals.filter((one) => unrecorded.has(keyOf(one))),
+  };
+}
+
+function keyOf({ wallet, token }: ArrivedValue): string {
+  return `${wallet}:${token}`;
+}
+
+/** Pairs arrivals with their addresses. */
+export function withAddresses(
+  arrivals: readonly ArrivedValue[],
+  ours: Awaited<ReturnType<typeof listByWallets>>,
+): OurArrival[] {
+  return arrivals.flatMap((arrived) => {
+    const address = ours.get(arrived.wallet);
+    return address ? [{ arrived, address }] : [];
+  });
+}
 
 /** Groups the transfers of a block by wallet and token, in log order. */
 export function groupByHolding(
@@ -38,8 +98,8 @@ export function groupByHolding(
 }
 
 /**
- * Returns the arrivals with amounts that the balances confirm. Native coin needs no check: the value of a successful
- * transaction is a fact of the chain.
+ * Returns the arrivals with amounts that the balances confirm, and with these balances. Native coin needs no check: the value
+ * of a successful transaction is a fact of the chain.
  */
 export async function verifyArrivals(
   deps: ScannerDeps,
@@ -47,42 +107,51 @@ export async function verifyArrivals(
   {
     arrivals,
     outflows,
+    withoutState = "credit",
   }: {
     readonly arrivals: readonly ArrivedValue[];
     /** The outflows of the block. */
     readonly outflows: readonly Outflow[];
+    /** Whether logs are credited where the node has pruned the state that would confirm them. */
+    readonly withoutState?: "credit" | "refuse";
   },
 ): Promise<ArrivedValue[]> {
   const stated = arrivals.filter(({ token }) => !isNative(token));
   const { balances } = deps.chain;
   // Chains without balances at a block (Solana) compute transfers from balances before and after each transaction.
   if (stated.length === 0 || balances.kind === "final") return [...arrivals];
-  const rises = await readRises(deps, balances, { block, stated, outflows });
+  const changes = await readChanges(deps, balances, { block, stated, outflows });
   const verified = stated.flatMap((arrived, index) => {
     const { wallet, token } = arrived;
-    const passesThrough = ({ txHash }: ArrivedTransfer) => isSwapOutput(outflows, arrived, txHash);
-    const own = arrived.transfers.filter((transfer) => !passesThrough(transfer));
-    const risen = rises[index];
-    if (risen === undefined) return own.length > 0 ? [{ ...arrived, transfers: own }] : [];
-    const fitting = fitTransfers(own, risen ?? 0n);
-    if (fitting !== own) {
-      const facts = { wallet, token, block: block.number, stated: sumOf(own), risen };
+    const change = changes[index];
+    if (change === undefined) {
+      if (withoutState === "credit") return [arrived];
+      deps.log.error({ wallet, token, block: block.number }, "cannot verify a transfer left out");
+      return [];
+    }
+    const risen = change?.risen ?? 0n;
+    const transfers = fitTransfers(arrived.transfers, risen);
+    if (transfers !== arrived.transfers) {
+      const facts = { wallet, token, block: block.number, stated: sumOf(arrived.transfers), risen };
       deps.log.warn(facts, "token log exceeds the rise of the balance");
     }
-    const passed = arrived.transfers.filter(passesThrough);
-    const stayed = fitTransfers(passed, (risen ?? 0n) - sumOf(fitting));
-    const transfers = [...fitting, ...stayed].toSorted((a, b) => a.logIndex - b.logIndex);
-    return transfers.length > 0 ? [{ ...arrived, transfers }] : [];
+    return transfers.length > 0 ? [{ ...arrived, transfers, balance: change?.balance }] : [];
   });
   return [...verified, ...arrivals.filter(({ token }) => isNative(token))];
 }
 
+/** The balance of a holding at the end of a block, and its rise in that block, in base units. */
+interface Change {
+  readonly balance: bigint;
+  readonly risen: bigint;
+}
+
 /**
- * Returns the rise of each balance in the block, in base units: null if the token's `balanceOf` fails. Returns an empty list
- * if the node has pruned the state of the block or its parent, as after a long outage: then the logs are credited, and the
- * live balance is checked before anything is swept.
+ * Returns the change of each balance in the block: null if the token's `balanceOf` fails. Returns an empty list if the node
+ * has pruned the state of the block or its parent, as after a long outage: then the logs are credited, and the live balance
+ * is checked before anything is swept.
  */
-async function readRises(
+async function readChanges(
   { log }: ScannerDeps,
   balances: BalancesAtBlock,
   {
@@ -94,7 +163,7 @@ async function readRises(
     readonly stated: readonly ArrivedValue[];
     readonly outflows: readonly Outflow[];
   },
-): Promise<readonly (bigint | null)[]> {
+): Promise<readonly (Change | null)[]> {
   const [after, before] = await Promise.all([
     balances.listTokenBalances(block.hash, stated),
     balances.listTokenBalances(block.parentHash, stated),
@@ -105,22 +174,10 @@ async function readRises(
   }
   return stated.map((arrived, index) => {
     const [then, now] = [before[index] ?? null, after[index] ?? null];
-    return then === null || now === null
-      ? null
-      : now - then + sumOf(outflows.filter((one) => isOf(one, arrived)));
+    if (then === null || now === null) return null;
+    const sent = sumOf(outflows.filter((one) => isOf(one, arrived)));
+    return { balance: now, risen: now - then + sent };
   });
-}
-
-/** Reports whether a transaction swept another token of the wallet, so that a transfer may be the output of a pool swap. */
-function isSwapOutput(
-  outflows: readonly Outflow[],
-  { wallet, token }: ArrivedValue,
-  txHash: TxHash | null,
-): boolean {
-  return outflows.some(
-    (one) =>
-      one.kind === "swept" && one.txHash === txHash && one.wallet === wallet && one.token !== token,
-  );
 }
 
 function isOf(outflow: Outflow, { wallet, token }: ArrivedValue): boolean {

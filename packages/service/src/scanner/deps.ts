@@ -21,4 +21,6 @@ export interface ScannerDeps {
   readonly log: Log;
   /** Called after the cursor moved up, with the number of heights and the newest one. */
   readonly onScanned: (heights: number, newest: bigint) => void;
+  /** Called after a read that left no known block to scan. */
+  readonly onCaughtUp: () => void;
 }

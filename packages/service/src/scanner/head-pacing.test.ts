@@ -32,6 +32,31 @@ function open(intervalMs = 1_000) {
   };
 }
 
+describe("the interval", () => {
+  test("counts from the start of a poll, so that a new block does not wait for its reads too", async () => {
+    const { pacing, pass } = open();
+    const takes = (ms: number) =>
+      pacing.poll(async () => {
+        pass(ms);
+        return false;
+      });
+    await takes(300);
+    expect(pacing.pauseMs()).toBe(700);
+    await takes(2_500);
+    expect(pacing.pauseMs()).toBe(0);
+  });
+
+  test("passes as a whole after a poll that failed", async () => {
+    const { pacing, pass } = open();
+    const failing = pacing.poll(async () => {
+      pass(300);
+      throw new Error("no answer");
+    });
+    await expect(failing).rejects.toThrow("no answer");
+    expect(pacing.pauseMs()).toBe(1_000);
+  });
+});
+
 describe("a notice", () => {
   test("starts a poll at once if it announces a block above the scanned ones", async () => {
     const { pacing, find, takeWakes } = open();

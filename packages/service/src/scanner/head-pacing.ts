@@ -5,6 +5,8 @@
  * another server answers, the scanner polls again after 0.1 s, 0.2 s and so on up to its interval, and further notices do
  * not start polls earlier: a node that announces blocks all the time costs a few polls per block. While blocks are announced
  * before they are found, the pause between polls is longer than the interval. It ends when the last connection does.
+ *
+ * The interval counts from the start of a poll: a new block waits for the next poll, and not for the last one's reads too.
  */
 import type { Clock } from "../core/ports.ts";
 
@@ -44,6 +46,8 @@ export function createHeadPacing(options: {
   /** Whether the last block was announced before it was found. */
   let isPushed = false;
   let gapMs = gapMinMs;
+  /** Start of the last poll; undefined if it failed, after which the whole interval passes. */
+  let startedMs: number | undefined;
   /** No notice starts a poll before this time. */
   let notBeforeMs = 0;
 
@@ -87,9 +91,13 @@ export function createHeadPacing(options: {
     async poll(scan) {
       const before = newest;
       const wasAwaited = isAbove(announced, newest);
+      const nowMs = clock.now();
       isPolling = true;
+      startedMs = undefined;
       try {
-        return await scan();
+        const more = await scan();
+        startedMs = nowMs;
+        return more;
       } finally {
         isPolling = false;
         settle(before, wasAwaited);
@@ -97,7 +105,10 @@ export function createHeadPacing(options: {
     },
     pauseMs() {
       if (isAbove(announced, newest)) return Math.max(0, notBeforeMs - clock.now());
-      if (!isPushed || connections === 0) return intervalMs;
+      if (!isPushed || connections === 0) {
+        const passedMs = startedMs === undefined ? 0 : Math.max(0, clock.now() - startedMs);
+        return Math.max(0, intervalMs - passedMs);
+      }
       return Math.max(intervalMs, Math.min(STRETCH * intervalMs, STRETCHED_MAX_MS));
     },
   };

@@ -1,6 +1,6 @@
 /** Deposits of native coin by every kind of payment, with a real node and a real database. */
 import { sql } from "kysely";
-import type { Hex } from "viem";
+import { type Hex, maxUint256 } from "viem";
 import { depositFactoryAbi } from "@sluice/contracts/abi";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createCountingRandom, createStillClock } from "../../test/support/doubles.ts";
@@ -153,7 +153,7 @@ async function openScanner({ traces = false, minDeposit = 1n } = {}) {
           address: world.contractsHere.factory,
           abi: depositFactoryAbi,
           functionName: "refund",
-          args: [address.commitment, NATIVE_TOKEN],
+          args: [address.commitment, NATIVE_TOKEN, maxUint256],
         }),
       );
     },

@@ -1,5 +1,5 @@
 /** The scanner with a real database and a chain with reorgs. */
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import {
   type ChainMembers,
   createCountingRandom,
@@ -8,6 +8,8 @@ import {
   hashOf,
 } from "../../test/support/doubles.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
+import { orderReread, orderSkip } from "./orders.ts";
+import { lookAgain } from "./second-look.ts";
 import { createScannerDeps, scanOnce } from "../../test/support/scanner.ts";
 import { issueAddress } from "../addresses/index.ts";
 import type { BlockRef, Transfer } from "../chains/port/index.ts";
@@ -15,6 +17,8 @@ import { OperatingError } from "../core/errors.ts";
 import { type Address, toEvmAddress, toHex32, unpadAddress } from "../core/hex.ts";
 import { listEvents } from "../events/index.ts";
 import { createIntegrator } from "../integrators/index.ts";
+import { endBreach, listBreaches, readHalt } from "../ledger/index.ts";
+import { REPAIRS } from "../roles/repairs.ts";
 import type { ScannerDeps } from "./deps.ts";
 import { createScan, type Pace } from "./scan.ts";
 
@@ -58,6 +62,9 @@ function createForkingChain(payee: () => Address) {
       parentHash: toHex32(hashOf(parent)),
     };
   };
+  let leftOut: string | null = null;
+  let refused: string | null = null;
+  let isPruned = false;
   const members: ChainMembers = {
     chainId: 2,
     addresses: { walletRoot: FACTORY, escrow: FACTORY, delivery: FACTORY },
@@ -75,6 +82,7 @@ function createForkingChain(payee: () => Address) {
       return { number: finalNumber, hash: named ?? refOf(Number(finalNumber))?.hash ?? null };
     },
     hasCode: async () => true,
+    getTime: async () => 0n,
     findBalance: async () => {
       await beforeRecord();
       return 1_000n;
@@ -90,6 +98,7 @@ function createForkingChain(payee: () => Address) {
       })),
     // No payment ever leaves the wallet.
     listTokenBalances: async (blockHash, holdings) => {
+      if (isPruned) return null;
       const height = blocks.findIndex(({ name }) => toHex32(hashOf(name)) === blockHash);
       const paid = blocks.slice(0, height + 1).reduce((sum, { pays }) => sum + pays.length, 0);
       return holdings.map(() => 1_000n * BigInt(paid));
@@ -98,6 +107,8 @@ function createForkingChain(payee: () => Address) {
       const found = blocks.find(({ name }) => toHex32(hashOf(name)) === block.hash);
       if (!found) throw new OperatingError("RPC_UNAVAILABLE", "The node has no such block.");
       meanwhile();
+      if (found.name === leftOut) return [];
+      if (found.name === refused) throw new OperatingError("RPC_UNAVAILABLE", "Too many logs.");
       return found.pays.map((name, logIndex) => ({
         token: USDC,
         from: PAYER,
@@ -114,6 +125,18 @@ function createForkingChain(payee: () => Address) {
     add: (name: string, ...pays: string[]) => void blocks.push({ name, pays }),
     replace: (from: number, ...branch: FakeBlock[]) => {
       blocks = [...blocks.slice(0, from), ...branch];
+    },
+    /** Drops the state of all blocks. */
+    prune: () => {
+      isPruned = true;
+    },
+    /** Leaves the logs of a block out. */
+    leaveOut: (name: string | null) => {
+      leftOut = name;
+    },
+    /** Refuses the logs of a block. */
+    refuse: (name: string | null) => {
+      refused = name;
     },
     pretendLength: (length: number) => {
       visible = length;
@@ -209,6 +232,11 @@ async function openScanner() {
       isRecorded = name === "scan.arrived";
     },
   };
+  const look = async () => {
+    while (await lookAgain(deps)) {
+      // Looks until no final block is left.
+    }
+  };
   const poll = async () => {
     while (await scanOnce(deps)) {
       // Polls until no block is left.
@@ -240,6 +268,7 @@ async function openScanner() {
   return {
     ...forking,
     poll,
+    look,
     openScan,
     pollInSections,
     pollAndCrash,
@@ -248,6 +277,13 @@ async function openScanner() {
     events,
     wallet,
   };
+}
+
+/** Ends a breach, as an operator does. */
+async function end(id: string | undefined): Promise<void> {
+  const clock = { now: () => 0, sleep: async () => undefined };
+  const command = { id: id ?? "", operator: "ann", reason: "every node has the new blocks" };
+  await endBreach({ db: database.db, clock, ...REPAIRS }, command);
 }
 
 describe("scanner", () => {
@@ -290,6 +326,78 @@ describe("scanner", () => {
     },
   );
 
+  test("skips a block by an operator's order, and reads it again by another [T146]", async () => {
+    const { add, setFinal, refuse, poll, look, deposits, cursor } = await openScanner();
+    const order = { chainId: 2, operator: "ann", reason: "no node answers for it" };
+    add("a", "pay 1");
+    add("unreadable", "pay 2");
+    add("c", "pay 3");
+    refuse("unreadable");
+    await expect(poll()).rejects.toMatchObject({ code: "RPC_UNAVAILABLE" });
+    await expect(poll()).rejects.toMatchObject({ code: "RPC_UNAVAILABLE" });
+    expect((await cursor())?.number).toBeLessThan(2n);
+    await orderSkip(database.db, { ...order, block: 2n });
+    await poll();
+    expect((await cursor())?.number).toBe(3n);
+    const [first, third] = [
+      [1, hashOf("pay 1"), true],
+      [3, hashOf("pay 3"), true],
+    ] as const;
+    expect(await deposits()).toEqual([first, third]);
+    add("d");
+    setFinal(3n);
+    await poll();
+    // The second look passes that block too.
+    await look();
+    const looked = await database.db.selectFrom("scanner_finality").selectAll().execute();
+    expect(looked).toMatchObject([{ number: 3n, looked_again: 3n }]);
+    expect(await deposits()).toEqual([first, third]);
+    refuse(null);
+    await orderReread(database.db, { ...order, from: 1n, through: 3n });
+    await look();
+    expect(await deposits()).toEqual([first, [2, hashOf("pay 2"), true], third]);
+    const orders = await database.db.selectFrom("scanner_orders").selectAll().execute();
+    expect(orders).toMatchObject([
+      { kind: "skip", operator: "ann", next_block: null },
+      { kind: "reread", reason: "no node answers for it", next_block: null },
+    ]);
+    await expect(database.db.deleteFrom("scanner_orders").execute()).rejects.toThrow("only added");
+  });
+
+  test("finds a deposit that a server left out of a new block, once the block is final [T47]", async () => {
+    const { add, setFinal, leaveOut, poll, look, deposits } = await openScanner();
+    add("old 1");
+    add("old 2", "pay 2");
+    leaveOut("old 2");
+    await poll();
+    expect(await deposits()).toEqual([]);
+    leaveOut(null);
+    await look();
+    expect(await deposits()).toEqual([]);
+    setFinal(2n);
+    add("old 3");
+    await poll();
+    await look();
+    expect(await deposits()).toHaveLength(1);
+    await look();
+    expect(await deposits()).toHaveLength(1);
+  });
+
+  test("credits nothing at the second look that no balance confirms [T02]", async () => {
+    const { add, setFinal, leaveOut, prune, poll, look, deposits } = await openScanner();
+    add("old 1");
+    add("old 2", "pay 2");
+    leaveOut("old 2");
+    await poll();
+    leaveOut(null);
+    setFinal(2n);
+    add("old 3");
+    await poll();
+    prune();
+    await look();
+    expect(await deposits()).toEqual([]);
+  });
+
   test("changes nothing when the node is behind the cursor [T47]", async () => {
     const { add, pretendLength, poll, deposits, cursor } = await openScanner();
     for (let i = 1; i <= 10; i++) add(`block ${i}`, `pay ${i}`);
@@ -325,14 +433,77 @@ describe("scanner", () => {
     expect((await cursor())?.number).toBe(5n);
   });
 
-  test("stops when a final block is orphaned [T45]", async () => {
-    const { add, replace, setFinal, poll, deposits } = await openScanner();
+  test("stops and halts the chain when a final block is orphaned, and goes back to the fork once an operator has ended the breach [T45, T158]", async () => {
+    const { add, replace, setFinal, poll, deposits, cursor } = await openScanner();
+    const { db } = database;
+    setFinal(5n);
+    for (let i = 1; i <= 7; i++) add(`old ${i}`, `pay ${i}`);
+    await poll();
+    replace(3, ...[3, 4, 5, 6, 7, 8].map((i) => ({ name: `new ${i}`, pays: [`pay ${i}`] })));
+    for (let again = 0; again < 2; again += 1) {
+      await expect(poll()).rejects.toThrow("A final block was orphaned");
+    }
+    // Blocks above the final ones are removed as in any reorg.
+    expect((await cursor())?.hash).toBe(hashOf("old 5"));
+    expect((await deposits()).filter(([, , onChain]) => onChain)).toHaveLength(5);
+    const [breach, ...others] = await listBreaches(db);
+    expect(others).toEqual([]);
+    expect(breach).toMatchObject({
+      verdict: "final_block_replaced",
+      subject: hashOf("old 3"),
+      details: {
+        first_replaced: "3",
+        last_final: "5",
+        fork: "2",
+        scanned: hashOf("old 3"),
+        on_chain: hashOf("new 3"),
+      },
+    });
+    expect(await readHalt(db, 2)).toBe("all");
+    await end(breach?.id);
+    await poll();
+    await poll();
+    expect((await cursor())?.hash).toBe(hashOf("new 8"));
+    expect((await deposits()).filter(([, , onChain]) => onChain)).toHaveLength(8);
+    expect(await readHalt(db, 2)).toBe("none");
+    // What an operator ended was this fork: the next one stops the scanner again.
+    replace(4, ...[4, 5, 6, 7, 8, 9].map((i) => ({ name: `newer ${i}`, pays: [] })));
+    await expect(poll()).rejects.toThrow("A final block was orphaned");
+  });
+
+  test("scans from its first block again when an operator has ended the breach of a fork below the window [T45, T158]", async () => {
+    const { add, replace, setFinal, poll, deposits, cursor } = await openScanner();
+    const { db } = database;
+    setFinal(6n);
+    for (let i = 1; i <= 8; i++) add(`old ${i}`, `pay ${i}`);
+    await poll();
+    await db.deleteFrom("scanner_blocks").where("number", "<=", 4n).execute();
+    replace(3, ...[3, 4, 5, 6, 7, 8, 9].map((i) => ({ name: `new ${i}`, pays: [`pay ${i}`] })));
+    await expect(poll()).rejects.toThrow("A final block was orphaned");
+    const [breach] = await listBreaches(db);
+    expect(breach).toMatchObject({ verdict: "final_block_replaced", subject: hashOf("old 5") });
+    await end(breach?.id);
+    for (let again = 0; again < 4; again += 1) await poll();
+    expect((await cursor())?.hash).toBe(hashOf("new 9"));
+    // Each payment counts once, wherever it was first.
+    expect((await deposits()).filter(([, , onChain]) => onChain)).toHaveLength(9);
+  });
+
+  test("opens no breach when one answer names another final block, or the node is behind it [T45, T158]", async () => {
+    const { add, replace, setFinal, poll, cursor, pretendLength } = await openScanner();
     setFinal(5n);
     for (let i = 1; i <= 5; i++) add(`old ${i}`, `pay ${i}`);
     await poll();
     replace(3, ...[3, 4, 5, 6].map((i) => ({ name: `new ${i}`, pays: [] })));
+    setFinal(4n);
     await expect(poll()).rejects.toThrow("A final block was orphaned");
-    expect((await deposits()).every(([, , onChain]) => onChain)).toBe(true);
+    expect(await listBreaches(database.db)).toEqual([]);
+    replace(3, ...[3, 4, 5].map((i) => ({ name: `old ${i}`, pays: [`pay ${i}`] })));
+    setFinal(5n);
+    pretendLength(3);
+    await poll();
+    expect(await listBreaches(database.db)).toEqual([]);
+    expect((await cursor())?.hash).toBe(hashOf("old 5"));
   });
 
   test("takes no block of an orphaned fork as final, whose server is behind the one that names the final block [T45]", async () => {
@@ -347,19 +518,22 @@ describe("scanner", () => {
     expect((await deposits()).filter(([, , onChain]) => onChain)).toHaveLength(6);
   });
 
-  test("asks again for the final block when a node named another one [T46]", async () => {
+  test("asks again for the final block when a node named another one, and is behind meanwhile [T46]", async () => {
     const { add, setFinal, openScan, cursor } = await openScanner();
     for (let i = 1; i <= 5; i++) add(`old ${i}`);
-    const scan = openScan({}, { finalityBlocks: 1_000 });
+    const onCaughtUp = vi.fn();
+    const scan = openScan({ onCaughtUp }, { finalityBlocks: 1_000 });
     setFinal(4n, "a lie");
     while (await scan()) {
       // Polls until it waits.
     }
+    expect(onCaughtUp).not.toHaveBeenCalled();
     expect((await cursor())?.number).toBeLessThan(4n);
     setFinal(4n);
     while (await scan()) {
       // Polls until no block is left.
     }
+    expect(onCaughtUp).toHaveBeenCalled();
     expect((await cursor())?.number).toBe(5n);
   });
 

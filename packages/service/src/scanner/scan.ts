@@ -17,10 +17,12 @@ import type { BlockRef, FinalBlock, ScannedBlock, Section } from "../chains/port
 import { OperatingError } from "../core/errors.ts";
 import { isNative } from "../core/hex.ts";
 import type { ArrivedValue } from "../deposits/index.ts";
-import { acceptValue } from "../settlements/index.ts";
-import { groupByHolding, verifyArrivals } from "./arrivals.ts";
+import { auditFinal, mayRemoveFinal, recordFindings } from "../ledger/index.ts";
+import { acceptArrivals } from "../settlements/index.ts";
+import { listStated, splitRecorded, verifyArrivals, withAddresses } from "./arrivals.ts";
 import type { ScannerDeps } from "./deps.ts";
 import { followTraces } from "./native.ts";
+import { findSkip } from "./orders.ts";
 import { createSectionSize, type SectionSize, type SizeLimits } from "./section-size.ts";
 import {
   assertTip,
@@ -31,6 +33,7 @@ import {
   getWindowHash,
   popBlock,
   pushBlocks,
+  putLookedAgain,
 } from "./store.ts";
 
 /** Minimum number of blocks in the window, for walking back after a reorg; blocks that are not final are always kept. */
@@ -137,15 +140,18 @@ async function scanNext(deps: ScannerDeps, pace: Pace, memory: Memory): Promise<
   memory.ahead = null;
   const reading = await (ahead && ahead.after === tip?.hash
     ? ahead.reading
-    : readAfter(deps, pace, memory, tip?.number ?? deps.startBlock - 1n));
+    : readAfter(deps, pace, memory, { after: tip?.number ?? deps.startBlock - 1n, isOld: false }));
   const { section, isFull, isFinal, finality } = reading;
   if (!section) {
     memory.idlePolls += 1;
     const newest = tip?.number ?? deps.startBlock - 1n;
-    memory.size.found({ found: 0, isFull, isBehind: false, newest });
-    if (!tip || memory.idlePolls < pace.idlePolls) return false;
-    memory.idlePolls = 0;
-    return removeOrphans(deps, tip);
+    memory.size.found({ found: 0, isFull, isBehind: false, isOld: false, newest });
+    if (tip && memory.idlePolls >= pace.idlePolls) {
+      memory.idlePolls = 0;
+      if (await removeOrphans(deps, tip)) return true;
+    }
+    deps.onCaughtUp();
+    return false;
   }
   memory.idlePolls = 0;
   if (tip && section.parentHash !== tip.hash) return removeOrphans(deps, tip);
@@ -161,16 +167,23 @@ async function scanNext(deps: ScannerDeps, pace: Pace, memory: Memory): Promise<
     return tip ? removeOrphans(deps, tip) : false;
   }
   const isBehind = isFinal || isLate(memory, pace, { isFull, ageMs: ageOf(deps, last) });
+  const isOld = isFinal || ageOf(deps, last) > pace.behindMs;
   const found = section.blocks.length;
-  memory.size.found({ found, isFull, isBehind, newest: last.number });
+  memory.size.found({ found, isFull, isBehind, isOld, newest: last.number });
   if (isBehind && isFull) {
-    const next = readAfter(deps, pace, memory, last.number);
+    const next = readAfter(deps, pace, memory, { after: last.number, isOld });
     // Handled where it is awaited, or not needed any more.
     next.catch(() => undefined);
     memory.ahead = { after: last.hash, reading: next };
   }
   await record(deps, { tip, blocks: section.blocks, final });
+  if (isFinal && tip) {
+    // Read when they were final already, so no second look is due.
+    const { chainId } = deps.chain;
+    await putLookedAgain(deps.db, chainId, { from: tip.number, through: last.number });
+  }
   if (!isFinal) for (const block of section.blocks) await followTraces(deps, block);
+  if (!isBehind) deps.onCaughtUp();
   return isBehind;
 }
 
@@ -218,7 +231,7 @@ async function readAfter(
   deps: ScannerDeps,
   pace: Pace,
   memory: Memory,
-  after: bigint,
+  { after, isOld }: { readonly after: bigint; readonly isOld: boolean },
 ): Promise<Reading> {
   const { db, chain, tokens, clock } = deps;
   if (!memory.finality || memory.finality.blocks >= pace.finalityBlocks) {
@@ -229,11 +242,18 @@ async function readAfter(
   const isFinal = final > pace.blocksMax;
   const most = tokens.some(isNative) ? memory.size.most() : pace.finalBlocksMax;
   const asked = memory.size.next(after, clock.now());
-  const max = isFinal ? Math.min(final, most) : asked;
+  const wanted = isFinal ? Math.min(final, most) : asked;
+  const skip = await findSkip(db, chain.chainId, { after, through: after + BigInt(wanted) });
+  if (skip === after + 1n) {
+    const section = await readSkipped(deps, skip);
+    return { section, isFull: section !== null, isFinal: false, finality };
+  }
+  const max = skip === null ? wanted : Number(skip - after) - 1;
   const section = await chain.readSection({
     after,
     max,
     isFinal,
+    isOld: isFinal || isOld,
     tokens,
     choose: async (accounts) => new Set((await listByWallets(db, accounts)).keys()),
   });
@@ -241,6 +261,18 @@ async function readAfter(
   finality.blocks += isFinal ? max : count;
   const isFull = isFinal || count === max;
   return { section, isFull, isFinal, finality };
+}
+
+/** Returns a block that an operator skips as one in which nothing happened; null if it is not there. */
+async function readSkipped({ chain, log }: ScannerDeps, number: bigint): Promise<Section | null> {
+  const block = await chain.getBlock(number);
+  if (!block) return null;
+  log.error({ block: number }, "block skipped by an operator");
+  const time = await chain.getTime({ number, hash: block.hash });
+  return {
+    parentHash: block.parentHash,
+    blocks: [{ ...block, time, transfers: [], outflows: [] }],
+  };
 }
 
 /**
@@ -275,13 +307,10 @@ async function orphanTip(deps: ScannerDeps, tip: BlockRef): Promise<void> {
   const { db, chain, clock, log } = deps;
   // The final height when it was scanned: blocks replaced during an outage may lie below today's.
   const finalNumber = await getScannedFinal(db, chain.chainId);
-  if (finalNumber !== null && tip.number <= finalNumber) {
-    throw new OperatingError("REORG", "A final block was orphaned: the scanner has stopped.", {
-      details: { chainId: chain.chainId, block: tip.number.toString() },
-    });
-  }
+  const isFinal = finalNumber !== null && tip.number <= finalNumber;
+  if (isFinal) await assertRewindAllowed(deps, tip);
   const isLast = (await getNumberBelow(db, chain.chainId, tip.number)) === null;
-  if (isLast && tip.number > deps.startBlock) {
+  if (isLast && !isFinal && tip.number > deps.startBlock) {
     throw new OperatingError(
       "REORG",
       "Every block of the window was orphaned: the scanner has stopped.",
@@ -294,6 +323,23 @@ async function orphanTip(deps: ScannerDeps, tip: BlockRef): Promise<void> {
     .transaction()
     .execute((tx) => popBlock(tx, chain.chainId, tip, clock.now()));
   log.warn({ block: tip.number, orphaned }, "reorg: block orphaned");
+}
+
+/**
+ * Opens a breach for a final block that left the chain, and throws REORG until an operator has ended the breach: money was
+ * moved in the belief that nothing could undo this block.
+ */
+async function assertRewindAllowed(deps: ScannerDeps, tip: BlockRef): Promise<void> {
+  const { db, chain } = deps;
+  const final = await auditFinal(deps);
+  if (final.kind === "replaced") {
+    if (await mayRemoveFinal(db, chain.chainId, final.lowest)) return;
+    const opened = await recordFindings(db, [final.finding]);
+    if (opened.length > 0) deps.log.error({ findings: opened }, "reorg: final block orphaned");
+  }
+  throw new OperatingError("REORG", "A final block was orphaned: the scanner has stopped.", {
+    details: { chainId: chain.chainId, block: tip.number.toString() },
+  });
 }
 
 /** Records the blocks of a section in order; those in which nothing happened together, in one database transaction. */
@@ -341,30 +387,21 @@ async function record(
   await push(quiet, { arrivals: [], outflows: [] });
 }
 
-/** Records the deposits of a block and returns them. Throws `CursorMoved` if the cursor is not at `tip` any more. */
+/**
+ * Records the deposits of a block and returns them. Those that were recorded before an error are not read again. Throws
+ * `CursorMoved` if the cursor is not at `tip` any more.
+ */
 async function recordArrivals(
   deps: ScannerDeps,
   tip: BlockRef | null,
   block: ScannedBlock,
 ): Promise<ArrivedValue[]> {
-  const { db, chain, settlements } = deps;
-  const { outflows } = block;
-  // A lock that the escrow returns belongs to its settlement and is no new deposit.
-  const transfers = block.transfers.filter((transfer) => !chain.isGivenBack(transfer, outflows));
-  const ours = await listByWallets(
-    db,
-    transfers.map((transfer) => transfer.to),
+  const { chain, db, settlements } = deps;
+  const { ours, arrivals } = await listStated(deps, block);
+  const { recorded, open } = await splitRecorded(db, block, arrivals);
+  const verified = await verifyArrivals(deps, block, { arrivals: open, outflows: block.outflows });
+  await acceptArrivals(settlements, withAddresses(verified, ours), (tx) =>
+    assertTip(tx, chain.chainId, tip),
   );
-  const arrivals = groupByHolding(
-    chain.chainId,
-    block,
-    transfers.filter(({ to }) => ours.has(to)),
-  );
-  const verified = await verifyArrivals(deps, block, { arrivals, outflows });
-  for (const arrived of verified) {
-    const address = ours.get(arrived.wallet);
-    if (!address) continue;
-    await acceptValue(settlements, arrived, address, (tx) => assertTip(tx, chain.chainId, tip));
-  }
-  return verified;
+  return [...recorded, ...verified];
 }

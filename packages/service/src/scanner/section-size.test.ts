@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { createSectionSize } from "./section-size.ts";
 
 const LIMITS = { blocksMin: 1, blocksMax: 64 };
-/** Time of a poll beyond its pause. */
+/** Time of a poll, which is part of its interval. */
 const READ_MS = 200;
 /** Seconds of blocks that were left, from which the scanner reads on at once. */
 const LATE_S = 1.2;
@@ -25,13 +25,13 @@ function follow({ blocksPerSecond, pollMs, seconds, headAt, warmUpMs = 60_000 }:
   let tip = 0;
   let isBehind = false;
   const seen = { found: 0, absent: 0, leftMost: 0, askedMost: 0 };
-  for (let nowMs = 0; nowMs < seconds * 1_000; nowMs += isBehind ? READ_MS : pollMs + READ_MS) {
+  for (let nowMs = 0; nowMs < seconds * 1_000; nowMs += isBehind ? READ_MS : pollMs) {
     const asked = size.next(BigInt(tip), nowMs);
     const found = Math.min(asked, head(nowMs) - tip);
     tip += found;
     const isFull = found === asked;
     isBehind = isFull && head(nowMs) - tip > LATE_S * blocksPerSecond;
-    size.found({ found, isFull, isBehind, newest: BigInt(tip) });
+    size.found({ found, isFull, isBehind, isOld: false, newest: BigInt(tip) });
     if (nowMs < warmUpMs) continue;
     seen.found += found;
     seen.absent += asked - found;
@@ -42,6 +42,8 @@ function follow({ blocksPerSecond, pollMs, seconds, headAt, warmUpMs = 60_000 }:
 }
 
 describe.each([
+  ["4 blocks/s, polled twice a second", 4, 500],
+  ["2.2 blocks/s, polled twice a second", 1 / 0.45, 495],
   ["4 blocks/s", 4, 1_000],
   ["2.2 blocks/s", 1 / 0.45, 1_000],
   ["1 block/s", 1, 1_500],
@@ -93,7 +95,7 @@ test("after a pause, a section has all blocks that the chain has produced meanwh
   for (const second of [0, 10, 20]) {
     const newest = BigInt(2 * second);
     size.next(newest - 20n, second * 1_000);
-    size.found({ found: 0, isFull: false, isBehind: false, newest });
+    size.found({ found: 0, isFull: false, isBehind: false, isOld: false, newest });
   }
   expect(size.next(40n, 35_000)).toBe(30);
   expect(size.next(40n, 600_000)).toBe(LIMITS.blocksMax);
@@ -104,7 +106,7 @@ test("a poll that a notice starts asks for one block", () => {
   const asked: number[] = [];
   for (let block = 1; block < 15; block += 1) {
     asked.push(size.next(BigInt(block - 1), 250 * block + 40 * (block % 3)));
-    size.found({ found: 1, isFull: true, isBehind: false, newest: BigInt(block) });
+    size.found({ found: 1, isFull: true, isBehind: false, isOld: false, newest: BigInt(block) });
   }
   expect(new Set(asked)).toEqual(new Set([1]));
 });
@@ -120,7 +122,17 @@ test("sections are halved with each failure, down to one block, and doubled with
   const asked: number[] = [];
   for (let block = 1n; block < 9n; block += 1n) {
     asked.push(size.next(block, Number(block)));
-    size.found({ found: 1, isFull: true, isBehind: true, newest: block });
+    size.found({ found: 1, isFull: true, isBehind: true, isOld: false, newest: block });
   }
   expect(asked).toEqual([1, 2, 4, 8, 16, 32, 64, 64]);
+});
+
+test("after an outage, sections grow fourfold until they have all blocks that they may have", () => {
+  const size = createSectionSize(LIMITS);
+  const asked: number[] = [];
+  for (let block = 1n; block < 6n; block += 1n) {
+    asked.push(size.next(block, Number(block)));
+    size.found({ found: 1, isFull: true, isBehind: true, isOld: true, newest: block });
+  }
+  expect(asked).toEqual([1, 4, 16, 64, 64]);
 });

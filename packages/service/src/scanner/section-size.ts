@@ -20,6 +20,8 @@ export interface SectionSize {
     readonly found: number;
     readonly isFull: boolean;
     readonly isBehind: boolean;
+    /** Whether they are behind by far: then there are many more, for certain. */
+    readonly isOld: boolean;
     /** The newest block, found now or before. */
     readonly newest: bigint;
   }): void;
@@ -31,10 +33,12 @@ export interface SectionSize {
 
 /** Sections in a row with as many blocks as were asked for, before more are asked for: the chain may have become faster. */
 const FULL_BEFORE_GROWTH = 16;
+/** Growth of the next section by one that is behind by far: after an outage few sections are small. */
+const GROWTH_IF_OLD = 4;
 /** Time over which the pace is measured. */
 const PACE_MS = 30_000;
 /** Time between two questions from which the pace counts. A notice of a block starts a poll sooner, for that block. */
-const GAP_MIN_MS = 500;
+const GAP_MIN_MS = 400;
 
 /** Creates the size of one chain's sections. It can forget all that it has learned. */
 export function createSectionSize({ blocksMin, blocksMax }: SizeLimits): SectionSize {
@@ -68,13 +72,13 @@ export function createSectionSize({ blocksMin, blocksMax }: SizeLimits): Section
       asked = Math.max(Math.min(Math.max(predicted ?? 0, size), most), blocksMin);
       return asked;
     },
-    found({ found, isFull, isBehind, newest }) {
+    found({ found, isFull, isBehind, isOld, newest }) {
       most = Math.min(most * 2, blocksMax);
       full = isFull ? full + 1 : 0;
       if (!isFull) {
         seeHead(newest, askedAtMs);
         size = Math.max(1, found);
-      } else if (isBehind) size = asked * 2;
+      } else if (isBehind) size = asked * (isOld ? GROWTH_IF_OLD : 2);
       else if (full % FULL_BEFORE_GROWTH === 0) size = asked + Math.ceil(asked / 4);
       size = Math.min(size, blocksMax);
     },

@@ -120,6 +120,46 @@ export async function getScannedFinal(db: Db, chainId: number): Promise<bigint |
   return row?.number ?? null;
 }
 
+/** Heights of a chain's final blocks. */
+export interface Finality {
+  /** The height up to which the scanned blocks are certainly final. */
+  readonly final: bigint;
+  /** The height up to which they were read a second time; null before the first time. */
+  readonly lookedAgain: bigint | null;
+  /** The lowest block of the window. */
+  readonly window: bigint;
+}
+
+/** Returns the heights; null before the first final block. */
+export async function getFinality(db: Db, chainId: number): Promise<Finality | null> {
+  const row = await db
+    .selectFrom("scanner_finality")
+    .innerJoin("scanner_blocks", "scanner_blocks.chain_id", "scanner_finality.chain_id")
+    .where("scanner_finality.chain_id", "=", chainId)
+    .groupBy(["scanner_finality.number", "looked_again"])
+    .select(({ fn }) => [
+      "scanner_finality.number as final",
+      "looked_again as lookedAgain",
+      fn.min("scanner_blocks.number").as("window"),
+    ])
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+/** Records that the blocks after `from` up to `through` need no second look, if those up to `from` need none. */
+export async function putLookedAgain(
+  db: Db,
+  chainId: number,
+  { from, through }: { readonly from: bigint | null; readonly through: bigint },
+): Promise<void> {
+  await db
+    .updateTable("scanner_finality")
+    .set({ looked_again: through })
+    .where("chain_id", "=", chainId)
+    .where("looked_again", "is not distinct from", from)
+    .execute();
+}
+
 /** One block, or several in which nothing happened. */
 export type Pushed = readonly [BlockRef, ...BlockRef[]];
 
@@ -147,7 +187,7 @@ export async function pushBlocks(
   checkTip(await lockTip(tx, chainId, "move"), chainId, tip);
   const [first] = blocks;
   const block = blocks.at(-1) ?? first;
-  if (!(await hasAllAt(tx, chainId, block, args.arrivals))) throw new CursorMoved(chainId);
+  if (!(await hasAllAt(tx, block, args.arrivals))) throw new CursorMoved(chainId);
   await insertOutflows(tx, chainId, block, args.outflows);
   const above = tip ? tip.number : first.number - 1n;
   await orphanOthers(tx, chainId, { above, blocks }, args.nowMs);
@@ -203,6 +243,16 @@ export async function popBlock(
     .deleteFrom("scanner_blocks")
     .where("chain_id", "=", chainId)
     .where("number", "=", block.number)
+    .execute();
+  // Below the scanned final height only after an operator allowed it: what is left is final as before.
+  await tx
+    .updateTable("scanner_finality")
+    .set({
+      number: block.number - 1n,
+      looked_again: sql`least(looked_again, ${block.number - 1n}::bigint)`,
+    })
+    .where("chain_id", "=", chainId)
+    .where("number", ">=", block.number)
     .execute();
   await removeOutflowsAbove(tx, chainId, block.number - 1n);
   return orphanAbove(tx, chainId, block.number - 1n, nowMs);

@@ -37,7 +37,10 @@ export async function connectSigner(socketPath: string): Promise<HeldSigners> {
     const { status, answer } = await exchange({ socketPath, agent, path, body });
     if (status === 200 && Value.Check(schema, answer)) return answer;
     if (!Value.Check(Failure, answer)) throw unavailable(socketPath, `unexpected status ${status}`);
-    if (answer.error === "REFUSED") throw new SignerRefusal(answer.message);
+    if (answer.error === "REFUSED") {
+      // Without the subject nothing may step aside: every other call could be refused too.
+      throw new SignerRefusal(answer.message, answer.about ?? "lane");
+    }
     if (answer.error === "WAITS") throw new SignerWaits(answer.message);
     throw unavailable(socketPath, answer.message);
   }
@@ -77,6 +80,7 @@ export async function connectSigner(socketPath: string): Promise<HeldSigners> {
           signReturn: (srcChain, order) =>
             attest("/returns", formatBigints({ srcChain, ...order })),
           signPrice: (srcChain, order) => attest("/prices", formatBigints({ srcChain, ...order })),
+          signRefund: (chainId, proof) => attest("/refunds", formatBigints({ chainId, ...proof })),
         };
   const vaults: VaultSigner | null = accounts.vaults && {
     chainId: accounts.vaults.chainId,

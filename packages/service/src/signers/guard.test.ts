@@ -2,8 +2,9 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { GOVERNED } from "../core/commitment.ts";
 import { createReadableSigner, createStillClock, LANE } from "../../test/support/doubles.ts";
-import type { Payout } from "../chains/port/index.ts";
+import type { Payout, RefundProof } from "../chains/port/index.ts";
 import { type Hex, padAddress, toEvmAddress, toHex32, toTxHash } from "../core/hex.ts";
 import { SignerRefusal } from "./refusal.ts";
 import { type AttestorRules, type Guard, openGuard } from "./guard.ts";
@@ -96,6 +97,15 @@ describe("a guarded lane", () => {
     expect(countEntries()).toBe(0);
   });
 
+  test("lets a claim, and nothing else, offer eight times the cap [T172]", async () => {
+    const { lane } = open({ checkCall: ({ data }) => (data === "0xc1" ? "claimMany" : "settle") });
+    await lane.sign(intent({ nonce: 0, data: "0xc1", fee: 800n }));
+    await expect(lane.sign(intent({ nonce: 1, data: "0xc1", fee: 801n }))).rejects.toThrow(
+      "fees above 800 wei",
+    );
+    await expect(lane.sign(intent({ nonce: 1, fee: 101n }))).rejects.toThrow("fees above 100 wei");
+  });
+
   test("writes the journal entry before the key signs [X8]", async () => {
     const { inner } = open();
     let entries = 0;
@@ -106,6 +116,43 @@ describe("a guarded lane", () => {
     await guard.guardLane({ ...inner, sign }, rules).sign(intent({}));
     expect(entries).toBe(1);
   });
+
+  test("signs a transfer of nothing to itself for the nonce of another call, and then that call [T155]", async () => {
+    const strict = () =>
+      open({
+        checkCall: ({ to }) => {
+          if (to === LANE) throw new SignerRefusal("call to the lane");
+          return "settle";
+        },
+      }).lane;
+    const empty = { call: { to: LANE, data: "0x", value: 0n } } as const;
+    await strict().sign(intent({ nonce: 7 }));
+    await strict().sign({ ...intent({ nonce: 7, fee: 20n }), ...empty });
+    restart();
+    // Either may be mined, and both may need higher fees.
+    await strict().sign(intent({ nonce: 7, fee: 30n }));
+    await strict().sign({ ...intent({ nonce: 7, fee: 40n }), ...empty });
+    await expect(strict().sign(intent({ nonce: 7, data: "0x02" }))).rejects.toThrow("another call");
+    // A nonce that was only filled is no call's.
+    await strict().sign({ ...intent({ nonce: 8 }), ...empty });
+    await expect(strict().sign(intent({ nonce: 8 }))).rejects.toThrow("another call");
+    const methods = readFileSync(journal(), "utf8").match(/"method":"\w+"/g);
+    expect(new Set(methods)).toEqual(new Set([`"method":"settle"`, `"method":"cancel"`]));
+  });
+
+  test.each([
+    ["pays", { call: { to: LANE, data: "0x", value: 1n } }],
+    ["carries data", { call: { to: LANE, data: "0x01", value: 0n } }],
+    ["goes elsewhere", { call: { to: TARGET, data: "0x", value: 0n } }],
+    ["has too much gas", { call: { to: LANE, data: "0x", value: 0n }, gas: 1_000_001n }],
+  ] as const)(
+    "signs no transfer to itself that %s for another call's nonce [T155]",
+    async (_, own) => {
+      const { lane } = open({ gasMax: 2_000_000n });
+      await lane.sign(intent({ nonce: 7 }));
+      await expect(lane.sign({ ...intent({ nonce: 7 }), ...own })).rejects.toThrow(/refuses/);
+    },
+  );
 
   test("signs a nonce again at other fees, but never for another call [X8]", async () => {
     const { lane } = open();
@@ -218,19 +265,26 @@ describe("a guarded attestor", () => {
       refundAuthority: WORD,
       maxFeeBps: 50,
       maxSlippageBps: 100,
+      ...GOVERNED,
     },
     srcChain: 2,
     escrow: TARGET,
     srcToken: TOKEN,
+    lockedAmount: 1_000n,
+    minOut: 1n,
     seq: 0n,
+    lockedAt: 0n,
     amount: 1_000n,
-    deadline: 0n,
   };
   const soon = (seconds: number) => BigInt(Math.floor(clock.now() / 1000) + seconds);
   const rules: AttestorRules = {
     identify: (_, { seq }) => ({ deliveryId: seq === 0n ? ID : OTHER_ID, commitment: WORD }),
     isPair: (destChain) => destChain === 30,
     isPricedRoute: (srcChain, token) => srcChain === 2 && token === TOKEN,
+    checkRefund(_chainId, { reason }) {
+      if (reason !== "below_minimum") throw new SignerRefusal("not allowed");
+    },
+    hashCommitment: ({ userId }) => userId,
     payoutWindowS: 43_200n,
   };
   /** The number of journal entries at each signature. */
@@ -245,11 +299,12 @@ describe("a guarded attestor", () => {
     signClaim: sign("0x02"),
     signReturn: sign("0x03"),
     signPrice: sign("0x04"),
+    signRefund: sign("0x05"),
   };
   const open = () => guard.guardAttestor(inner, rules);
   const delivery = (change: Partial<Payout> = {}) => ({
     ...order,
-    deadline: soon(600),
+    lockedAt: soon(-600),
     ...change,
   });
   const claim = { deliveryId: ID, paidAmount: 1_000n, deadline: 0n };
@@ -263,15 +318,45 @@ describe("a guarded attestor", () => {
     deadline: soon(120),
   });
 
-  test("journals each of its four messages before it signs", async () => {
+  test("journals each of its messages before it signs", async () => {
     const attestor = open();
     written.length = 0;
     expect(await attestor.signDelivery(30, delivery())).toBe("0x01");
     expect(await attestor.signClaim(2, claim)).toBe("0x02");
     expect(await attestor.signReturn(2, { ...giveBack, deliveryId: OTHER_ID })).toBe("0x03");
     expect(await attestor.signPrice(2, price())).toBe("0x04");
-    expect(countEntries()).toBe(4);
-    expect(written).toEqual([1, 2, 3, 4]);
+    expect(await attestor.signRefund(2, refund())).toBe("0x05");
+    expect(countEntries()).toBe(5);
+    expect(written).toEqual([1, 2, 3, 4, 5]);
+  });
+
+  const refund = (change: Partial<RefundProof> = {}): RefundProof => ({
+    commitment: order.commitment,
+    token: TOKEN,
+    maxAmount: 5n,
+    reason: "below_minimum",
+    deadline: soon(600),
+    ...change,
+  });
+
+  test("signs one refund of a wallet and token at a time, across restarts [T193]", async () => {
+    const first = refund();
+    expect(await open().signRefund(2, first)).toBe("0x05");
+    restart();
+    // Asked again after a crash.
+    expect(await open().signRefund(2, first)).toBe("0x05");
+    for (const change of [{ maxAmount: 6n }, { deadline: soon(601) }]) {
+      await expect(open().signRefund(2, { ...first, ...change })).rejects.toThrow(
+        "refund while another is valid",
+      );
+    }
+    await open().signRefund(2, refund({ token: TARGET }));
+    await open().signRefund(30, refund());
+    await open().signRefund(2, refund({ commitment: { ...order.commitment, userId: OTHER_ID } }));
+    clock.advance(600_000);
+    await expect(open().signRefund(2, refund())).rejects.toThrow("refund while another is valid");
+    clock.advance(1_000);
+    expect(await open().signRefund(2, refund())).toBe("0x05");
   });
 
   test("never signs both a claim and a return of one lock, across restarts", async () => {
@@ -290,9 +375,9 @@ describe("a guarded attestor", () => {
   });
 
   test("refuses to return a lock while its payout is valid, across restarts", async () => {
-    await open().signDelivery(30, delivery({ deadline: soon(40_000) }));
-    // A later payout with a shorter deadline does not shorten the wait.
-    await open().signDelivery(30, delivery({ deadline: soon(600) }));
+    await open().signDelivery(30, delivery({ lockedAt: soon(-3_200) }));
+    // A payout of an older lock does not shorten the wait.
+    await open().signDelivery(30, delivery({ lockedAt: soon(-42_600) }));
     restart();
     await expect(open().signReturn(2, giveBack)).rejects.toThrow("return while a payout is valid");
     await open().signReturn(2, { ...giveBack, deliveryId: OTHER_ID });
@@ -319,8 +404,18 @@ describe("a guarded attestor", () => {
       "delivery amount is zero",
     ],
     [
-      "a delivery whose deadline is too late",
-      () => open().signDelivery(30, delivery({ deadline: soon(43_200 + 3_700) })),
+      "a delivery of a lock in the future",
+      () => open().signDelivery(30, delivery({ lockedAt: soon(3_700) })),
+      "is later than",
+    ],
+    [
+      "a refund for a reason that is not allowed",
+      () => open().signRefund(2, refund({ reason: "dead" })),
+      "not allowed",
+    ],
+    [
+      "a refund whose deadline is too late",
+      () => open().signRefund(2, refund({ deadline: soon(4_300) })),
       "is later than",
     ],
     [

@@ -2,8 +2,15 @@
  * The signer's policy, checked before any key is used. Its memory is rebuilt from the journal, so it survives a
  * restart and does not depend on the database, which may be restored from a backup or changed by an attacker.
  */
-import type { ClaimProof, Payout, PriceRequest, ReturnProof } from "../chains/port/index.ts";
+import type {
+  ClaimProof,
+  Payout,
+  PriceRequest,
+  RefundProof,
+  ReturnProof,
+} from "../chains/port/index.ts";
 import { assertNever } from "../core/assert.ts";
+import type { Commitment } from "../core/commitment.ts";
 import { type Address, type Hex32, toAddress, toHex32 } from "../core/hex.ts";
 import type { Clock } from "../core/ports.ts";
 import { type Journal, type JournalEntry, openJournal } from "./journal.ts";
@@ -16,9 +23,11 @@ import {
 import type { AttestorSigner, LaneSigner, SignedTransaction, SigningRequest } from "./port.ts";
 import { SignerRefusal } from "./refusal.ts";
 import {
+  CANCEL_METHOD,
   checkTransaction,
   DAY_MS,
   describe,
+  isCancellationOf,
   isRecorded,
   isSignedCall,
   type LaneMemory,
@@ -55,6 +64,10 @@ export interface AttestorRules {
   readonly isPair: (destChain: number, order: Payout) => boolean;
   /** Returns whether the contract is configured as a priced route of the token on the chain. */
   readonly isPricedRoute: (srcChain: number, token: Address, route: Address) => boolean;
+  /** Refuses a refund of a chain or for a reason that is not configured for its authority. Throws `SignerRefusal`. */
+  readonly checkRefund: (chainId: number, proof: RefundProof) => void;
+  /** Computes the hash of a commitment. */
+  readonly hashCommitment: (commitment: Commitment) => Hex32;
   readonly payoutWindowS: bigint;
 }
 
@@ -62,6 +75,7 @@ export interface AttestorRules {
 const CLOCK_SLACK_S = 3_600n;
 
 const PRICE_LIFETIME_S = 120n;
+const REFUND_LIFETIME_S = 600n;
 
 /** Must exceed 72 hours, after which anybody can take a lock back; sixty days is far above it. */
 const ORDERS_REMEMBERED_MS = 60 * DAY_MS;
@@ -80,9 +94,11 @@ export interface Guard {
 export function openGuard(options: { readonly journal: string; readonly clock: Clock }): Guard {
   const { clock } = options;
   const lanes = new Map<string, LaneMemory>();
-  /** By delivery id: the latest deadline that was signed. */
+  /** By delivery id: the end of the payout window of what was signed. */
   const orders = new Map<string, { readonly deadline: bigint; readonly atMs: number }>();
   const endings = new Map<string, { readonly ending: Ending; readonly atMs: number }>();
+  /** By chain, commitment and token: the refund that was signed last. */
+  const refunds = new Map<string, JournalEntry & { readonly kind: "refund" }>();
 
   /** By bridge chain id. */
   const memories = new Map<number, OrderMemory>();
@@ -122,6 +138,9 @@ export function openGuard(options: { readonly journal: string; readonly clock: C
       }
       case "price":
         return;
+      case "refund":
+        refunds.set(holdingOf(entry), entry);
+        return;
       default:
         assertNever(entry);
     }
@@ -154,12 +173,15 @@ export function openGuard(options: { readonly journal: string; readonly clock: C
       return {
         ...signer,
         async sign(intent) {
-          const method = rules.checkCall(intent.call);
-          checkTransaction(memory, intent, rules, clock.now());
+          const isCancellation = isCancellationOf(address, intent);
+          const method = isCancellation ? CANCEL_METHOD : rules.checkCall(intent.call);
+          const check = () =>
+            checkTransaction(memory, intent, rules, { nowMs: clock.now(), method });
+          check();
           // A replacement repeats a call whose evidence was checked, and may come when it is gone.
-          if (rules.checkEvidence && !isSignedCall(memory, intent)) {
+          if (rules.checkEvidence && !isCancellation && !isSignedCall(memory, intent)) {
             await rules.checkEvidence(intent.call, intent.hints ?? []);
-            checkTransaction(memory, intent, rules, clock.now());
+            check();
           }
           // No await may stand between the check of the memory and the journal entry. A repeated request (a KMS was
           // unavailable, say) is journaled already.
@@ -203,8 +225,9 @@ export function openGuard(options: { readonly journal: string; readonly clock: C
             throw new SignerRefusal("no inventory route is configured for the pair");
           const ending = endings.get(deliveryId)?.ending;
           if (ending) throw new SignerRefusal(`delivery after the lock's ${ending}`);
-          const { amount, deadline } = order;
+          const { amount } = order;
           if (amount === 0n) throw new SignerRefusal("delivery amount is zero");
+          const deadline = order.lockedAt + rules.payoutWindowS;
           checkDeadline(deadline, rules.payoutWindowS);
           record({
             kind: "delivery",
@@ -255,6 +278,24 @@ export function openGuard(options: { readonly journal: string; readonly clock: C
           });
           return signer.signPrice(srcChain, order);
         },
+
+        async signRefund(chainId, proof) {
+          rules.checkRefund(chainId, proof);
+          checkDeadline(proof.deadline, REFUND_LIFETIME_S);
+          const { token, reason } = proof;
+          const entry = {
+            kind: "refund",
+            chainId,
+            commitment: rules.hashCommitment(proof.commitment),
+            token,
+            maxAmount: proof.maxAmount.toString(),
+            reason,
+            deadline: proof.deadline.toString(),
+          } as const;
+          checkOnlyRefund(entry);
+          record(entry);
+          return signer.signRefund(chainId, proof);
+        },
       };
     },
 
@@ -267,6 +308,21 @@ export function openGuard(options: { readonly journal: string; readonly clock: C
     if (ending !== wanted) throw new SignerRefusal(`${wanted} after the lock's ${ending}`);
   }
 
+  /** Two valid refunds could take more together than the wallet held when either was judged. */
+  function checkOnlyRefund(entry: JournalEntry & { readonly kind: "refund" }): void {
+    const nowS = BigInt(Math.floor(clock.now() / 1000));
+    for (const [holding, { deadline }] of refunds) {
+      if (BigInt(deadline) < nowS) refunds.delete(holding);
+    }
+    const last = refunds.get(holdingOf(entry));
+    if (!last) return;
+    const { maxAmount, reason, deadline } = entry;
+    // Asked again after a crash.
+    if (last.maxAmount === maxAmount && last.reason === reason && last.deadline === deadline)
+      return;
+    throw new SignerRefusal(`refund while another is valid until ${last.deadline}`);
+  }
+
   function checkPrice(srcChain: number, order: PriceRequest, rules: AttestorRules): void {
     if (!rules.isPricedRoute(srcChain, order.token, order.route)) {
       throw new SignerRefusal("route is not configured as priced");
@@ -274,6 +330,10 @@ export function openGuard(options: { readonly journal: string; readonly clock: C
     if (order.rate === 0n) throw new SignerRefusal("price is zero");
     checkDeadline(order.deadline, PRICE_LIFETIME_S);
   }
+}
+
+function holdingOf(entry: JournalEntry & { readonly kind: "refund" }): string {
+  return `${entry.chainId} ${entry.commitment} ${entry.token}`;
 }
 
 type OrdersEntry = JournalEntry & { readonly kind: "orders" };

@@ -17,6 +17,7 @@ import { dirname } from "node:path";
 import { type Static, Type } from "typebox";
 import { Value } from "typebox/value";
 import { OperatingError } from "../core/errors.ts";
+import { REFUND_REASONS } from "../core/refund-reason.ts";
 
 const Quantity = Type.String({ pattern: "^\\d{1,78}$" });
 const Account = Type.String({ pattern: "^0x([0-9a-f]{40}|[0-9a-f]{64})$" });
@@ -98,6 +99,15 @@ export const JournalEntry = Type.Union([
     token: Account,
     rate: Quantity,
     maxAmount: Quantity,
+    deadline: Quantity,
+  }),
+  Type.Object({
+    kind: Type.Literal("refund"),
+    chainId: ChainId,
+    commitment: Word,
+    token: Account,
+    maxAmount: Quantity,
+    reason: Type.Enum(REFUND_REASONS),
     deadline: Quantity,
   }),
 ]);

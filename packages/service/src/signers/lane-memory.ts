@@ -1,9 +1,9 @@
 /** The signer's memory of lanes that sign calls to contracts: nonces and committed gas. It is rebuilt from the journal at start. */
 import { createHash } from "node:crypto";
 import type { Call } from "../chains/port/index.ts";
-import type { Hex, TxHash } from "../core/hex.ts";
+import type { Address, Hex, TxHash } from "../core/hex.ts";
 import type { JournalEntry } from "./journal.ts";
-import type { SigningRequest } from "./port.ts";
+import { CLAIM_CAP_FACTOR_MAX, type SigningRequest } from "./port.ts";
 import { SignerRefusal } from "./refusal.ts";
 
 /** Limits of a lane that signs calls to contracts. */
@@ -13,7 +13,7 @@ export interface LaneRules {
   /** Checks a call against the chains, once, before its first signature. Throws `SignerRefusal` or `SignerWaits`. */
   readonly checkEvidence?: (call: Call, hints: readonly TxHash[]) => Promise<void>;
   readonly gasMax: bigint;
-  /** Wei per gas. */
+  /** Wei per gas; a claim may offer `CLAIM_CAP_FACTOR_MAX` times as much. */
   readonly gasPriceMax: bigint;
   /** Most wei committed to gas in 24 hours; undefined for no limit. */
   readonly dailyGasBudget: bigint | undefined;
@@ -40,6 +40,24 @@ export interface LaneMemory {
   spent: Spent[];
 }
 
+/** The journal's name of a cancellation. */
+export const CANCEL_METHOD = "cancel";
+
+/** The methods that claim locks: they pay the treasury, in time or never. */
+const CLAIM_METHODS: ReadonlySet<string> = new Set(["claim", "claimMany"]);
+
+/** Most gas of a cancellation; rollups charge for layer 1 data in gas. */
+const CANCEL_GAS_MAX = 1_000_000n;
+
+/**
+ * Returns whether a transaction only uses up its nonce: it transfers nothing, from the lane to itself. Every lane may sign
+ * it, and for a nonce under which it signed another call.
+ */
+export function isCancellationOf(lane: Address, { call, gas }: SigningRequest): boolean {
+  const { to, data, value } = call;
+  return to === lane && data === "0x" && value === 0n && gas <= CANCEL_GAS_MAX;
+}
+
 /** Returns whether the journal has this call under its nonce, at this cost or a higher one. */
 export function isRecorded(memory: LaneMemory, intent: SigningRequest): boolean {
   const known = memory.nonces.get(intent.nonce);
@@ -56,27 +74,33 @@ export function checkTransaction(
   memory: LaneMemory,
   intent: SigningRequest,
   rules: LaneRules,
-  nowMs: number,
+  { nowMs, method }: { readonly nowMs: number; readonly method: string },
 ): void {
   const { call, nonce, gas, fees } = intent;
-  const { gasMax, gasPriceMax, dailyGasBudget } = rules;
+  const { gasMax, dailyGasBudget } = rules;
+  const isCancellation = method === CANCEL_METHOD;
+  const gasPriceMax = rules.gasPriceMax * (CLAIM_METHODS.has(method) ? CLAIM_CAP_FACTOR_MAX : 1n);
   if (call.value !== 0n) throw new SignerRefusal("transaction carries native coin");
   if (gas > gasMax) throw new SignerRefusal(`gas ${gas} above ${gasMax}`);
-  if (fees.gasPriceMax > gasPriceMax) throw new SignerRefusal(`fees above ${gasPriceMax} wei`);
+  if (fees.gasPriceMax > gasPriceMax) {
+    throw new SignerRefusal(`fees above ${gasPriceMax} wei`, "lane");
+  }
   if (fees.tipMax > fees.gasPriceMax) {
-    throw new SignerRefusal("priority fee above the maximum fee");
+    throw new SignerRefusal("priority fee above the maximum fee", "lane");
   }
   const known = memory.nonces.get(nonce);
-  if (known && known.callHash !== hashCall(call)) {
-    throw new SignerRefusal(`another call was signed for nonce ${nonce}`);
+  // A cancellation takes the nonce from another call: at most one of both is mined.
+  if (known && known.callHash !== hashCall(call) && !isCancellation) {
+    throw new SignerRefusal(`another call was signed for nonce ${nonce}`, "nonce");
   }
   if (memory.highest >= 0 && nonce > memory.highest + NONCES_AHEAD) {
     throw new SignerRefusal(
       `nonce ${nonce} is too far ahead of the lane's highest, ${memory.highest}`,
+      "lane",
     );
   }
   if (!known && nonce <= memory.highest - NONCES_REMEMBERED) {
-    throw new SignerRefusal(`nonce ${nonce} is too old`);
+    throw new SignerRefusal(`nonce ${nonce} is too old`, "nonce");
   }
   if (dailyGasBudget === undefined) return;
   const spent = memory.spent
@@ -85,7 +109,7 @@ export function checkTransaction(
   // A replacement adds only the difference: one attempt of a nonce is mined.
   const more = costOf(intent) - (known?.wei ?? 0n);
   if (more > 0n && spent + more > dailyGasBudget) {
-    throw new SignerRefusal(`daily gas budget of ${dailyGasBudget} wei exceeded`);
+    throw new SignerRefusal(`daily gas budget of ${dailyGasBudget} wei exceeded`, "lane");
   }
 }
 
@@ -96,9 +120,13 @@ export function rememberTransaction(
   atMs: number,
 ): void {
   const { nonce } = entry;
-  const before = memory.nonces.get(nonce)?.wei ?? 0n;
+  const known = memory.nonces.get(nonce);
+  const before = known?.wei ?? 0n;
   const wei = BigInt(entry.gas) * BigInt(entry.maxFeePerGas);
-  memory.nonces.set(nonce, { callHash: callHashOf(entry), wei: wei > before ? wei : before });
+  // The call that a cancellation is to replace keeps its nonce, and may be signed again.
+  const isKept = known !== undefined && entry.method === CANCEL_METHOD;
+  const callHash = isKept ? known.callHash : callHashOf(entry);
+  memory.nonces.set(nonce, { callHash, wei: wei > before ? wei : before });
   if (wei > before) memory.spent.push({ atMs, wei: wei - before });
   memory.spent = memory.spent.filter((spent) => spent.atMs > atMs - DAY_MS);
   memory.highest = Math.max(memory.highest, nonce);

@@ -1,10 +1,10 @@
 /** Payouts that a thief of settler and attestor asks the signer of lanes for. */
 import { describe, expect, test } from "vitest";
 import { createStillClock, hashOf } from "../../test/support/doubles.ts";
-import { deliveryIdOf, hashCommitment } from "../chains/evm/commitment.ts";
-import type { Lock } from "../chains/port/index.ts";
-import type { Commitment } from "../core/commitment.ts";
-import { padAddress, toEvmAddress, toHex32, toTxHash } from "../core/hex.ts";
+import { hashCommitment } from "../chains/evm/commitment.ts";
+import type { Lock, LockFacts } from "../chains/port/index.ts";
+import { type Commitment, GOVERNED } from "../core/commitment.ts";
+import { padAddress, toAddress, toEvmAddress, toHex32, toTxHash } from "../core/hex.ts";
 import { createPayoutPolicy, type OrderedPayout, type PayoutPair } from "./payout-policy.ts";
 import { SignerRefusal, SignerWaits } from "./refusal.ts";
 
@@ -22,10 +22,12 @@ const commitment: Commitment = {
   refundAuthority: word("02"),
   maxFeeBps: 50,
   maxSlippageBps: 100,
+  ...GOVERNED,
 };
 const pair: PayoutPair = {
   srcChain: 2,
   escrow: word("e5"),
+  token: address("a0"),
   srcToken: word("a0"),
   decimalsIn: 6,
   destChain: 30,
@@ -39,25 +41,16 @@ const UNIT = 10n ** 18n;
 function openPolicy(change: Partial<PayoutPair> = {}) {
   const clock = createStillClock();
   const nowS = BigInt(clock.now() / 1000);
-  const deliveryId = deliveryIdOf({
-    srcChain: 2,
-    escrow: pair.escrow,
-    wallet: word("3a"),
-    token: pair.srcToken,
-    seq: 0n,
-  });
-  const lock: Lock = {
-    state: "locked",
-    wallet: address("3a"),
+  const facts: LockFacts = {
     commitment: hashCommitment(commitment),
+    delivery: pair.delivery,
     token: address("a0"),
     amount: 1_000_000n,
     minOut: (UNIT * 995n) / 1000n,
     seq: 0n,
-    destChain: 30,
-    delivery: pair.delivery,
     lockedAt: nowS - 60n,
   };
+  const lock: Lock = { ...facts, state: "locked" };
   const chain = { lock: lock as Lock | null, asked: [] as unknown[] };
   const check = createPayoutPolicy({
     pairs: [{ ...pair, ...change }],
@@ -65,27 +58,26 @@ function openPolicy(change: Partial<PayoutPair> = {}) {
       chain.asked.push(asked);
       return chain.lock;
     },
-    hashCommitment,
     payoutWindowS: WINDOW_S,
     clock,
   });
   const payout: OrderedPayout = {
-    deliveryId,
     commitment,
-    srcChain: 2,
-    escrow: pair.escrow,
-    srcToken: pair.srcToken,
+    lock: { ...facts, srcChain: 2, escrow: address("e5") },
     amount: (UNIT * 999n) / 1000n,
-    deadline: nowS + 3_600n,
   };
-  return { check, payout, lock, chain, nowS, clock };
+  const paying = (change: Partial<OrderedPayout["lock"]>) => ({
+    ...payout,
+    lock: { ...payout.lock, ...change },
+  });
+  return { check, payout, paying, lock, chain, nowS, clock };
 }
 
 describe("a payout", () => {
   test("is signed for a lock that the signer read itself, hints included [T121]", async () => {
     const { check, payout, lock, chain } = openPolicy();
     await check(payout, [HINT]);
-    expect(chain.asked).toEqual([[2, payout.deliveryId, [HINT]]]);
+    expect(chain.asked).toEqual([[2, payout.lock, [HINT]]]);
     await check({ ...payout, amount: lock.minOut }, []);
     await check({ ...payout, amount: UNIT }, []);
   });
@@ -106,29 +98,40 @@ describe("a payout", () => {
   test("of a priced pair is at most the value that the lock's minimum states [T111]", async () => {
     const { check, payout, lock } = openPolicy({ isPriced: true });
     // The caps leave 98.5 % of the fair value.
-    const fair = ((lock.minOut + 1n) * 10_000n - 1n) / 9_850n;
+    const fair = (lock.minOut * 10_000n) / 9_850n;
     await check({ ...payout, amount: fair }, []);
     await expect(check({ ...payout, amount: fair + 1n }, [])).rejects.toThrow(/expected/);
   });
 
-  test.each<[string, Partial<Lock>]>([
-    ["another commitment", { commitment: toHex32(hashOf("other")) }],
-    ["another chain", { destChain: 24 }],
-    ["another delivery contract", { delivery: word("ad") }],
-  ])("is refused for a lock of %s [T111]", async (_, change) => {
-    const { check, payout, chain, lock } = openPolicy();
-    chain.lock = { ...lock, ...change };
-    await expect(check(payout, [])).rejects.toThrow(/another destination/);
+  test("is refused for a lock of another delivery contract, without a read [T111]", async () => {
+    const { check, paying, chain } = openPolicy();
+    await expect(check(paying({ delivery: word("ad") }), [])).rejects.toThrow(
+      /another destination/,
+    );
+    expect(chain.asked).toEqual([]);
   });
 
-  test.each<[string, Partial<OrderedPayout>]>([
-    ["another escrow", { escrow: word("ad") }],
-    ["another token", { srcToken: word("ad") }],
+  test("reads the lock in the form of its chain, when the order pads its addresses", async () => {
+    const { check, payout, paying, chain } = openPolicy();
+    const [escrow, token] = [toAddress(word("e5")), toAddress(word("a0"))];
+    await check(paying({ escrow, token }), []);
+    expect(chain.asked).toEqual([[2, { ...payout.lock, escrow }, []]]);
+  });
+
+  test.each<[string, Partial<OrderedPayout["lock"]>]>([
+    ["another escrow", { escrow: address("ad") }],
+    ["another token", { token: address("ad") }],
     ["another source", { srcChain: 24 }],
-    ["another token there", { commitment: { ...commitment, destToken: word("ad") } }],
   ])("is refused for %s than configured, without a read [T111]", async (_, change) => {
+    const { check, paying, chain } = openPolicy();
+    await expect(check(paying(change), [])).rejects.toThrow(/not configured/);
+    expect(chain.asked).toEqual([]);
+  });
+
+  test("is refused for another token there than configured, without a read [T111]", async () => {
     const { check, payout, chain } = openPolicy();
-    await expect(check({ ...payout, ...change }, [])).rejects.toThrow(/not configured/);
+    const other = { ...commitment, destToken: word("ad") };
+    await expect(check({ ...payout, commitment: other }, [])).rejects.toThrow(/not configured/);
     expect(chain.asked).toEqual([]);
   });
 
@@ -148,20 +151,12 @@ describe("a payout", () => {
     expect(chain.asked).toHaveLength(1);
   });
 
-  test("is refused with a deadline after the window, when the lock may be taken back [T111]", async () => {
-    const { check, payout, lock } = openPolicy();
-    await check({ ...payout, deadline: lock.lockedAt + WINDOW_S }, []);
-    await expect(check({ ...payout, deadline: lock.lockedAt + WINDOW_S + 1n }, [])).rejects.toThrow(
-      /payout window/,
-    );
-  });
-
   test("that expired does not block its lane for more than an hour", async () => {
-    const { check, payout, chain, lock, nowS } = openPolicy();
+    const { check, paying, chain, lock, nowS } = openPolicy();
     chain.lock = { ...lock, state: "returned" };
-    const expired = { ...payout, deadline: nowS - 1n };
+    const expired = paying({ lockedAt: nowS - WINDOW_S - 1n });
     await expect(check(expired, [])).rejects.toBeInstanceOf(SignerWaits);
     // The contract refuses it by then, whatever the clocks.
-    await check({ ...payout, deadline: nowS - 3_601n }, []);
+    await check(paying({ lockedAt: nowS - WINDOW_S - 3_601n }), []);
   });
 });

@@ -2,10 +2,10 @@
  * The policy of payouts: a lane pays for a lock that the signer has read itself. Settler and attestor may both be in other
  * hands: they cannot make this key pay without a lock, or more than the lock is worth.
  */
-import type { Lock } from "../chains/port/index.ts";
+import type { Lock, LockFacts } from "../chains/port/index.ts";
 import { fairOfMinOut, rescale } from "../core/amounts.ts";
 import type { Commitment } from "../core/commitment.ts";
-import { type Hex32, padAddress, type TxHash } from "../core/hex.ts";
+import { type Address, type Hex32, padAddress, type TxHash } from "../core/hex.ts";
 import type { Clock } from "../core/ports.ts";
 import type { RouteConfig } from "../config/index.ts";
 import { SignerRefusal, SignerWaits } from "./refusal.ts";
@@ -13,21 +13,17 @@ import { SignerRefusal, SignerWaits } from "./refusal.ts";
 /** Reads a lock at a final block of its chain, with the signer's readers. Throws RPC_UNAVAILABLE. */
 export type ReadLock = (
   srcChain: number,
-  deliveryId: Hex32,
+  lock: LockFacts,
   /** Transactions that may have opened the lock: read first, never trusted. */
   hints: readonly TxHash[],
 ) => Promise<Lock | null>;
 
-/** A payout as the destination takes it. Addresses are padded to 32 bytes. */
+/** A payout as the destination takes it. Addresses may be padded to 32 bytes. */
 export interface OrderedPayout {
-  readonly deliveryId: Hex32;
   readonly commitment: Commitment;
-  readonly srcChain: number;
-  readonly escrow: Hex32;
-  readonly srcToken: Hex32;
+  /** The lock whose hash is the delivery id. */
+  readonly lock: LockFacts & { readonly srcChain: number; readonly escrow: Address };
   readonly amount: bigint;
-  /** Unix seconds. */
-  readonly deadline: bigint;
 }
 
 /** Throws `SignerRefusal` for a payout that may not be signed, `SignerWaits` for one that may be signed later. */
@@ -37,6 +33,8 @@ export type CheckPayout = (payout: OrderedPayout, hints: readonly TxHash[]) => P
 export interface PayoutPair {
   readonly srcChain: number;
   readonly escrow: Hex32;
+  /** The locked token, in the form of its chain and padded. */
+  readonly token: Address;
   readonly srcToken: Hex32;
   readonly decimalsIn: number;
   readonly destChain: number;
@@ -54,46 +52,39 @@ const CLOCK_SLACK_S = 3_600n;
 export function createPayoutPolicy(options: {
   readonly pairs: readonly PayoutPair[];
   readonly readLock: ReadLock;
-  readonly hashCommitment: (commitment: Commitment) => Hex32;
   readonly payoutWindowS: bigint;
   readonly clock: Clock;
 }): CheckPayout {
-  const { pairs, readLock, hashCommitment, payoutWindowS, clock } = options;
-  return async (payout, hints) => {
-    const { deliveryId, commitment, srcChain, deadline } = payout;
+  const { pairs, readLock, payoutWindowS, clock } = options;
+  return async ({ commitment, lock: ordered, amount }, hints) => {
+    const { srcChain } = ordered;
     const nowS = BigInt(Math.floor(clock.now() / 1000));
+    const until = ordered.lockedAt + payoutWindowS;
     // The contract refuses it. Without a signature its nonce would block the lane.
-    if (deadline < nowS - CLOCK_SLACK_S) return;
+    if (until < nowS - CLOCK_SLACK_S) return;
+    const [escrow, srcToken] = [padAddress(ordered.escrow), padAddress(ordered.token)];
     const pair = pairs.find(
       (known) =>
         known.srcChain === srcChain &&
-        known.escrow === payout.escrow &&
-        known.srcToken === payout.srcToken &&
+        known.escrow === escrow &&
+        known.srcToken === srcToken &&
         known.destChain === commitment.destChain &&
         known.destToken === commitment.destToken,
     );
     if (!pair) throw new SignerRefusal("payout of a pair that is not configured");
-    const lock = await readLock(srcChain, deliveryId, hints);
-    if (!lock) throw new SignerWaits(`no final lock ${deliveryId} on chain ${srcChain}`);
-    if (
-      lock.commitment !== hashCommitment(commitment) ||
-      lock.destChain !== pair.destChain ||
-      lock.delivery !== pair.delivery
-    ) {
+    if (ordered.delivery !== pair.delivery) {
       throw new SignerRefusal("payout of a lock for another destination");
     }
+    const lock = await readLock(srcChain, { ...ordered, token: pair.token }, hints);
+    if (!lock) throw new SignerWaits(`no such final lock on chain ${srcChain}`);
     // A claimed lock is the operator's, and the destination pays it once.
     if (lock.state === "returned" || lock.state === "taken_back") {
-      if (deadline < nowS) throw new SignerWaits(`payout of a ${lock.state} lock just expired`);
+      if (until < nowS) throw new SignerWaits(`payout of a ${lock.state} lock just expired`);
       throw new SignerRefusal(`payout of a lock that is ${lock.state}`);
     }
-    // Later the refund authority could take the lock back as well.
-    if (deadline > lock.lockedAt + payoutWindowS) {
-      throw new SignerRefusal(`payout deadline ${deadline} is after the payout window`);
-    }
     const most = valueOf(pair, lock, commitment);
-    if (payout.amount < lock.minOut || payout.amount > most) {
-      throw new SignerRefusal(`payout ${payout.amount}, expected ${lock.minOut} to ${most}`);
+    if (amount < lock.minOut || amount > most) {
+      throw new SignerRefusal(`payout ${amount}, expected ${lock.minOut} to ${most}`);
     }
   };
 }
@@ -122,6 +113,7 @@ export function listPayoutPairs(options: {
     .map(({ chainId, token, destChain, destToken, pricedIn }) => ({
       srcChain: chainId,
       escrow: escrowOf(chainId),
+      token,
       srcToken: padAddress(token),
       decimalsIn: decimalsOf(chainId, token),
       destChain,

@@ -9,11 +9,15 @@ import type {
   Fees,
   Lifetime,
   PriceRequest,
+  RefundProof,
   ReturnProof,
 } from "../chains/port/index.ts";
 import type { LanePurpose } from "../config/index.ts";
 import type { Commitment } from "../core/commitment.ts";
-import type { Address, Hex, TxHash } from "../core/hex.ts";
+import type { Address, EvmAddress, Hex, TxHash } from "../core/hex.ts";
+
+/** Most by which a claim may offer more than the gas price cap of its chain: a claim that comes too late loses a payout. */
+export const CLAIM_CAP_FACTOR_MAX = 8n;
 
 export interface SigningRequest {
   readonly call: Call;
@@ -63,6 +67,27 @@ export interface AttestorSigner {
   signReturn(srcChain: number, proof: ReturnProof): Promise<Hex>;
   /** Signs a price for a priced route of the source chain. */
   signPrice(srcChain: number, order: PriceRequest): Promise<Hex>;
+  /** Signs a refund for the factory of a chain; at most one of a wallet and token is valid at a time. */
+  signRefund(chainId: number, proof: RefundProof): Promise<Hex>;
+}
+
+/** A message for attestors to sign, and the bridge chain id of the chain that verifies it. */
+export type AttestedMessage = { readonly chainId: number } & (
+  | { readonly kind: "delivery"; readonly order: Payout }
+  | { readonly kind: "claim"; readonly order: ClaimProof }
+  | { readonly kind: "return"; readonly order: ReturnProof }
+  | { readonly kind: "price"; readonly order: PriceRequest }
+  | { readonly kind: "refund"; readonly order: RefundProof }
+);
+
+/** The attestors of an installation, as the settler counts them. */
+export interface AttestorSet {
+  /** Signatures that an attestation needs. */
+  readonly threshold: number;
+  /** Whose signatures count; empty if anybody's does, for the contracts to judge. */
+  readonly accounts: readonly EvmAddress[];
+  /** Returns whose signature over the message it is; null if nobody's. Throws CONFIG_MISSING for an unknown chain. */
+  recover(message: AttestedMessage, signature: Hex): EvmAddress | null;
 }
 
 /** Derives deposit addresses (vaults) on a chain where only the signer can. Signs bindings and nothing else. */

@@ -29,8 +29,10 @@ import {
   parseDelivery,
   parseSigningRequest,
   parsePrice,
+  parseRefund,
   parseReturn,
   PriceBody,
+  RefundBody,
   ReturnBody,
   TransactionBody,
   VaultBody,
@@ -151,6 +153,9 @@ function createHandlers({ lanes, attestor, vaults }: HeldSigners): Handlers {
     "POST /prices": handle(PriceBody, async (request) => ({
       signature: await getAttestor().signPrice(request.srcChain, parsePrice(request)),
     })),
+    "POST /refunds": handle(RefundBody, async (request) => ({
+      signature: await getAttestor().signRefund(request.chainId, parseRefund(request)),
+    })),
     "POST /vaults": handle(VaultBody, async ({ commitment }) => {
       if (!vaults) throw new SignerRefusal("it holds no seed to derive vaults");
       return vaults.deriveVault(parseCommitment(commitment));
@@ -194,7 +199,9 @@ async function answer(
 }
 
 function describeFailure(error: unknown): readonly [number, Failure] {
-  if (error instanceof SignerRefusal) return [403, { error: "REFUSED", message: error.reason }];
+  if (error instanceof SignerRefusal) {
+    return [403, { error: "REFUSED", message: error.reason, about: error.about }];
+  }
   if (error instanceof SignerWaits) return [503, { error: "WAITS", message: error.reason }];
   if (error instanceof BadRequest) return [400, { error: "BAD_REQUEST", message: error.message }];
   if (error instanceof OperatingError && error.code === "RPC_UNAVAILABLE") {

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { GOVERNED } from "../core/commitment.ts";
 import { createReadableSigner, LANE, silentLog } from "../../test/support/doubles.ts";
 import type { Payout } from "../chains/port/index.ts";
 import { OperatingError } from "../core/errors.ts";
@@ -33,13 +34,16 @@ const ORDER: Payout = {
     refundAuthority: WORD,
     maxFeeBps: 50,
     maxSlippageBps: 100,
+    ...GOVERNED,
   },
   srcChain: 2,
   escrow: TARGET,
   srcToken: TARGET,
+  lockedAmount: 2n ** 201n,
+  minOut: 2n ** 199n,
   seq: 3n,
+  lockedAt: 1_800_000_000n,
   amount: 2n ** 200n,
-  deadline: 1_800_000_000n,
 };
 
 let folder: string;
@@ -54,6 +58,7 @@ const attestor: AttestorSigner = {
   signClaim: async (...args) => (asked.push(args), "0x02"),
   signReturn: async (...args) => (asked.push(args), "0x03"),
   signPrice: async (...args) => (asked.push(args), "0x04"),
+  signRefund: async (...args) => (asked.push(args), "0x05"),
 };
 
 const VAULT = toAddress(`0x${"7a".repeat(32)}`);
@@ -167,12 +172,21 @@ describe("a signer behind the socket", () => {
     expect(await remote?.signDelivery(30, ORDER)).toBe("0x01");
     expect(await remote?.signClaim(2, claim)).toBe("0x02");
     expect(await remote?.signReturn(2, giveBack)).toBe("0x03");
+    const refund = {
+      commitment: ORDER.commitment,
+      token: TARGET,
+      maxAmount: 2n ** 200n,
+      reason: "expired",
+      deadline: 8n,
+    } as const;
     expect(await remote?.signPrice(2, price)).toBe("0x04");
+    expect(await remote?.signRefund(2, refund)).toBe("0x05");
     expect(asked).toEqual([
       [30, ORDER],
       [2, claim],
       [2, giveBack],
       [2, price],
+      [2, refund],
     ]);
   });
 
@@ -228,6 +242,13 @@ describe("a failure of the signer", () => {
       "The signer refuses: a test.",
     );
   });
+
+  test.each(["call", "nonce", "lane"] as const)(
+    "reaches the client with its subject when the signer refuses a %s [T154]",
+    async (about) => {
+      await expect(failing(new SignerRefusal("a test", about))).rejects.toMatchObject({ about });
+    },
+  );
 
   test("reaches the client as a wait when the signer waits", async () => {
     const failed = failing(new SignerWaits("a test"));

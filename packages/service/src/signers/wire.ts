@@ -1,9 +1,17 @@
 /** The protocol of the signer's socket: JSON, amounts as decimal strings. */
 import { type Static, Type } from "typebox";
-import type { Commitment } from "../core/commitment.ts";
-import type { ClaimProof, Payout, PriceRequest, ReturnProof } from "../chains/port/index.ts";
+import { type Commitment, UNATTENDED } from "../core/commitment.ts";
+import type {
+  ClaimProof,
+  Payout,
+  PriceRequest,
+  RefundProof,
+  ReturnProof,
+} from "../chains/port/index.ts";
 import { type Hex, toAddress, toHex32, toTxHash } from "../core/hex.ts";
+import { REFUND_REASONS } from "../core/refund-reason.ts";
 import type { SigningRequest } from "./port.ts";
+import { REFUSED } from "./refusal.ts";
 
 const exact = { additionalProperties: false } as const;
 const Quantity = Type.String({ pattern: "^(0|[1-9]\\d{0,77})$" });
@@ -12,6 +20,7 @@ const Word = Type.String({ pattern: "^0x[0-9a-f]{64}$" });
 const Hash = Type.String({ pattern: "^0x([0-9a-f]{64}|[0-9a-f]{128})$" });
 const Bytes = Type.String({ pattern: "^0x([0-9a-f]{2})*$", maxLength: 262_144 });
 const ChainId = Type.Integer({ minimum: 1, maximum: 65_535 });
+const Flags = Type.Integer({ minimum: 0, maximum: UNATTENDED });
 const Bps = Type.Integer({ minimum: 0, maximum: 10_000 });
 
 const WireCommitment = Type.Object(
@@ -24,6 +33,8 @@ const WireCommitment = Type.Object(
     refundAuthority: Word,
     maxFeeBps: Bps,
     maxSlippageBps: Bps,
+    routes: Word,
+    flags: Flags,
   },
   exact,
 );
@@ -52,9 +63,11 @@ export const DeliveryBody = Type.Object(
     srcChain: ChainId,
     escrow: Account,
     srcToken: Account,
+    lockedAmount: Quantity,
+    minOut: Quantity,
     seq: Quantity,
+    lockedAt: Quantity,
     amount: Quantity,
-    deadline: Quantity,
   },
   exact,
 );
@@ -77,6 +90,18 @@ export const PriceBody = Type.Object(
     route: Account,
     rate: Quantity,
     maxAmount: Quantity,
+    deadline: Quantity,
+  },
+  exact,
+);
+
+export const RefundBody = Type.Object(
+  {
+    chainId: ChainId,
+    commitment: WireCommitment,
+    token: Account,
+    maxAmount: Quantity,
+    reason: Type.Enum(REFUND_REASONS),
     deadline: Quantity,
   },
   exact,
@@ -120,6 +145,8 @@ export const Failure = Type.Object({
     Type.Literal("INTERNAL"),
   ]),
   message: Type.String(),
+  /** Of refusals only. */
+  about: Type.Optional(Type.Enum(REFUSED)),
 });
 export type Failure = Static<typeof Failure>;
 
@@ -171,28 +198,32 @@ export function formatSigningRequest(
 }
 
 export function parseDelivery(request: Static<typeof DeliveryBody>): Payout {
-  const { commitment, srcChain, escrow, srcToken, seq, amount, deadline } = request;
+  const { commitment, srcChain, escrow, srcToken, lockedAmount, minOut } = request;
   return {
     commitment: parseCommitment(commitment),
     srcChain,
     escrow: toAddress(escrow),
     srcToken: toAddress(srcToken),
-    seq: BigInt(seq),
-    amount: BigInt(amount),
-    deadline: BigInt(deadline),
+    lockedAmount: BigInt(lockedAmount),
+    minOut: BigInt(minOut),
+    seq: BigInt(request.seq),
+    lockedAt: BigInt(request.lockedAt),
+    amount: BigInt(request.amount),
   };
 }
 
 export function formatDelivery(
   destChain: number,
-  { seq, amount, deadline, ...order }: Payout,
+  { lockedAmount, minOut, seq, lockedAt, amount, ...order }: Payout,
 ): Static<typeof DeliveryBody> {
   return {
     destChain,
     ...order,
+    lockedAmount: lockedAmount.toString(),
+    minOut: minOut.toString(),
     seq: seq.toString(),
+    lockedAt: lockedAt.toString(),
     amount: amount.toString(),
-    deadline: deadline.toString(),
   };
 }
 
@@ -220,8 +251,19 @@ export function parsePrice(request: Static<typeof PriceBody>): PriceRequest {
   };
 }
 
+export function parseRefund(request: Static<typeof RefundBody>): RefundProof {
+  const { commitment, token, maxAmount, reason, deadline } = request;
+  return {
+    commitment: parseCommitment(commitment),
+    token: toAddress(token),
+    maxAmount: BigInt(maxAmount),
+    reason,
+    deadline: BigInt(deadline),
+  };
+}
+
 export function parseCommitment(wire: Static<typeof WireCommitment>): Commitment {
-  const { integrator, userId, destWallet, destToken, refundAuthority } = wire;
+  const { integrator, userId, destWallet, destToken, refundAuthority, routes } = wire;
   return {
     ...wire,
     integrator: toHex32(integrator),
@@ -229,5 +271,6 @@ export function parseCommitment(wire: Static<typeof WireCommitment>): Commitment
     destWallet: toHex32(destWallet),
     destToken: toHex32(destToken),
     refundAuthority: toHex32(refundAuthority),
+    routes: toHex32(routes),
   };
 }

@@ -1,15 +1,21 @@
 /** The pairs and priced routes for which an attestor may sign. */
-import type { RouteConfig } from "../../config/index.ts";
+import {
+  allowsRefund,
+  type RefundPolicies,
+  refundPolicyOf,
+  type RouteConfig,
+} from "../../config/index.ts";
 import { deliveryIdOfPayout, hashCommitment } from "../../chains/evm/commitment.ts";
-import { type EvmAddress, padAddress } from "../../core/hex.ts";
+import { type Address, padAddress } from "../../core/hex.ts";
 import type { AttestorRules } from "../guard.ts";
 import { SignerRefusal } from "../refusal.ts";
 
-/** Creates the policy from the configuration: payouts on pairs paid from inventory, prices of priced routes. */
+/** Creates the policy from the configuration: payouts on pairs paid from inventory, prices of priced routes, refunds. */
 export function createEvmAttestorPolicy(options: {
   /** By bridge chain id. */
-  readonly chains: ReadonlyMap<number, { readonly factory: EvmAddress }>;
+  readonly chains: ReadonlyMap<number, { readonly delivery: Address }>;
   readonly routes: readonly RouteConfig[];
+  readonly refunds: RefundPolicies;
 }): Omit<AttestorRules, "payoutWindowS"> {
   const { chains } = options;
   const fromInventory = options.routes.filter((route) => route.fromInventory);
@@ -20,7 +26,7 @@ export function createEvmAttestorPolicy(options: {
       if (!chain)
         throw new SignerRefusal(`delivery to chain ${destChain}, which is not configured`);
       return {
-        deliveryId: deliveryIdOfPayout(chain.factory, order),
+        deliveryId: deliveryIdOfPayout(chain.delivery, order),
         commitment: hashCommitment(order.commitment),
       };
     },
@@ -32,6 +38,19 @@ export function createEvmAttestorPolicy(options: {
           route.destChain === destChain &&
           padAddress(route.destToken) === commitment.destToken,
       ),
+    hashCommitment,
+    checkRefund(chainId, { commitment, reason, maxAmount }) {
+      if (!chains.has(chainId)) {
+        throw new SignerRefusal(`refund on chain ${chainId}, which is not configured`);
+      }
+      if (maxAmount === 0n) throw new SignerRefusal("refund of nothing");
+      const { refundAuthority } = commitment;
+      if (!allowsRefund(refundPolicyOf(options.refunds, refundAuthority), reason)) {
+        throw new SignerRefusal(
+          `refunds: the reason ${reason} is not allowed to ${refundAuthority}`,
+        );
+      }
+    },
     isPricedRoute: (srcChain, token, contract) =>
       priced.some(
         (route) =>

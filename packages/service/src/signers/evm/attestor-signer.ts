@@ -1,15 +1,11 @@
-import {
-  type HashTypedDataParameters,
-  hashTypedData,
-  serializeSignature,
-  type TypedData,
-  type TypedDataDomain,
-} from "viem";
-import { assert } from "../../core/assert.ts";
+import { hashTypedData, serializeSignature, type TypedDataDomain } from "viem";
+import type { PriceRequest, RefundProof } from "../../chains/port/index.ts";
+import { assert, assertNever } from "../../core/assert.ts";
 import { OperatingError } from "../../core/errors.ts";
-import type { Address, EvmAddress, Hex } from "../../core/hex.ts";
-import { deliveryIdOfPayout, hashCommitment } from "../../chains/evm/commitment.ts";
-import type { AttestorSigner } from "../port.ts";
+import type { Address, EvmAddress, Hex, Hex32 } from "../../core/hex.ts";
+import { deliveryIdOfPayout, predictWallet } from "../../chains/evm/commitment.ts";
+import { numberOfReason } from "../../core/refund-reason.ts";
+import type { AttestedMessage, AttestorSigner } from "../port.ts";
 import type { EvmKey } from "./key.ts";
 
 /** The facts of a chain that go into the EIP-712 domain of its signatures. */
@@ -24,7 +20,9 @@ export type AttestedChain =
     }
   | {
       readonly kind: "svm";
-      /** The EVM factory. Delivery ids use the address that it would give a commitment's wallet. */
+      /** Hash of the cluster's first block. */
+      readonly cluster: Hex32;
+      /** The EVM factory. Prices name the address that it would give a commitment's wallet. */
       readonly factory: EvmAddress;
       /** Accounts of the Solana signer, which verifies the signatures in place of contracts. */
       readonly escrow: Address;
@@ -34,9 +32,7 @@ export type AttestedChain =
 const DELIVER = {
   Deliver: [
     { name: "deliveryId", type: "bytes32" },
-    { name: "commitment", type: "bytes32" },
     { name: "amount", type: "uint256" },
-    { name: "deadline", type: "uint256" },
   ],
 } as const;
 
@@ -66,6 +62,17 @@ const PRICE = {
   ],
 } as const;
 
+/** The EIP-712 type of a refund. */
+export const REFUND = {
+  Refund: [
+    { name: "wallet", type: "address" },
+    { name: "token", type: "address" },
+    { name: "maxAmount", type: "uint256" },
+    { name: "reason", type: "uint8" },
+    { name: "deadline", type: "uint256" },
+  ],
+} as const;
+
 /** `PRICE` with a token of 32 bytes. */
 const PRICE_OF_SOLANA = {
   Price: [
@@ -79,90 +86,116 @@ const PRICE_OF_SOLANA = {
 } as const;
 
 /**
- * Creates the attestor's signer. It builds each message itself: delivery id and commitment hash are computed from the
- * payout; contract and chain id (on Solana, the signer's account) come from the configuration. Throws CONFIG_MISSING
- * for a chain that is not configured.
+ * Creates the function that returns the digest of a message, which is what attestors sign and verifiers recover from. It
+ * builds each message itself: the delivery id is computed from the whole lock; contract and chain id (on Solana, the
+ * signer's account and the cluster) come from the configuration. Throws CONFIG_MISSING for a chain that is not
+ * configured.
  */
+export function createAttestationDigest(
+  /** By bridge chain id. */
+  chains: ReadonlyMap<number, AttestedChain>,
+): (message: AttestedMessage) => Hex {
+  return (message) => {
+    const { chainId } = message;
+    const verifier = getChain(chains, chainId);
+    switch (message.kind) {
+      case "delivery": {
+        const { order } = message;
+        const { commitment, amount } = order;
+        assert(commitment.destChain === chainId, "an order is for the chain of its commitment");
+        assert(
+          order.escrow === getChain(chains, order.srcChain).escrow,
+          "an order names the escrow of its source chain",
+        );
+        return hashTypedData({
+          domain: domainOf("Sluice Delivery", verifier, verifier.delivery),
+          types: DELIVER,
+          primaryType: "Deliver",
+          message: { deliveryId: deliveryIdOfPayout(verifier.delivery, order), amount },
+        });
+      }
+      case "claim": {
+        const { deliveryId, paidAmount, deadline } = message.order;
+        return hashTypedData({
+          domain: domainOf("Sluice Escrow", verifier, verifier.escrow),
+          types: CLAIM,
+          primaryType: "Claim",
+          message: { deliveryId, paidAmount, deadline },
+        });
+      }
+      case "return": {
+        const { deliveryId, deadline } = message.order;
+        return hashTypedData({
+          domain: domainOf("Sluice Escrow", verifier, verifier.escrow),
+          types: RETURN,
+          primaryType: "Return",
+          message: { deliveryId, deadline },
+        });
+      }
+      case "price":
+        return hashPrice(verifier, message.order);
+      case "refund":
+        return hashRefund(verifier, message.order);
+      default:
+        return assertNever(message);
+    }
+  };
+}
+
+function hashPrice(verifier: AttestedChain, { route, ...price }: PriceRequest): Hex {
+  const domain = domainOf("Sluice PricedRoute", verifier, route);
+  const message = { factory: verifier.factory, ...price };
+  if (verifier.kind === "evm") {
+    return hashTypedData({ domain, types: PRICE, primaryType: "Price", message });
+  }
+  assert(route === verifier.escrow, "a price for Solana is for its escrow");
+  return hashTypedData({ domain, types: PRICE_OF_SOLANA, primaryType: "Price", message });
+}
+
+function hashRefund(verifier: AttestedChain, proof: RefundProof): Hex {
+  assert(verifier.kind === "evm", "only a factory verifies refunds");
+  const { commitment, reason, ...terms } = proof;
+  const { factory } = verifier;
+  return hashTypedData({
+    domain: domainOf("Sluice DepositFactory", verifier, factory),
+    types: REFUND,
+    primaryType: "Refund",
+    message: {
+      ...terms,
+      wallet: predictWallet(factory, commitment),
+      reason: numberOfReason(reason),
+    },
+  });
+}
+
+/** Creates the attestor's signer, over the digests of its messages. */
 export function createEvmAttestorSigner(options: {
   readonly key: EvmKey;
   /** By bridge chain id. */
   readonly chains: ReadonlyMap<number, AttestedChain>;
 }): AttestorSigner {
   const { key, chains } = options;
-  async function sign<const Types extends TypedData, PrimaryType extends keyof Types>(
-    message: HashTypedDataParameters<Types, PrimaryType>,
-  ): Promise<Hex> {
-    return serializeSignature(await key.sign(hashTypedData(message)));
-  }
-
+  const digestOf = createAttestationDigest(chains);
+  const sign = async (message: AttestedMessage): Promise<Hex> =>
+    serializeSignature(await key.sign(digestOf(message)));
   return {
     address: key.address,
-
-    async signDelivery(destChain, order) {
-      const destination = getChain(chains, destChain);
-      const { commitment, amount, deadline } = order;
-      assert(commitment.destChain === destChain, "an order is for the chain of its commitment");
-      assert(
-        order.escrow === getChain(chains, order.srcChain).escrow,
-        "an order names the escrow of its source chain",
-      );
-      return sign({
-        domain: domainOf("Sluice Delivery", destination, destination.delivery),
-        types: DELIVER,
-        primaryType: "Deliver",
-        message: {
-          deliveryId: deliveryIdOfPayout(destination.factory, order),
-          commitment: hashCommitment(commitment),
-          amount,
-          deadline,
-        },
-      });
-    },
-
-    async signClaim(srcChain, { deliveryId, paidAmount, deadline }) {
-      const source = getChain(chains, srcChain);
-      return sign({
-        domain: domainOf("Sluice Escrow", source, source.escrow),
-        types: CLAIM,
-        primaryType: "Claim",
-        message: { deliveryId, paidAmount, deadline },
-      });
-    },
-
-    async signReturn(srcChain, { deliveryId, deadline }) {
-      const source = getChain(chains, srcChain);
-      return sign({
-        domain: domainOf("Sluice Escrow", source, source.escrow),
-        types: RETURN,
-        primaryType: "Return",
-        message: { deliveryId, deadline },
-      });
-    },
-
-    async signPrice(srcChain, { route, ...price }) {
-      const source = getChain(chains, srcChain);
-      if (source.kind === "svm") {
-        assert(route === source.escrow, "a price for Solana is for its escrow");
-        return sign({
-          domain: domainOf("Sluice PricedRoute", source, route),
-          types: PRICE_OF_SOLANA,
-          primaryType: "Price",
-          message: { factory: source.factory, ...price },
-        });
-      }
-      return sign({
-        domain: domainOf("Sluice PricedRoute", source, route),
-        types: PRICE,
-        primaryType: "Price",
-        message: { factory: source.factory, ...price },
-      });
-    },
+    signDelivery: (chainId, order) => sign({ kind: "delivery", chainId, order }),
+    signClaim: (chainId, order) => sign({ kind: "claim", chainId, order }),
+    signReturn: (chainId, order) => sign({ kind: "return", chainId, order }),
+    signPrice: (chainId, order) => sign({ kind: "price", chainId, order }),
+    signRefund: (chainId, order) => sign({ kind: "refund", chainId, order }),
   };
 }
 
-/** Returns the EIP-712 domain. On Solana the account of the verifying signer is its salt, in place of a contract. */
+/**
+ * Returns the EIP-712 domain. On Solana the account of the verifying signer is its salt, in place of a contract, and the
+ * hash of the cluster's first block its chain id.
+ */
 function domainOf(name: string, chain: AttestedChain, verifier: Address): TypedDataDomain {
-  if (chain.kind === "svm") return { name, salt: verifier };
+  if (chain.kind === "svm") {
+    return { name, version: "1", chainId: BigInt(chain.cluster), salt: verifier };
+  }
   return { name, version: "1", chainId: chain.evmChainId, verifyingContract: verifier };
 }
 

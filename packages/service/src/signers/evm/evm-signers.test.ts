@@ -1,7 +1,8 @@
 import { inspect } from "node:util";
 import { parseTransaction, recoverTransactionAddress, recoverTypedDataAddress } from "viem";
 import { describe, expect, test } from "vitest";
-import { deliveryIdOfPayout, hashCommitment } from "../../chains/evm/commitment.ts";
+import { GOVERNED } from "../../core/commitment.ts";
+import { deliveryIdOfPayout } from "../../chains/evm/commitment.ts";
 import type { Payout } from "../../chains/port/index.ts";
 import { toEvmAddress, toHex32 } from "../../core/hex.ts";
 import { Secret } from "../../core/secret.ts";
@@ -36,13 +37,16 @@ const ORDER: Payout = {
     refundAuthority: WORD,
     maxFeeBps: 50,
     maxSlippageBps: 100,
+    ...GOVERNED,
   },
   srcChain: 2,
   escrow: SOURCE.escrow,
   srcToken: address("70"),
+  lockedAmount: 1_001n,
+  minOut: 999n,
   seq: 3n,
+  lockedAt: 1_800_000_000n,
   amount: 1000n,
-  deadline: 1_800_000_000n,
 };
 
 const lane = createEvmLaneSigner({
@@ -113,17 +117,13 @@ describe("the EVM attestor", () => {
       types: {
         Deliver: [
           { name: "deliveryId", type: "bytes32" },
-          { name: "commitment", type: "bytes32" },
           { name: "amount", type: "uint256" },
-          { name: "deadline", type: "uint256" },
         ],
       },
       primaryType: "Deliver",
       message: {
-        deliveryId: deliveryIdOfPayout(DESTINATION.factory, ORDER),
-        commitment: hashCommitment(ORDER.commitment),
+        deliveryId: deliveryIdOfPayout(DESTINATION.delivery, ORDER),
         amount: ORDER.amount,
-        deadline: ORDER.deadline,
       },
       signature: await attestor.signDelivery(30, ORDER),
     });

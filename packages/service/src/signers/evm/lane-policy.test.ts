@@ -6,6 +6,7 @@ import {
 } from "@sluice/contracts/abi";
 import { encodeFunctionData } from "viem";
 import { describe, expect, test } from "vitest";
+import { GOVERNED } from "../../core/commitment.ts";
 import { LANE_PURPOSES } from "../../config/index.ts";
 import {
   type Hex,
@@ -15,8 +16,8 @@ import {
   toHex32,
   unpadAddress,
 } from "../../core/hex.ts";
-import { deliveryIdOfPayout } from "../../chains/evm/commitment.ts";
-import { createLanePolicy, readPayout } from "./lane-policy.ts";
+import { deliveryIdOf, deliveryIdOfPayout } from "../../chains/evm/commitment.ts";
+import { createLanePolicy, listPayouts } from "./lane-policy.ts";
 
 const address = (byte: string) => toEvmAddress(`0x${byte.repeat(20)}`);
 const WORD = toHex32(`0x${"01".repeat(32)}`);
@@ -33,16 +34,35 @@ const commitment = {
   refundAuthority: WORD,
   maxFeeBps: 50,
   maxSlippageBps: 100,
+  ...GOVERNED,
 };
-const job = { c: commitment, token: NATIVE_TOKEN, route: ROUTE, data: "0x" } as const;
+const job = {
+  c: commitment,
+  token: NATIVE_TOKEN,
+  maxAmount: 0n,
+  route: ROUTE,
+  data: "0x",
+  proof: [],
+} as const;
 const order = {
   c: commitment,
   srcChain: 30,
   escrow: padAddress(contracts.escrow),
   srcToken: WORD,
+  lockedAmount: 3n,
+  minOut: 1n,
   seq: 0n,
+  lockedAt: 1n,
   amount: 1n,
-  deadline: 1n,
+};
+const lock = {
+  commitment: WORD,
+  delivery: WORD,
+  token: NATIVE_TOKEN,
+  amount: 3n,
+  minOut: 1n,
+  seq: 0n,
+  lockedAt: 1n,
 };
 
 const factory = (data: Hex) => ({ to: contracts.factory, data, value: 0n });
@@ -94,13 +114,20 @@ const ALLOWED = {
       }),
     ),
     claim: escrow(
-      encodeFunctionData({ abi: escrowAbi, functionName: "claim", args: [WORD, 1n, 1n, "0x"] }),
+      encodeFunctionData({ abi: escrowAbi, functionName: "claim", args: [lock, 1n, 1n, "0x"] }),
+    ),
+    claimMany: escrow(
+      encodeFunctionData({
+        abi: escrowAbi,
+        functionName: "claimMany",
+        args: [[{ held: lock, paidAmount: 1n, deadline: 1n, signatures: "0x" }], 300_000n],
+      }),
     ),
     returnToWallet: escrow(
       encodeFunctionData({
         abi: escrowAbi,
         functionName: "returnToWallet",
-        args: [WORD, 1n, "0x"],
+        args: [lock, 1n, "0x"],
       }),
     ),
   },
@@ -108,31 +135,45 @@ const ALLOWED = {
     deliver: delivery(
       encodeFunctionData({ abi: deliveryAbi, functionName: "deliver", args: [order, "0x"] }),
     ),
+    deliverMany: delivery(
+      encodeFunctionData({
+        abi: deliveryAbi,
+        functionName: "deliverMany",
+        args: [
+          [
+            { order, signatures: "0x" },
+            { order: { ...order, seq: 9n }, signatures: "0x" },
+          ],
+          1n,
+        ],
+      }),
+    ),
     receiveMessage: relay(messageFor(cctp.messenger)),
   },
 } as const;
 
 describe("a payout", () => {
-  test("is read from its call, with the id that the contract computes", () => {
-    const payout = readPayout(ALLOWED.deliver.deliver, contracts);
-    expect(payout).toMatchObject({
+  test("is read from its call, with the lock that the contract hashes", () => {
+    const payouts = listPayouts(ALLOWED.deliver.deliver, contracts);
+    expect(payouts).toMatchObject([{ commitment, amount: order.amount }]);
+    const payout = {
+      ...order,
       commitment,
-      srcChain: order.srcChain,
-      escrow: order.escrow,
-      srcToken: order.srcToken,
-      amount: order.amount,
-      deadline: order.deadline,
-      deliveryId: deliveryIdOfPayout(contracts.factory, {
-        ...order,
-        commitment,
-        escrow: unpadAddress(toHex32(order.escrow)),
-        srcToken: unpadAddress(toHex32(order.srcToken), "svm"),
-      }),
-    });
+      escrow: unpadAddress(toHex32(order.escrow)),
+      srcToken: unpadAddress(toHex32(order.srcToken), "svm"),
+    };
+    const id = deliveryIdOfPayout(contracts.delivery, payout);
+    expect(payouts.map((one) => deliveryIdOf(one.lock))).toEqual([id]);
+  });
+
+  test("is each member of a batch", () => {
+    const payouts = listPayouts(ALLOWED.deliver.deliverMany, contracts);
+    expect(payouts.map(({ lock: { seq } }) => seq)).toEqual([order.seq, 9n]);
   });
 
   test("is no other call of the lane", () => {
-    expect(readPayout(ALLOWED.deliver.receiveMessage, contracts)).toBeNull();
+    expect(listPayouts(ALLOWED.deliver.receiveMessage, contracts)).toEqual([]);
+    expect(listPayouts(ALLOWED.settle.claim, contracts)).toEqual([]);
   });
 });
 
@@ -217,6 +258,12 @@ describe("the arguments of a lane's call", () => {
       args: [elsewhere, "0x"],
     });
     expect(() => policyOf("deliver")(delivery(data))).toThrow("delivery to chain 30 on chain 2");
+    const batch = encodeFunctionData({
+      abi: deliveryAbi,
+      functionName: "deliverMany",
+      args: [[order, elsewhere].map((one) => ({ order: one, signatures: "0x" }) as const), 1n],
+    });
+    expect(() => policyOf("deliver")(delivery(batch))).toThrow("delivery to chain 30 on chain 2");
   });
 
   test("must name the configured messenger and transmitter in a bridge message", () => {

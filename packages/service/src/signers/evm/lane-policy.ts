@@ -1,11 +1,11 @@
 /** The calls that a lane may sign: methods of its purpose, on the contracts of its chain, and no others. */
 import { deliveryAbi, depositFactoryAbi, escrowAbi } from "@sluice/contracts/abi";
 import { type Abi, decodeFunctionData, encodeFunctionData, pad, parseAbi, slice } from "viem";
-import type { Call } from "../../chains/port/index.ts";
+import type { Call, Payout } from "../../chains/port/index.ts";
 import type { LanePurpose } from "../../config/index.ts";
-import { deliveryIdOf, predictWallet } from "../../chains/evm/commitment.ts";
-import type { Commitment } from "../../core/commitment.ts";
-import { type EvmAddress, padAddress, toHex32 } from "../../core/hex.ts";
+import { toPayout } from "../../chains/evm/calldata.ts";
+import { lockOfPayout } from "../../chains/evm/commitment.ts";
+import type { EvmAddress } from "../../core/hex.ts";
 import type { OrderedPayout } from "../payout-policy.ts";
 import { SignerRefusal } from "../refusal.ts";
 
@@ -32,10 +32,10 @@ const METHODS: Readonly<Record<LanePurpose, Readonly<Partial<Record<Target, read
     deploy: { factory: ["deploy", "deployMany"] },
     settle: {
       factory: ["settle", "settleMany", "refundBySignature"],
-      escrow: ["claim", "returnToWallet"],
+      escrow: ["claim", "claimMany", "returnToWallet"],
     },
     // Submitting a bridge message mints only to the recipient that Circle's attesters signed.
-    deliver: { delivery: ["deliver"], transmitter: ["receiveMessage"] },
+    deliver: { delivery: ["deliver", "deliverMany"], transmitter: ["receiveMessage"] },
   };
 
 /** The called part of Circle's MessageTransmitterV2 (circlefin/evm-cctp-contracts). */
@@ -92,11 +92,9 @@ export function createLanePolicy(
       if (call.functionName === "settleMany") checkRoutes(call.args[0]);
     }
     if (target === "delivery") {
-      const call = decodeFunctionData({ abi: deliveryAbi, data });
-      if (call.functionName === "deliver" && call.args[0].c.destChain !== chainId) {
-        throw new SignerRefusal(
-          `delivery to chain ${call.args[0].c.destChain} on chain ${chainId}`,
-        );
+      for (const { c } of listOrders(data)) {
+        if (c.destChain === chainId) continue;
+        throw new SignerRefusal(`delivery to chain ${c.destChain} on chain ${chainId}`);
       }
     }
     if (target === "transmitter") {
@@ -113,27 +111,25 @@ export function createLanePolicy(
   };
 }
 
-/** Returns the payout that a call to `Delivery` orders; null for any other call that the policy allows. */
-export function readPayout(
+/** Returns the payouts that a call to `Delivery` orders; none for any other call that the policy allows. */
+export function listPayouts(
   { to, data }: Call,
-  { factory, delivery }: Pick<LaneSurroundings["contracts"], "factory" | "delivery">,
-): OrderedPayout | null {
-  if (to !== delivery) return null;
+  { delivery }: Pick<LaneSurroundings["contracts"], "delivery">,
+): readonly OrderedPayout[] {
+  if (to !== delivery) return [];
+  return listOrders(data).map((order) => toOrderedPayout(delivery, toPayout(order)));
+}
+
+/** Returns a payout as the policy checks it. */
+function toOrderedPayout(delivery: EvmAddress, payout: Payout): OrderedPayout {
+  const { commitment, amount } = payout;
+  return { commitment, amount, lock: lockOfPayout(delivery, payout) };
+}
+
+function listOrders(data: Call["data"]) {
   const { functionName, args } = decodeFunctionData({ abi: deliveryAbi, data });
-  if (functionName !== "deliver") return null;
-  const { c, srcChain, amount, deadline, ...order } = args[0];
-  const commitment: Commitment = {
-    ...c,
-    integrator: toHex32(c.integrator),
-    userId: toHex32(c.userId),
-    destWallet: toHex32(c.destWallet),
-    destToken: toHex32(c.destToken),
-    refundAuthority: toHex32(c.refundAuthority),
-  };
-  const [escrow, srcToken] = [toHex32(order.escrow), toHex32(order.srcToken)];
-  const wallet = padAddress(predictWallet(factory, commitment));
-  const deliveryId = deliveryIdOf({ srcChain, escrow, wallet, token: srcToken, seq: order.seq });
-  return { deliveryId, commitment, srcChain, escrow, srcToken, amount, deadline };
+  if (functionName === "deliver") return [args[0]];
+  return functionName === "deliverMany" ? args[0].map(({ order }) => order) : [];
 }
 
 /** Returns the name of the method whose encoding equals the calldata. */

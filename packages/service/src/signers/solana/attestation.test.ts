@@ -1,21 +1,32 @@
 import fc from "fast-check";
 import { hashTypedData, recoverTypedDataAddress } from "viem";
 import { describe, expect, test } from "vitest";
-import { deliveryIdOfPayout, hashCommitment } from "../../chains/evm/commitment.ts";
+import { GOVERNED } from "../../core/commitment.ts";
+import { deliveryIdOfPayout } from "../../chains/evm/commitment.ts";
 import type { Payout } from "../../chains/port/index.ts";
 import { type Hex, padAddress, toAddress, toEvmAddress, toHex, toHex32 } from "../../core/hex.ts";
 import { Secret } from "../../core/secret.ts";
 import { type AttestedChain, createEvmAttestorSigner } from "../evm/attestor-signer.ts";
 import { createRawKey } from "../evm/key.ts";
-import { hashClaim, hashDeliver, hashPrice, hashReturn, recoverSigner } from "./attestation.ts";
+import {
+  hashClaim,
+  hashDeliver,
+  hashPrice,
+  hashReturn,
+  recoverSigner,
+  recoverSigners,
+} from "./attestation.ts";
 
 const FACTORY = toEvmAddress(`0x${"f0".repeat(20)}`);
 const SOLANA = {
   kind: "svm",
+  cluster: toHex32(`0x${"c1".repeat(32)}`),
   factory: FACTORY,
   escrow: toAddress(`0x${"e1".repeat(32)}`),
   delivery: toAddress(`0x${"d1".repeat(32)}`),
 } as const;
+const AT_ESCROW = { account: SOLANA.escrow, cluster: SOLANA.cluster };
+const AT_DELIVERY = { account: SOLANA.delivery, cluster: SOLANA.cluster };
 const BASE = {
   kind: "evm",
   evmChainId: 8453,
@@ -44,13 +55,16 @@ const toSolana: Payout = {
     refundAuthority: WORD,
     maxFeeBps: 50,
     maxSlippageBps: 100,
+    ...GOVERNED,
   },
   srcChain: 30,
   escrow: BASE.escrow,
   srcToken: WALLET,
+  lockedAmount: 1_001n,
+  minOut: 999n,
   seq: 3n,
+  lockedAt: 1_800_000_000n,
   amount: 1_000n,
-  deadline: 1_800_000_000n,
 };
 const fromSolana: Payout = {
   ...toSolana,
@@ -61,21 +75,20 @@ const fromSolana: Payout = {
 };
 
 describe("the attestor's signature for Solana", () => {
-  test("over a delivery verifies only for its content and delivery account", async () => {
+  test("over a delivery verifies only for its content, delivery account and cluster", async () => {
     const message = {
-      deliveryId: deliveryIdOfPayout(FACTORY, toSolana),
-      commitment: hashCommitment(toSolana.commitment),
+      deliveryId: deliveryIdOfPayout(SOLANA.delivery, toSolana),
       amount: toSolana.amount,
-      deadline: toSolana.deadline,
     };
     const signature = await attestor.signDelivery(1, toSolana);
-    expect(recoverSigner(hashDeliver(SOLANA.delivery, message), signature)).toBe(attestor.address);
-    for (const change of [{ amount: 1_001n }, { deadline: 1n }, { deliveryId: WORD }]) {
-      const digest = hashDeliver(SOLANA.delivery, { ...message, ...change });
+    expect(recoverSigner(hashDeliver(AT_DELIVERY, message), signature)).toBe(attestor.address);
+    for (const change of [{ amount: 1_001n }, { deliveryId: WORD }]) {
+      const digest = hashDeliver(AT_DELIVERY, { ...message, ...change });
       expect(recoverSigner(digest, signature)).not.toBe(attestor.address);
     }
-    const elsewhere = hashDeliver(SOLANA.escrow, message);
-    expect(recoverSigner(elsewhere, signature)).not.toBe(attestor.address);
+    for (const elsewhere of [AT_ESCROW, { ...AT_DELIVERY, cluster: WORD }]) {
+      expect(recoverSigner(hashDeliver(elsewhere, message), signature)).not.toBe(attestor.address);
+    }
   });
 
   test("over a claim, a return and a price verifies only for its kind and escrow account", async () => {
@@ -86,13 +99,13 @@ describe("the attestor's signature for Solana", () => {
     const claimed = await attestor.signClaim(1, claim);
     const returned = await attestor.signReturn(1, back);
     const priced = await attestor.signPrice(1, { ...price, route: escrow });
-    expect(recoverSigner(hashClaim(escrow, claim), claimed)).toBe(attestor.address);
-    expect(recoverSigner(hashReturn(escrow, back), returned)).toBe(attestor.address);
-    const digest = hashPrice(escrow, { ...price, factory: FACTORY });
+    expect(recoverSigner(hashClaim(AT_ESCROW, claim), claimed)).toBe(attestor.address);
+    expect(recoverSigner(hashReturn(AT_ESCROW, back), returned)).toBe(attestor.address);
+    const digest = hashPrice(AT_ESCROW, { ...price, factory: FACTORY });
     expect(recoverSigner(digest, priced)).toBe(attestor.address);
     // No signature is valid for another message.
-    expect(recoverSigner(hashReturn(escrow, back), claimed)).not.toBe(attestor.address);
-    expect(recoverSigner(hashClaim(escrow, claim), returned)).not.toBe(attestor.address);
+    expect(recoverSigner(hashReturn(AT_ESCROW, back), claimed)).not.toBe(attestor.address);
+    expect(recoverSigner(hashClaim(AT_ESCROW, claim), returned)).not.toBe(attestor.address);
   });
 
   test("over a price is refused for a route other than the escrow", async () => {
@@ -114,17 +127,13 @@ test("signs the payout of a lock on Solana for the delivery contract of its dest
     types: {
       Deliver: [
         { name: "deliveryId", type: "bytes32" },
-        { name: "commitment", type: "bytes32" },
         { name: "amount", type: "uint256" },
-        { name: "deadline", type: "uint256" },
       ],
     },
     primaryType: "Deliver",
     message: {
-      deliveryId: deliveryIdOfPayout(FACTORY, fromSolana),
-      commitment: hashCommitment(fromSolana.commitment),
+      deliveryId: deliveryIdOfPayout(BASE.delivery, fromSolana),
       amount: fromSolana.amount,
-      deadline: fromSolana.deadline,
     },
     signature: await attestor.signDelivery(30, fromSolana),
   });
@@ -142,20 +151,19 @@ describe("the digest", () => {
   test("of every delivery, claim, return and price equals EIP-712's", () => {
     fc.assert(
       fc.property(
-        fc.record({ salt: word, id: word, commitment: word, factory: address, wallet: address }),
+        fc.record({ salt: word, cluster: word, id: word, factory: address, wallet: address }),
         fc.record({ token: word, a: number, b: number, deadline: number }),
-        ({ salt, id, commitment, factory, wallet }, { token, a, b, deadline }) => {
-          const at = toAddress(salt);
-          const deliver = { deliveryId: id, commitment, amount: a, deadline };
+        ({ salt, cluster, id, factory, wallet }, { token, a, b, deadline }) => {
+          const at = { account: toAddress(salt), cluster };
+          const shared = { version: "1", chainId: BigInt(cluster), salt };
+          const deliver = { deliveryId: id, amount: a };
           expect(asBytes(hashDeliver(at, deliver))).toBe(
             hashTypedData({
-              domain: { name: "Sluice Delivery", salt },
+              domain: { name: "Sluice Delivery", ...shared },
               types: {
                 Deliver: [
                   { name: "deliveryId", type: "bytes32" },
-                  { name: "commitment", type: "bytes32" },
                   { name: "amount", type: "uint256" },
-                  { name: "deadline", type: "uint256" },
                 ],
               },
               primaryType: "Deliver",
@@ -165,7 +173,7 @@ describe("the digest", () => {
           const claim = { deliveryId: id, paidAmount: a, deadline };
           expect(asBytes(hashClaim(at, claim))).toBe(
             hashTypedData({
-              domain: { name: "Sluice Escrow", salt },
+              domain: { name: "Sluice Escrow", ...shared },
               types: {
                 Claim: [
                   { name: "deliveryId", type: "bytes32" },
@@ -180,7 +188,7 @@ describe("the digest", () => {
           const back = { deliveryId: id, deadline };
           expect(asBytes(hashReturn(at, back))).toBe(
             hashTypedData({
-              domain: { name: "Sluice Escrow", salt },
+              domain: { name: "Sluice Escrow", ...shared },
               types: {
                 Return: [
                   { name: "deliveryId", type: "bytes32" },
@@ -201,7 +209,7 @@ describe("the digest", () => {
           };
           expect(asBytes(hashPrice(at, price))).toBe(
             hashTypedData({
-              domain: { name: "Sluice PricedRoute", salt },
+              domain: { name: "Sluice PricedRoute", ...shared },
               types: {
                 Price: [
                   { name: "factory", type: "address" },
@@ -224,7 +232,7 @@ describe("the digest", () => {
 });
 
 describe("recovering the signer of a signature", () => {
-  const digest = hashReturn(SOLANA.escrow, { deliveryId: WORD, deadline: 10n });
+  const digest = hashReturn(AT_ESCROW, { deliveryId: WORD, deadline: 10n });
   const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
   let signature: Hex;
 
@@ -248,6 +256,44 @@ describe("recovering the signer of a signature", () => {
     expect(recoverSigner(digest, toHex(signature.slice(0, -2) + flipped))).not.toBe(
       attestor.address,
     );
+  });
+});
+
+describe("recovering the signers of several signatures", () => {
+  const digest = hashReturn(AT_ESCROW, { deliveryId: WORD, deadline: 10n });
+  const keys = ["2b", "2c", "2d"].map((byte) =>
+    createRawKey(new Secret(`0x${byte.repeat(32)}`), "a test"),
+  );
+  const chains = new Map<number, AttestedChain>([[1, SOLANA]]);
+  const sign = async () => {
+    const signed = await Promise.all(
+      keys.map(async (key) => ({
+        signer: key.address,
+        signature: await createEvmAttestorSigner({ key, chains }).signReturn(1, {
+          deliveryId: WORD,
+          deadline: 10n,
+        }),
+      })),
+    );
+    return signed.toSorted((a, b) => (a.signer < b.signer ? -1 : 1));
+  };
+  const join = (parts: readonly { readonly signature: Hex }[]): Hex =>
+    `0x${parts.map(({ signature }) => signature.slice(2)).join("")}`;
+
+  test("returns them in their order", async () => {
+    const signed = await sign();
+    expect(recoverSigners(digest, join(signed))).toEqual(signed.map(({ signer }) => signer));
+    expect(recoverSigners(digest, "0x")).toEqual([]);
+  });
+
+  test("returns null for another order, one signer twice, and a part of a signature", async () => {
+    const [first, second, third] = await sign();
+    if (!first || !second || !third) throw new Error("three sign");
+    expect(recoverSigners(digest, join([second, first]))).toBeNull();
+    expect(recoverSigners(digest, join([first, third, second]))).toBeNull();
+    expect(recoverSigners(digest, join([first, first]))).toBeNull();
+    expect(recoverSigners(digest, toHex(`${join([first])}00`))).toBeNull();
+    expect(recoverSigners(digest, toHex(join([first, second]).slice(0, -2)))).toBeNull();
   });
 });
 

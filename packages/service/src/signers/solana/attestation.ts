@@ -1,6 +1,7 @@
 /**
- * Digests of the attestor's messages for Solana and recovery of their signer. They are the same EIP-712 structs that
- * contracts verify on EVM chains; the domain's salt is the account that stands for the contract.
+ * Digests of the attestors' messages for Solana and recovery of their signers. They are the same EIP-712 structs that
+ * contracts verify on EVM chains; the domain's salt is the account that stands for the contract, and its chain id is the
+ * hash of the cluster's first block, so that no other cluster accepts them.
  */
 import { secp256k1 } from "@noble/curves/secp256k1";
 import { keccak_256 } from "@noble/hashes/sha3";
@@ -14,41 +15,42 @@ import {
   toEvmAddress,
 } from "../../core/hex.ts";
 
-const DOMAIN = "EIP712Domain(string name,bytes32 salt)";
-const DELIVER = "Deliver(bytes32 deliveryId,bytes32 commitment,uint256 amount,uint256 deadline)";
+const DOMAIN = "EIP712Domain(string name,string version,uint256 chainId,bytes32 salt)";
+const VERSION = "1";
+const DELIVER = "Deliver(bytes32 deliveryId,uint256 amount)";
 const CLAIM = "Claim(bytes32 deliveryId,uint256 paidAmount,uint256 deadline)";
 const RETURN = "Return(bytes32 deliveryId,uint256 deadline)";
 const PRICE =
   "Price(address factory,address wallet,bytes32 token,uint256 rate,uint256 maxAmount,uint256 deadline)";
 
+/** What verifies a message: an account of the signer, on a cluster named by the hash of its first block. */
+export interface Verifier {
+  readonly account: Address;
+  readonly cluster: Hex32;
+}
+
 /** Returns the digest of a payout, for the delivery account. */
 export function hashDeliver(
-  delivery: Address,
-  order: {
-    readonly deliveryId: Hex32;
-    readonly commitment: Hex32;
-    readonly amount: bigint;
-    readonly deadline: bigint;
-  },
+  delivery: Verifier,
+  { deliveryId, amount }: { readonly deliveryId: Hex32; readonly amount: bigint },
 ): Uint8Array {
-  const { deliveryId, commitment, amount, deadline } = order;
-  return digestOf("Sluice Delivery", delivery, DELIVER, [deliveryId, commitment, amount, deadline]);
+  return digestOf("Sluice Delivery", delivery, DELIVER, [deliveryId, amount]);
 }
 
 /** Returns the digest of a claim, for the escrow account. */
-export function hashClaim(escrow: Address, claim: ClaimProof): Uint8Array {
+export function hashClaim(escrow: Verifier, claim: ClaimProof): Uint8Array {
   const { deliveryId, paidAmount, deadline } = claim;
   return digestOf("Sluice Escrow", escrow, CLAIM, [deliveryId, paidAmount, deadline]);
 }
 
 /** Returns the digest of a return, for the escrow account. */
-export function hashReturn(escrow: Address, { deliveryId, deadline }: ReturnProof): Uint8Array {
+export function hashReturn(escrow: Verifier, { deliveryId, deadline }: ReturnProof): Uint8Array {
   return digestOf("Sluice Escrow", escrow, RETURN, [deliveryId, deadline]);
 }
 
 /** Returns the digest of a Solana token's price, for the escrow account. */
 export function hashPrice(
-  escrow: Address,
+  escrow: Verifier,
   price: SignedPrice & {
     /** The EVM factory. */
     readonly factory: EvmAddress;
@@ -78,13 +80,33 @@ export function recoverSigner(digest: Uint8Array, signature: Hex): EvmAddress | 
   }
 }
 
+/**
+ * Recovers the signers of signatures in the form of the contracts: 65 bytes each, one after the other, strictly ascending
+ * by signer. Returns null for any other form.
+ */
+export function recoverSigners(digest: Uint8Array, signatures: Hex): EvmAddress[] | null {
+  const each = signatures.slice(2).match(/.{130}/gs) ?? [];
+  if (each.length * 130 !== signatures.length - 2) return null;
+  const signers: EvmAddress[] = [];
+  for (const digits of each) {
+    const signer = recoverSigner(digest, `0x${digits}`);
+    const last = signers.at(-1);
+    // Lower-case hex of one length sorts as the number does.
+    if (signer === null || (last !== undefined && signer <= last)) return null;
+    signers.push(signer);
+  }
+  return signers;
+}
+
 function digestOf(
   name: string,
-  salt: Address,
+  { account, cluster }: Verifier,
   type: string,
   words: readonly (string | bigint)[],
 ): Uint8Array {
-  const domain = keccak_256(concat([hashText(DOMAIN), hashText(name), wordOf(salt)]));
+  const domain = keccak_256(
+    concat([hashText(DOMAIN), hashText(name), hashText(VERSION), wordOf(cluster), wordOf(account)]),
+  );
   const struct = keccak_256(concat([hashText(type), ...words.map(wordOf)]));
   return keccak_256(concat([Uint8Array.of(0x19, 0x01), domain, struct]));
 }

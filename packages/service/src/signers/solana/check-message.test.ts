@@ -12,11 +12,10 @@ import {
   towardsBase,
   walletOf,
 } from "../../../test/support/solana-custody.ts";
-import { deliveryIdOf, hashCommitment, predictWallet } from "../../chains/evm/commitment.ts";
-import type { Payout } from "../../chains/port/index.ts";
+import { deliveryIdOf, hashCommitment } from "../../chains/evm/commitment.ts";
 import { toBase58 } from "../../chains/solana/base58.ts";
 import { buildInstructions } from "../../chains/solana/instructions.ts";
-import type { MintFacts } from "../../chains/solana/order-facts.ts";
+import { createLockIds, type MintFacts } from "../../chains/solana/order-facts.ts";
 import type { Order } from "../../chains/solana/orders.ts";
 import { compileMessage } from "../../chains/solana/transaction.ts";
 import { type Address, NATIVE_SOL, padAddress, toAddress } from "../../core/hex.ts";
@@ -48,7 +47,11 @@ let honest: ReadonlyMap<string, readonly Order[]>;
 
 beforeAll(async () => {
   custody = await startCustody();
-  const { accounts, treasury, options, token, vaultOf, idOfLock } = custody;
+  const { accounts, treasury, options, token, vaultOf } = custody;
+  const ids = createLockIds(
+    { chainId: options.chainId, escrow: accounts.escrow, delivery: accounts.delivery },
+    { hash: hashCommitment, deliveryIdOf },
+  );
   facts = {
     feePayer: accounts.settle,
     escrow: accounts.escrow,
@@ -56,18 +59,8 @@ beforeAll(async () => {
     treasury,
     vaultOf: remembered(vaultOf),
     hashCommitment: remembered(hashCommitment),
-    deliveryIdOfLock: remembered(({ commitment, token: locked, seq }) =>
-      idOfLock({ ...custody.lock(1), commitment, token: locked, seq }),
-    ),
-    deliveryIdOfPayout: remembered((order: Payout) =>
-      deliveryIdOf({
-        srcChain: order.srcChain,
-        escrow: padAddress(order.escrow),
-        wallet: padAddress(predictWallet(options.factory, order.commitment)),
-        token: padAddress(order.srcToken),
-        seq: order.seq,
-      }),
-    ),
+    deliveryIdOfLock: remembered(ids.deliveryIdOfLock),
+    deliveryIdOfPayout: remembered(ids.deliveryIdOfPayout),
     mintFactsOf: (mint) => FACTS[mint] ?? { program: "token", decimals: 6, hasTransferFee: false },
     rentOf: (bytes) => (128n + BigInt(bytes)) * 6_960n,
   };

@@ -249,7 +249,7 @@ function createExpectation(facts: SignerFacts) {
             amount,
             minOut,
             seq,
-            destChain: commitment.destChain,
+            lockedAt: order.lockedAt,
             delivery: order.delivery,
             asOf,
           },

@@ -1,8 +1,8 @@
 /** Composes the Solana signer: its lanes and vault signer, from one seed and the configuration. */
-import type { MintFacts } from "../../chains/solana/order-facts.ts";
-import type { Payout } from "../../chains/port/index.ts";
+import { createLockIds, type MintFacts } from "../../chains/solana/order-facts.ts";
+import type { LockFacts } from "../../chains/port/index.ts";
 import type { Commitment } from "../../core/commitment.ts";
-import { type Address, type EvmAddress, type Hex32, padAddress } from "../../core/hex.ts";
+import type { Address, EvmAddress, Hex32 } from "../../core/hex.ts";
 import type { Secret } from "../../core/secret.ts";
 import type { Guard } from "../guard.ts";
 import type { CheckPayout } from "../payout-policy.ts";
@@ -31,8 +31,11 @@ export interface CustodyOptions {
   readonly chainId: number;
   /** Receives claimed locks and fees. */
   readonly treasury: Address;
-  /** A signature of any one of them suffices. */
   readonly attestors: readonly EvmAddress[];
+  /** The number of attestors that must sign. */
+  readonly threshold: number;
+  /** Hash of the cluster's first block. */
+  readonly cluster: Hex32;
   readonly tokens: readonly CustodyToken[];
   /** Pairs whose deposits may be locked for a delivery on another chain. */
   readonly pairs: readonly LockPair[];
@@ -42,19 +45,15 @@ export interface CustodyOptions {
   readonly lamportsPerByte?: bigint;
   /** Checks a delivery against its lock on the source chain. */
   readonly checkPayout: CheckPayout;
-  /** The EVM factory. Delivery ids use the address that it would give a commitment's wallet. */
+  /** Seconds after its lock in which a delivery may be paid. */
+  readonly payoutWindowS: bigint;
+  /** The EVM factory. Prices name the address that it would give a commitment's wallet. */
   readonly factory: EvmAddress;
   /** Hashes and ids that are the same on every chain. */
   readonly hashing: {
     hashCommitment(commitment: Commitment): Hex32;
     predictWallet(factory: EvmAddress, commitment: Commitment): EvmAddress;
-    deliveryIdOf(lock: {
-      readonly srcChain: number;
-      readonly escrow: Hex32;
-      readonly wallet: Hex32;
-      readonly token: Hex32;
-      readonly seq: bigint;
-    }): Hex32;
+    deliveryIdOf(lock: LockFacts & { readonly srcChain: number; readonly escrow: Address }): Hex32;
   };
 }
 
@@ -83,29 +82,10 @@ export function openCustody(
   const tokens = new Map(options.tokens.map((listed) => [listed.token, listed]));
   const evmWalletOf = (commitment: Commitment) => predictWallet(factory, commitment);
 
-  const deliveryIdOfPayout = (
-    order: Pick<Payout, "commitment" | "srcChain" | "escrow" | "srcToken" | "seq">,
-  ) =>
-    deliveryIdOf({
-      srcChain: order.srcChain,
-      escrow: padAddress(order.escrow),
-      wallet: padAddress(evmWalletOf(order.commitment)),
-      token: padAddress(order.srcToken),
-      seq: order.seq,
-    });
   const facts = {
     treasury,
     hashCommitment,
-    deliveryIdOfPayout,
-    deliveryIdOfLock: ({
-      commitment,
-      token,
-      seq,
-    }: {
-      readonly commitment: Commitment;
-      readonly token: Address;
-      readonly seq: bigint;
-    }) => deliveryIdOfPayout({ commitment, srcChain: chainId, escrow, srcToken: token, seq }),
+    ...createLockIds({ chainId, escrow, delivery }, { hash: hashCommitment, deliveryIdOf }),
     mintFactsOf(mint: Address) {
       const found = tokens.get(mint)?.mint;
       if (!found) throw new SignerRefusal(`token ${mint} is not configured`);
@@ -123,9 +103,12 @@ export function openCustody(
       factory,
       evmWalletOf,
       pairs,
+      payoutWindowS: options.payoutWindowS,
       ownAccounts: new Set(Object.values(seed.accounts)),
       vaultOf: (commitment) => seed.vaultOf(hashCommitment(commitment)),
       attestors: new Set(options.attestors),
+      threshold: options.threshold,
+      cluster: options.cluster,
       isListed: (token) => tokens.has(token),
     });
     const parts = { seed, chainId, purpose, facts, checkOrder, checkPayout };

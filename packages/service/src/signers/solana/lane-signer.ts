@@ -49,15 +49,16 @@ export function createSolanaLaneSigner(options: {
     return keys;
   }
 
-  const payoutOf = ({ order }: DeliverOrder): OrderedPayout => ({
-    deliveryId: facts.deliveryIdOfPayout(order),
-    commitment: order.commitment,
-    srcChain: order.srcChain,
-    escrow: padAddress(order.escrow),
-    srcToken: padAddress(order.srcToken),
-    amount: order.amount,
-    deadline: order.deadline,
-  });
+  const payoutOf = ({ order }: DeliverOrder): OrderedPayout => {
+    const { commitment, amount, srcToken: token, lockedAmount, ...lock } = order;
+    const hash = facts.hashCommitment(commitment);
+    const places = { token, delivery: padAddress(delivery) };
+    return {
+      commitment,
+      amount,
+      lock: { ...lock, ...places, amount: lockedAmount, commitment: hash },
+    };
+  };
 
   return {
     chainId,

@@ -87,9 +87,9 @@ describe("a lock", () => {
     await refuse({ ...lock, price: null }, "has no price");
     await refuse({ ...lock, minOut: lock.minOut - 1n }, "is below");
     const foreign = await custody.price(towardsBase(2));
-    await refuse({ ...lock, price: foreign }, "no configured attestor");
+    await refuse({ ...lock, price: foreign }, "not signed by configured attestors");
     const raised = { price: { ...foreign.price, rate: 1n }, signature: foreign.signature };
-    await refuse({ ...lock, price: raised }, "no configured attestor");
+    await refuse({ ...lock, price: raised }, "not signed by configured attestors");
     const small = await custody.price(commitment, { maxAmount: SOL - 1n });
     await refuse({ ...lock, price: small }, "above the maximum of its price");
     const past = await custody.price(commitment, { deadline: custody.nowS() - 1n });
@@ -102,7 +102,22 @@ describe("a lock", () => {
   });
 });
 
-describe("an order with the attestor's signature", () => {
+describe("an order with the attestors' signatures", () => {
+  test("needs as many as the threshold, for its own cluster", async () => {
+    const claim = await custody.claim(custody.lock(6));
+    const two = await startCustody({ threshold: 2 });
+    const elsewhere = await startCustody({ cluster: toHex32(`0x${"c2".repeat(32)}`) });
+    try {
+      const signOn = ({ laneOf, intentOf }: TestCustody) =>
+        laneOf("settle").sign(intentOf([claim]));
+      await expect(signOn(two)).rejects.toThrow("signed by 1 attestors, expected 2");
+      await expect(signOn(elsewhere)).rejects.toThrow("not signed by configured attestors");
+    } finally {
+      two.close();
+      elsewhere.close();
+    }
+  });
+
   test("is refused when another signed it or any field differs", async () => {
     expect.hasAssertions();
     const claim = await custody.claim(custody.lock(7));
@@ -111,20 +126,32 @@ describe("an order with the attestor's signature", () => {
     const none = `0x${"11".repeat(64)}1b` as const;
     for (const order of [claim, giveBack, deliver]) {
       const lane = order.kind === "deliver" ? "deliver" : "settle";
-      await refuse({ ...order, signature: none }, "no configured attestor", lane);
-      await refuse({ ...order, signature: "0x" }, "no configured attestor", lane);
+      await refuse({ ...order, signature: none }, "not signed by configured attestors", lane);
+      await refuse({ ...order, signature: "0x" }, "signed by 0 attestors, expected 1", lane);
     }
     const otherId = custody.idOfLock(custody.lock(9));
-    await refuse({ ...claim, deliveryId: otherId }, "no configured attestor");
-    await refuse({ ...claim, paidAmount: claim.paidAmount + 1n }, "no configured attestor");
-    await refuse({ ...claim, deadline: claim.deadline + 1n }, "no configured attestor");
-    await refuse({ ...claim, signature: giveBack.signature }, "no configured attestor");
-    await refuse({ ...giveBack, seq: 1n }, "no configured attestor");
-    await refuse({ ...giveBack, commitment: towardsBase(9) }, "no configured attestor");
+    await refuse({ ...claim, deliveryId: otherId }, "not signed by configured attestors");
+    await refuse(
+      { ...claim, paidAmount: claim.paidAmount + 1n },
+      "not signed by configured attestors",
+    );
+    await refuse({ ...claim, deadline: claim.deadline + 1n }, "not signed by configured attestors");
+    await refuse({ ...claim, signature: giveBack.signature }, "not signed by configured attestors");
+    for (const change of [
+      { seq: 1n },
+      { amount: giveBack.amount + 1n },
+      { minOut: giveBack.minOut + 1n },
+      { lockedAt: giveBack.lockedAt + 1n },
+      { commitment: towardsBase(9) },
+    ]) {
+      await refuse({ ...giveBack, ...change }, "not signed by configured attestors");
+    }
     const { order } = deliver;
     for (const change of [
       { amount: order.amount + 1n },
-      { deadline: order.deadline + 1n },
+      { lockedAmount: order.lockedAmount + 1n },
+      { minOut: order.minOut + 1n },
+      { lockedAt: order.lockedAt + 1n },
       { seq: 1n },
       { srcChain: 2 },
       { srcToken: ATTACKER },
@@ -133,7 +160,7 @@ describe("an order with the attestor's signature", () => {
     ]) {
       await refuse(
         { ...deliver, order: { ...order, ...change } },
-        "no configured attestor",
+        "not signed by configured attestors",
         "deliver",
       );
     }
@@ -143,11 +170,28 @@ describe("an order with the attestor's signature", () => {
     expect.hasAssertions();
     const claim = await custody.claim(custody.lock(7));
     const giveBack = await custody.giveBack(custody.lock(8));
-    const deliver = await custody.deliver(1);
     custody.clock.advance(3_601_000);
     await refuse(claim, "has passed");
     await refuse(giveBack, "has passed");
-    await refuse(deliver, "has passed", "deliver");
+  });
+
+  test("is refused for a delivery after the payout window of its lock, or below its minimum", async () => {
+    expect.hasAssertions();
+    const { payoutWindowS } = custody.options;
+    const lockedAt = custody.nowS() - payoutWindowS;
+    expect(
+      await sign(await custody.deliver(1, custody.token, { lockedAt }), "deliver"),
+    ).toBeDefined();
+    const late = await custody.deliver(1, custody.token, { lockedAt: lockedAt - 1n });
+    await refuse(late, "payout window ended", "deliver");
+    const little = await custody.deliver(1, custody.token, { minOut: 1_000_001n });
+    await refuse(little, "is below", "deliver");
+  });
+
+  test("is refused for a lock whose time is ahead of the clock, which would put off its return", async () => {
+    expect.hasAssertions();
+    const ahead = { lockedAt: custody.nowS() + 301n };
+    await refuse({ ...custody.lock(1), ...ahead }, "in the future");
   });
 
   test("is refused when it ends a lock that holds less than was locked", async () => {

@@ -29,8 +29,9 @@ import {
 } from "../../core/hex.ts";
 import type { GuardedOrder } from "../order-memory.ts";
 import { SignerRefusal } from "../refusal.ts";
-import { hashClaim, hashDeliver, hashPrice, hashReturn, recoverSigner } from "./attestation.ts";
+import { hashClaim, hashDeliver, hashPrice, hashReturn, recoverSigners } from "./attestation.ts";
 import { isOnCurve } from "./derived-accounts.ts";
+import { assertVaultCommitment } from "./vault-signer.ts";
 
 /** A pair whose deposits on Solana are locked for a delivery on another chain. */
 export interface LockPair {
@@ -42,26 +43,31 @@ export interface LockPair {
   readonly destDecimals: number;
   /** The `Delivery` contract of the destination, as 32 bytes. */
   readonly delivery: Hex32;
-  /** The tokens are different assets, so a lock needs a price signed by the attestor. */
+  /** The tokens are different assets, so a lock needs a price signed by the attestors. */
   readonly priced: boolean;
 }
 
 /** The policy's facts about Solana and the destinations. */
 export interface OrderSurroundings extends Pick<
   OrderFacts,
-  "escrow" | "delivery" | "treasury" | "hashCommitment" | "deliveryIdOfLock" | "deliveryIdOfPayout"
+  "escrow" | "delivery" | "treasury" | "deliveryIdOfLock" | "deliveryIdOfPayout"
 > {
   /** Bridge chain id. */
   readonly chainId: number;
   /** The seed's accounts other than vaults; no payment may go to them. */
   readonly ownAccounts: ReadonlySet<Address>;
   readonly vaultOf: (commitment: Commitment) => Address;
-  /** A signature of any one of them suffices. */
   readonly attestors: ReadonlySet<EvmAddress>;
+  /** The number of attestors that must sign. */
+  readonly threshold: number;
+  /** Hash of the cluster's first block. */
+  readonly cluster: Hex32;
   readonly factory: EvmAddress;
   /** Returns the wallet that the EVM factory would give a commitment; signed prices name it. */
   readonly evmWalletOf: (commitment: Commitment) => EvmAddress;
   readonly pairs: readonly LockPair[];
+  /** Seconds after its lock in which a delivery may be paid. */
+  readonly payoutWindowS: bigint;
   /** Returns whether a token may be moved; the native coin must be listed too. */
   readonly isListed: (token: Address) => boolean;
 }
@@ -78,18 +84,26 @@ const PURPOSES: Readonly<Record<Order["kind"], LanePurpose>> = {
 /** A price is valid for two minutes; the other two tolerate clocks that differ between processes. */
 const PRICE_LIFETIME_S = 240n;
 const U64_MAX = 2n ** 64n - 1n;
+/** Tolerated difference between the clocks of the planning process and the signer, in seconds. */
+const LOCK_SLACK_S = 300n;
 
 /** Creates the check of orders. It returns an order's facts for the signer's memory, or throws `SignerRefusal`. */
 export function createOrderPolicy(
   purpose: LanePurpose,
   surroundings: OrderSurroundings,
 ): (order: Order, nowS: bigint) => GuardedOrder {
-  const { chainId, attestors, isListed, ownAccounts } = surroundings;
+  const { chainId, attestors, threshold, cluster, isListed, ownAccounts } = surroundings;
+  const escrow = { account: surroundings.escrow, cluster };
+  const delivery = { account: surroundings.delivery, cluster };
 
-  function checkAttested(digest: Uint8Array, signature: Hex): void {
-    const attestor = recoverSigner(digest, signature);
-    if (!attestor || !attestors.has(attestor)) {
-      throw new SignerRefusal("no configured attestor signed this");
+  /** The rule of the contracts: as many as the threshold, sorted, and all of them configured. */
+  function checkAttested(digest: Uint8Array, signatures: Hex): void {
+    const signers = recoverSigners(digest, signatures);
+    if (!signers?.every((signer) => attestors.has(signer))) {
+      throw new SignerRefusal("not signed by configured attestors in their order");
+    }
+    if (signers.length < threshold) {
+      throw new SignerRefusal(`signed by ${signers.length} attestors, expected ${threshold}`);
     }
   }
 
@@ -107,8 +121,13 @@ export function createOrderPolicy(
   }
 
   function checkLock(order: LockOrder, nowS: bigint): void {
-    const { commitment, token, amount, minOut } = order;
+    const { commitment, token, amount, minOut, lockedAt } = order;
+    assertVaultCommitment(commitment);
     const { destChain, destToken } = commitment;
+    // A time ahead of the clock would put off the return of an undelivered lock.
+    if (lockedAt > nowS + LOCK_SLACK_S) {
+      throw new SignerRefusal(`lock time ${lockedAt} is in the future`);
+    }
     const pair = surroundings.pairs.find(
       (known) =>
         known.token === token && known.destChain === destChain && known.destToken === destToken,
@@ -129,7 +148,7 @@ export function createOrderPolicy(
     }
     if (!order.price) throw new SignerRefusal("lock of a priced pair has no price");
     const { price, signature } = order.price;
-    const { factory, escrow } = surroundings;
+    const { factory } = surroundings;
     const wallet = surroundings.evmWalletOf(commitment);
     checkAttested(hashPrice(escrow, { ...price, factory, wallet, token }), signature);
     checkDeadline(price.deadline, nowS);
@@ -144,21 +163,20 @@ export function createOrderPolicy(
   }
 
   function checkDeliver({ order, signature }: DeliverOrder, nowS: bigint): void {
-    const { commitment, amount, deadline } = order;
+    const { commitment, amount, minOut, lockedAt } = order;
     if (commitment.destChain !== chainId) {
       throw new SignerRefusal(`delivery to chain ${commitment.destChain} on chain ${chainId}`);
     }
     const deliveryId = surroundings.deliveryIdOfPayout(order);
-    const hash = surroundings.hashCommitment(commitment);
-    checkAttested(
-      hashDeliver(surroundings.delivery, { deliveryId, commitment: hash, amount, deadline }),
-      signature,
-    );
-    checkDeadline(deadline, nowS);
+    checkAttested(hashDeliver(delivery, { deliveryId, amount }), signature);
+    const until = lockedAt + surroundings.payoutWindowS;
+    if (nowS > until) throw new SignerRefusal(`payout window ended at ${until}`);
+    if (amount < minOut) throw new SignerRefusal(`payout ${amount} is below ${minOut}`);
     checkPayee(commitment, commitment.destWallet, toAddress(commitment.destToken));
   }
 
   function checkTransfer({ commitment, token, amount, fee }: TransferOrder): void {
+    assertVaultCommitment(commitment);
     if (commitment.destChain !== chainId || toAddress(commitment.destToken) !== token) {
       throw new SignerRefusal("transfer to another chain or token than committed");
     }
@@ -171,7 +189,6 @@ export function createOrderPolicy(
 
   function checkEnding(order: ClaimOrder | ReturnOrder, nowS: bigint): void {
     const { deadline, signature } = order;
-    const { escrow } = surroundings;
     if (order.whole && isNative(order.token)) {
       throw new SignerRefusal("the account of a native lock cannot change its owner");
     }
@@ -192,7 +209,7 @@ export function createOrderPolicy(
     if (PURPOSES[order.kind] !== purpose) {
       throw new SignerRefusal(`${order.kind} from a lane that may only ${purpose}`);
     }
-    checkSeq(order);
+    checkIdNumbers(order);
     const guarded = describe(order);
     if (guarded.amount === 0n || guarded.amount > U64_MAX) {
       throw new SignerRefusal(`${order.kind} amount ${guarded.amount} is zero or above u64`);
@@ -258,10 +275,13 @@ export function createOrderPolicy(
   }
 }
 
-/** Requires a sequence number of 64 bits, the width that ids encode. */
-function checkSeq(order: Order): void {
-  const seq = order.kind === "deliver" ? order.order.seq : "seq" in order ? order.seq : 0n;
-  if (seq > U64_MAX) throw new SignerRefusal(`sequence number ${seq} above u64`);
+/** Requires numbers of the width that ids encode. */
+function checkIdNumbers(order: Order): void {
+  const lock = order.kind === "deliver" ? order.order : order;
+  const [seq, lockedAt] = "seq" in lock ? [lock.seq, lock.lockedAt] : [0n, 0n];
+  if (seq > U64_MAX || lockedAt > U64_MAX) {
+    throw new SignerRefusal(`sequence number ${seq} or lock time ${lockedAt} above u64`);
+  }
 }
 
 /** Requires that the named token accounts add up to the amount. An order of SOL names none. */

@@ -4,7 +4,7 @@ import { hkdf } from "@noble/hashes/hkdf";
 import { sha256 } from "@noble/hashes/sha2";
 import { describe, expect, test } from "vitest";
 import { hashCommitment } from "../../chains/evm/commitment.ts";
-import type { Commitment } from "../../core/commitment.ts";
+import { type Commitment, GOVERNED } from "../../core/commitment.ts";
 import { toHex32 } from "../../core/hex.ts";
 import { Secret } from "../../core/secret.ts";
 import { createSeed, drawSeed, type Role, ROLES } from "./seed.ts";
@@ -88,6 +88,7 @@ describe("a binding", () => {
     refundAuthority: COMMITMENT,
     maxFeeBps: 50,
     maxSlippageBps: 100,
+    ...GOVERNED,
   };
   const vaults = createSolanaVaultSigner({ seed, chainId: 1, hashCommitment });
 

@@ -33,16 +33,20 @@ function openCosts() {
     tokenUsd: USD,
     asked: 0,
     fails: false,
+    /** Wei per transaction that the cheap chain states besides gas. */
+    layerOne: 0n,
   };
   const feesOf = (baseFee: () => bigint) => async () => {
     state.asked += 1;
     if (state.fails) throw new OperatingError("RPC_UNAVAILABLE", "The node did not answer.");
     return { gasPriceMax: baseFee() * 2n + GWEI, tipMax: GWEI };
   };
+  const none = async () => 0n;
+  const layerOne = async () => state.layerOne;
   const costs = createGasCosts({
     chains: new Map([
-      [2, createStrictChain({ suggestFees: feesOf(() => state.baseFee) })],
-      [30, createStrictChain({ suggestFees: feesOf(() => 0n) })],
+      [2, createStrictChain({ suggestFees: feesOf(() => state.baseFee), readSurcharge: none })],
+      [30, createStrictChain({ suggestFees: feesOf(() => 0n), readSurcharge: layerOne })],
     ]),
     clock,
     prices: {
@@ -61,10 +65,17 @@ test("a unit of gas costs base fee plus tip, not the offered fee cap", () => {
 });
 
 describe("the gas of a settlement", () => {
+  test("includes the fee of a rollup for layer 1, per transaction [T200]", async () => {
+    const { state, costs } = openCosts();
+    state.layerOne = 10n ** 15n;
+    const wei = 219_000n * 21n * GWEI + 125_000n * GWEI + SURCHARGE + state.layerOne;
+    expect(await costs.read(ROUTE, false)).toBe((wei * 3_000n) / 10n ** 12n + 1n);
+  });
+
   test("is the sum of its transactions at each chain's gas price, in base units of the token, rounded up", async () => {
     const { costs } = openCosts();
-    // 289,000 gas at 21 gwei on the source; 117,000 at 1 gwei on the destination, plus the surcharge per transaction.
-    const wei = 289_000n * 21n * GWEI + 117_000n * GWEI + SURCHARGE;
+    // 219,000 gas at 21 gwei on the source; 125,000 at 1 gwei on the destination, plus the surcharge per transaction.
+    const wei = 219_000n * 21n * GWEI + 125_000n * GWEI + SURCHARGE;
     const usd = wei * 3_000n;
     expect(usd % 10n ** 12n).not.toBe(0n);
     expect(await costs.read(ROUTE, false)).toBe(usd / 10n ** 12n + 1n);
@@ -85,12 +96,14 @@ describe("the gas of a settlement", () => {
             // The priority fee at which an order costs this much.
             costOfStep: (step) => costOfStep(step, 100_000n),
             suggestFees: async () => ({ gasPriceMax: 0n, tipMax: 0n }),
+            readSurcharge: async () => 0n,
           }),
         ],
         [
           30,
           createStrictChain({
             suggestFees: async () => ({ gasPriceMax: 0n, tipMax: 0n }),
+            readSurcharge: async () => 0n,
           }),
         ],
       ]),
@@ -116,14 +129,14 @@ describe("the gas of a settlement", () => {
     const { costs } = openCosts();
     const pair = { srcChain: 2, srcToken: NATIVE_TOKEN, destChain: 2, destToken: NATIVE_TOKEN };
     const route = { pair, decimalsIn: 18, gasSteps: TRANSFER_GAS };
-    expect(await costs.read(route, true)).toBe(153_000n * 21n * GWEI);
+    expect(await costs.read(route, true)).toBe(162_000n * 21n * GWEI);
   });
 
   test("is that of a pool swap when another token of the same chain is delivered", async () => {
     const { costs } = openCosts();
     const pair = { srcChain: 2, srcToken: NATIVE_TOKEN, destChain: 2, destToken: USDC };
     const route = { pair, decimalsIn: 18, gasSteps: SWAP_GAS };
-    expect(await costs.read(route, false)).toBe(300_000n * 21n * GWEI);
+    expect(await costs.read(route, false)).toBe(312_000n * 21n * GWEI);
   });
 
   test("is that of a pool swap, a burn and a mint when a pool swap precedes the bridge", async () => {
@@ -132,7 +145,7 @@ describe("the gas of a settlement", () => {
     const route = { pair, decimalsIn: 18 };
     const mint = 220_000n * GWEI + SURCHARGE;
     expect(await costs.read({ ...route, gasSteps: SWAP_BRIDGE_GAS }, false)).toBe(
-      360_000n * 21n * GWEI + mint,
+      362_000n * 21n * GWEI + mint,
     );
     expect(await costs.read({ ...route, gasSteps: BRIDGE_GAS }, false)).toBe(
       230_000n * 21n * GWEI + mint,
@@ -192,8 +205,36 @@ test.each([
   [SWIFT_GAS[1].gas, ["deliver, first of its hour", "deliver, repeated"]],
   [SWIFT_GAS[2].gas, ["claim"]],
 ])("%s gas is the measured gas of %s", (gas, names) => {
-  const path = new URL("../../../contracts/vectors/gas/GasTest.json", import.meta.url);
-  const measured: Readonly<Record<string, string>> = JSON.parse(readFileSync(path, "utf8"));
-  const dearest = Math.max(...names.map((name) => Number(measured[name])));
-  expect(gas).toBe(BigInt(Math.ceil(dearest / 1_000) * 1_000));
+  expect(gas).toBe(roundUp(readDearest("GasTest", names)));
 });
+
+/** A swap that crosses an initialised tick of the pool costs 25,000 more than one within a range. */
+test.each([
+  [
+    SWAP_GAS[0].gas,
+    ["settle swap to coin, first of its hour", "settle swap of coin, first of its hour"],
+  ],
+  [
+    SWAP_BRIDGE_GAS[0].gas,
+    [
+      "settle swap and burn of coin, first of its hour",
+      "settle swap and burn of a token, first of its hour",
+    ],
+  ],
+])("%s gas is the measured gas of %s and of a tick", (gas, names) => {
+  expect(gas).toBe(roundUp(readDearest("MarketGasTest", names) + 25_000));
+});
+
+test("the gas of a burn covers the measured one and the proxies of the real USDC", () => {
+  const measured = readDearest("MarketGasTest", ["settle burn"]);
+  expect(Number(BRIDGE_GAS[0]?.gas)).toBeGreaterThan(measured + 50_000);
+});
+
+/** Returns the greatest of some measurements of the contracts' gas tests. */
+function readDearest(suite: string, names: readonly string[]): number {
+  const path = new URL(`../../../contracts/vectors/gas/${suite}.json`, import.meta.url);
+  const measured: Readonly<Record<string, string>> = JSON.parse(readFileSync(path, "utf8"));
+  return Math.max(...names.map((name) => Number(measured[name])));
+}
+
+const roundUp = (gas: number): bigint => BigInt(Math.ceil(gas / 1_000) * 1_000);

@@ -6,6 +6,7 @@ import type { Chain, Chains, Fees as GasFees, Step } from "../chains/port/index.
 import { OperatingError } from "../core/errors.ts";
 import type { Address } from "../core/hex.ts";
 import type { Clock } from "../core/ports.ts";
+import { remember } from "../core/remember.ts";
 import type { PricedToken, Prices } from "../prices/index.ts";
 
 /** One transaction of a route, with the chain that it is sent on. */
@@ -76,7 +77,7 @@ export function createGasCosts(options: {
   readonly chains: Chains;
   readonly prices: Prices;
   readonly clock: Clock;
-  /** Returns the wei that each transaction costs besides its gas, such as a rollup's fee for layer 1 data. */
+  /** Returns the configured wei that each transaction costs besides its gas and the surcharge that the chain states. */
   readonly surchargeOf: (chainId: number) => bigint;
 }): GasCosts {
   const { chains, prices, clock, surchargeOf } = options;
@@ -87,10 +88,12 @@ export function createGasCosts(options: {
       details: { chainId },
     });
   };
-  const gasPrice = memoise(clock, async (chainId: number) =>
+  const remembered = { clock, forMs: MEMO_MS };
+  const gasPrice = remember(remembered, async (chainId: number) =>
     priceOfGas(await chainOf(chainId).suggestFees()),
   );
-  const usd = memoise(clock, (token: PricedToken) => prices.readUsd(token));
+  const surcharge = remember(remembered, (chainId: number) => chainOf(chainId).readSurcharge());
+  const usd = remember(remembered, (token: PricedToken) => prices.readUsd(token));
 
   return {
     async read({ decimalsIn, ...route }, deploys) {
@@ -99,7 +102,8 @@ export function createGasCosts(options: {
       for (const step of listGas(route, deploys)) {
         const chain = chainOf(step.chainId);
         const { chainId } = step;
-        const cost = costOf(chain, step, await gasPrice(chainId)) + surchargeOf(chainId);
+        const gas = costOf(chain, step, await gasPrice(chainId));
+        const cost = gas + scaleOf(chain) * (await surcharge(chainId)) + surchargeOf(chainId);
         usdOfGas += cost * (await usd({ chainId, token: chain.coin.token }));
       }
       const usdOfToken = WEI_PER_COIN * (await usd({ chainId: srcChain, token: srcToken }));
@@ -111,27 +115,10 @@ export function createGasCosts(options: {
 
 /** Returns the cost of a transaction, scaled to 1e18 units per coin. */
 function costOf(chain: Chain, step: ChainGas, price: bigint): bigint {
-  return chain.costOfStep(step, price) * 10n ** BigInt(18 - chain.coin.decimals);
+  return chain.costOfStep(step, price) * scaleOf(chain);
 }
 
-/** Caches results for `MEMO_MS`, and shares a pending read. Failures are not cached. */
-function memoise<Key, Value>(
-  clock: Clock,
-  read: (key: Key) => Promise<Value>,
-): (key: Key) => Promise<Value> {
-  const kept = new Map<string, { readonly atMs: number; readonly value: Promise<Value> }>();
-  return async (key) => {
-    const name = JSON.stringify(key);
-    const known = kept.get(name);
-    const nowMs = clock.now();
-    if (known && nowMs - known.atMs < MEMO_MS) return known.value;
-    const value = read(key);
-    kept.set(name, { atMs: nowMs, value });
-    try {
-      return await value;
-    } catch (error) {
-      kept.delete(name);
-      throw error;
-    }
-  };
+/** Returns the factor from base units of a chain's coin to 1e18 units per coin. */
+function scaleOf({ coin }: Chain): bigint {
+  return 10n ** BigInt(18 - coin.decimals);
 }

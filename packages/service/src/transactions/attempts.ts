@@ -1,5 +1,6 @@
 /** Signed transactions: committed before they are sent, with the outcome of each send. */
 import { type Selectable, sql } from "kysely";
+import type { SendOutcome } from "../chains/port/index.ts";
 import { type Hex, toHex32, toTxHash } from "../core/hex.ts";
 import { formatStamp } from "../core/stamp.ts";
 import type { AttemptsTable } from "../db/chain-tables.ts";
@@ -18,44 +19,65 @@ export async function listAttempts(db: Db | Tx, transactionId: string): Promise<
 }
 
 /**
- * Commits an attempt before it is sent. Returns false if another process committed an attempt with this number first: only
- * the committed bytes may be sent.
+ * Commits an attempt before it is sent. Returns false if another process committed an attempt with this number first, or
+ * took the nonce back: only the committed bytes may be sent.
  */
 export async function insertAttempt(
   db: Db,
-  transactionId: string,
-  attempt: Omit<Attempt, "sentAtMs" | "accepted">,
+  { id: transactionId, nonce }: { readonly id: string; readonly nonce: number },
+  attempt: Omit<Attempt, "sentAtMs" | "sends" | "outcome" | "accepted">,
 ): Promise<boolean> {
-  const result = await db
-    .insertInto("attempts")
-    .values({
-      hash: attempt.hash,
-      transaction_id: transactionId,
-      number: attempt.number,
-      raw: attempt.raw,
-      max_fee_per_gas: attempt.gasPriceMax,
-      max_priority_fee_per_gas: attempt.tipMax,
-      blockhash: attempt.lifetime?.blockhash ?? null,
-      last_valid_height: attempt.lifetime?.lastValidHeight ?? null,
-      created_at: formatStamp(attempt.signedAtMs),
-    })
-    .onConflict((conflict) => conflict.doNothing())
-    .executeTakeFirst();
-  return result.numInsertedOrUpdatedRows === 1n;
+  return db.transaction().execute(async (tx) => {
+    // The lock orders this with a process that takes the nonce back: bytes for a nonce taken back are never sent.
+    const held = await tx
+      .selectFrom("transactions")
+      .select("id")
+      .where("id", "=", transactionId)
+      .where("state", "=", "assigned")
+      .where("nonce", "=", nonce)
+      .forShare()
+      .executeTakeFirst();
+    if (!held) return false;
+    const result = await tx
+      .insertInto("attempts")
+      .values({
+        hash: attempt.hash,
+        transaction_id: transactionId,
+        number: attempt.number,
+        raw: attempt.raw,
+        max_fee_per_gas: attempt.gasPriceMax,
+        max_priority_fee_per_gas: attempt.tipMax,
+        blockhash: attempt.lifetime?.blockhash ?? null,
+        last_valid_height: attempt.lifetime?.lastValidHeight ?? null,
+        created_at: formatStamp(attempt.signedAtMs),
+        cancels: attempt.cancels,
+      })
+      .onConflict((conflict) => conflict.doNothing())
+      .executeTakeFirst();
+    return result.numInsertedOrUpdatedRows === 1n;
+  });
 }
 
-/** Records the time of a send and whether a node accepted the attempt. `accepted` never returns to false here. */
+/** Returns whether a node has the transaction after this answer. */
+export function isAccepted(outcome: SendOutcome): boolean {
+  return outcome === "accepted" || outcome === "known";
+}
+
+/** Records the time and outcome of a send. `accepted` never returns to false here. */
 export async function recordSend(
   db: Db,
   hash: string,
-  outcome: { readonly nowMs: number; readonly accepted: boolean },
+  { nowMs, outcome }: { readonly nowMs: number; readonly outcome: SendOutcome },
 ): Promise<void> {
   await db
     .updateTable("attempts")
     .set({
-      sent_at: formatStamp(outcome.nowMs),
+      sent_at: formatStamp(nowMs),
+      outcome,
+      // The first acceptance starts the count again: from then on the attempt is only rebroadcast.
+      sends: sql<number>`case when ${isAccepted(outcome)} and not accepted then 1 else sends + 1 end`,
       // One acceptance is enough: a later refusal, such as "already known", does not undo it.
-      accepted: sql<boolean>`accepted or ${outcome.accepted}`,
+      accepted: sql<boolean>`accepted or ${isAccepted(outcome)}`,
     })
     .where("hash", "=", hash)
     .execute();
@@ -75,6 +97,10 @@ function parseAttempt(row: Selectable<AttemptsTable>): Attempt {
         : { blockhash: toHex32(row.blockhash), lastValidHeight: row.last_valid_height },
     signedAtMs: Date.parse(row.created_at),
     sentAtMs: row.sent_at === null ? null : Date.parse(row.sent_at),
+    sends: row.sends,
+    // CAST: held by the column's check constraint.
+    outcome: row.outcome as SendOutcome | null,
     accepted: row.accepted,
+    cancels: row.cancels,
   };
 }

@@ -17,7 +17,7 @@ import { type Hex, toHex, toHex32, type TxHash } from "../core/hex.ts";
 import type { LaneSigner } from "../signers/port.ts";
 import { SignerRefusal, SignerWaits } from "../signers/refusal.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
-import { DEFAULT_LANE_LIMITS, type LaneDeps } from "./lane-deps.ts";
+import { createLaneWaits, DEFAULT_LANE_LIMITS, type LaneDeps } from "./lane-deps.ts";
 import { pollLane, submitIntent } from "./lane.ts";
 import { getByIntent } from "./store.ts";
 import { listAttempts } from "./attempts.ts";
@@ -171,6 +171,7 @@ function openLane() {
     wakeOwners: () => undefined,
     limits: DEFAULT_LANE_LIMITS,
     follows: new Map(),
+    waits: createLaneWaits(),
   };
   return {
     chain,

@@ -1,5 +1,6 @@
 export {
   BATCHING_LANE_LIMITS,
+  createLaneWaits,
   DEFAULT_LANE_LIMITS,
   type FollowTimes,
   type LaneDeps,
@@ -8,9 +9,12 @@ export {
   SHORT_LIVED_LANE_LIMITS,
 } from "./lane-deps.ts";
 export { pollLane, submitIntent } from "./lane.ts";
-export { type CallPlan, planCall } from "./plan.ts";
+export { type CallPlan, findDeferral, planCall } from "./plan.ts";
+export { listOpenTransactions, type OpenTransaction } from "./list.ts";
 export { listTransactions, type ShownTransaction } from "./shown.ts";
 export { adoptNonce } from "./nonces.ts";
+export { reopenFinal } from "./reopen.ts";
+export { cancelNonce, fillNonce, type NonceRequest, type NonceResult } from "./operator.ts";
 export { getByIntent, listMinedHashes } from "./store.ts";
 export { failureOf, isOver } from "./types.ts";
 export type {

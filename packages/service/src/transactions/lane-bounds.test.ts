@@ -6,10 +6,12 @@ import { openLaneOn } from "../../test/support/lane.ts";
 import type { Chain } from "../chains/port/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import { toEvmAddress } from "../core/hex.ts";
-import { endBreach, listBreaches, recordFindings } from "../ledger/index.ts";
+import { endBreach, listBreaches, recordFindings, toFinding } from "../ledger/index.ts";
 import { BATCHING_LANE_LIMITS, DEFAULT_LANE_LIMITS } from "./lane-deps.ts";
+import { pollLane } from "./lane.ts";
 import { planCall } from "./plan.ts";
-import { adoptNonce, getNextNonce } from "./nonces.ts";
+import { REPAIRS } from "../roles/repairs.ts";
+import { getNextNonce } from "./nonces.ts";
 import { getByIntent } from "./store.ts";
 import { listAttempts } from "./attempts.ts";
 import type { IntentName, LaneTransaction } from "./types.ts";
@@ -24,7 +26,7 @@ beforeEach(async () => {
 });
 
 const openLane = () => openLaneOn(database.db);
-const { replaceAfterMs, resendAfterMs } = DEFAULT_LANE_LIMITS;
+const { replaceAfterMs, resendAfterMs, refusedAfterMs } = DEFAULT_LANE_LIMITS;
 const limitsWith = (change: Partial<typeof DEFAULT_LANE_LIMITS>) => ({
   limits: { ...DEFAULT_LANE_LIMITS, ...change },
 });
@@ -222,10 +224,10 @@ describe("a mined transaction", () => {
   });
 
   test("may be an older attempt", async () => {
-    const { node, clock, submit, poll } = openLane();
+    const { node, stick, submit, poll } = openLane();
     await submit("sweep:1:1");
     await poll();
-    clock.advance(replaceAfterMs);
+    await stick();
     await poll();
     const [newest, oldest] = await attemptsOf("sweep:1:1");
     if (newest) node.pool.delete(newest.hash);
@@ -251,15 +253,20 @@ describe("rebroadcasts", () => {
     expect(node.sent).toHaveLength(2);
   });
 
-  test("repeat at every poll until a node accepts or knows the attempt", async () => {
-    const { node, submit, poll } = openLane();
+  test("repeat ever more slowly until a node accepts or knows the attempt", async () => {
+    const { node, clock, submit, poll } = openLane();
     await submit("sweep:1:1");
     node.refuseNext("insufficient_funds");
     await poll();
+    clock.advance(refusedAfterMs);
     node.refuseNext("unknown");
     await poll();
     expect(node.sent).toHaveLength(2);
     expect((await attemptsOf("sweep:1:1"))[0]?.accepted).toBe(false);
+    clock.advance(2 * refusedAfterMs - 1);
+    await poll();
+    expect(node.sent).toHaveLength(2);
+    clock.advance(1);
     await poll();
     expect(node.sent).toHaveLength(3);
     expect((await attemptsOf("sweep:1:1"))[0]?.accepted).toBe(true);
@@ -276,27 +283,34 @@ describe("a chain with a breach", () => {
     node.refuseNext("underpriced");
     await poll();
     await recordFindings(database.db, [
-      { chainId: 2, invariant: "V1", subject: "somebody", details: {} },
+      toFinding("sweep_differs", { chainId: 2, subject: "somebody", details: {} }),
     ]);
     clock.advance(replaceAfterMs);
     await poll();
     expect([signer.signed.length, node.sent.length]).toEqual([1, 1]);
     const [breach] = await listBreaches(database.db);
     await endBreach(
-      { ...deps, adoptNonce },
+      { ...deps, ...REPAIRS },
       { id: breach?.id ?? "", operator: "ann", reason: "a node lied" },
     );
     await poll();
-    expect([signer.signed.length, node.sent.length]).toEqual([2, 2]);
+    expect([signer.signed.length, node.sent.length]).toEqual([1, 2]);
+    node.passBlock();
+    clock.advance(replaceAfterMs);
+    await poll();
+    expect([signer.signed.length, node.sent.length]).toEqual([2, 3]);
   });
 });
 
 describe("a replacement", () => {
   test("is signed at the replacement interval, not a millisecond earlier", async () => {
-    const { signer, clock, metrics, submit, poll } = openLane();
+    const { signer, clock, deps, metrics, submit, stick } = openLane();
+    // Due at every poll, so that the interval of raises alone decides.
+    const often = { ...deps, limits: { ...DEFAULT_LANE_LIMITS, resendMaxMs: 0 } };
+    const poll = () => pollLane(often);
     await submit("sweep:1:1");
     await poll();
-    clock.advance(replaceAfterMs - 1);
+    await stick(replaceAfterMs - 1, often);
     await poll();
     expect(signer.signed).toHaveLength(1);
     expect((await metrics.laneReplacements.get()).values).toEqual([]);
@@ -309,7 +323,7 @@ describe("a replacement", () => {
   });
 
   test("raises both fees by an eighth, or to the market if that is higher", async () => {
-    const { node, deps, clock, submit, poll } = openLane();
+    const { node, deps, stick, submit, poll } = openLane();
     const market = (gasPriceMax: bigint, tipMax: bigint) => ({
       ...deps,
       chain: createStrictChain({
@@ -319,8 +333,8 @@ describe("a replacement", () => {
     });
     await submit("sweep:1:1");
     await poll(market(1_000n, 80n));
-    for (const fees of [market(1n, 1n), market(5_000n, 1n), market(1n, 900n)]) {
-      clock.advance(replaceAfterMs);
+    for (const fees of [market(1_000n, 1n), market(5_000n, 1n), market(5_000n, 900n)]) {
+      await stick(4 * replaceAfterMs, fees);
       await poll(fees);
     }
     const offered = (await attemptsOf("sweep:1:1")).map(
@@ -330,22 +344,23 @@ describe("a replacement", () => {
   });
 
   test("may reach the gas price cap, and not exceed it by a wei [T66]", async () => {
-    const { signer, clock, submit, poll } = openLane();
+    const { signer, clock, submit, stick, poll } = openLane();
     await submit("sweep:1:1");
     await poll(limitsWith({ gasPriceMax: 100n }));
     expect(signer.signed).toHaveLength(1);
-    clock.advance(replaceAfterMs);
+    await stick(replaceAfterMs, limitsWith({ gasPriceMax: 112n }));
     await poll(limitsWith({ gasPriceMax: 112n }));
     expect(signer.signed).toHaveLength(1);
+    clock.advance(2 * replaceAfterMs);
     await poll(limitsWith({ gasPriceMax: 113n }));
     expect(signer.signed).toHaveLength(2);
   });
 
   test("rethrows a bug of the signer", async () => {
-    const { signer, clock, submit, poll } = openLane();
+    const { signer, stick, submit, poll } = openLane();
     await submit("sweep:1:1");
     await poll();
-    clock.advance(replaceAfterMs);
+    await stick();
     const broken = { ...signer, sign: () => Promise.reject(new TypeError("a bug")) };
     await expect(poll({ signer: broken })).rejects.toThrow("a bug");
   });

@@ -1,6 +1,6 @@
 /** Dependencies and limits of a lane. */
 import type { Chain } from "../chains/port/index.ts";
-import type { Address } from "../core/hex.ts";
+import type { Address, TxHash } from "../core/hex.ts";
 import type { Clock, CrashPoint, Random } from "../core/ports.ts";
 import type { Db, Tx } from "../db/schema.ts";
 import type { LaneSigner } from "../signers/port.ts";
@@ -15,6 +15,8 @@ export type OnTransactionChanged = (tx: Tx, transaction: LaneTransaction) => Pro
 export interface LaneDeps {
   readonly db: Db;
   readonly chain: Chain;
+  /** The chain for a lane with a claim or return, whose requests may use the reserve of a node's daily budget. */
+  readonly endingChain?: Chain;
   readonly signer: LaneSigner;
   readonly clock: Clock;
   readonly random: Random;
@@ -25,8 +27,26 @@ export interface LaneDeps {
   /** Called after that database transaction is committed, so that owners poll at once. */
   readonly wakeOwners: () => void;
   readonly limits: LaneLimits;
+  /** Returns the gas price cap of a claim, given the lane's; absent where claims have no other. */
+  readonly readClaimCap?: (claim: LaneTransaction, cap: bigint) => Promise<bigint>;
   /** When mined transactions are looked up, by id. Lost at a restart: then all are looked up at once. */
   readonly follows: Map<string, FollowTimes>;
+  /** Facts about the lane's unmined transactions. Lost at a restart: then they are read again. */
+  readonly waits: LaneWaits;
+}
+
+/** Reasons of a lane to wait. */
+export interface LaneWaits {
+  /** Head at the first check of the attempt that blocks the lane. Fees are raised only when the head is past it. */
+  stuck: { readonly hash: TxHash; readonly head: bigint } | null;
+  /** Time before which nothing new is signed, because the gas price is above the cap. */
+  signAfterMs: number;
+  /** Time before which a nonce that was used without a receipt is not looked up at a final block again. */
+  usedNonceAfterMs: number;
+}
+
+export function createLaneWaits(): LaneWaits {
+  return { stuck: null, signAfterMs: 0, usedNonceAfterMs: 0 };
 }
 
 /** Times of a mined transaction that is not final. */
@@ -39,21 +59,33 @@ export interface FollowTimes {
 export interface LaneLimits {
   /** Maximum number of open nonces. */
   readonly openMax: number;
-  /** Time from signing until a stuck nonce is replaced with higher fees. */
+  /** Time from signing until a stuck nonce is replaced with higher fees the first time. */
   readonly replaceAfterMs: number;
-  /** Time from a send until an accepted, unmined transaction is rebroadcast, because nodes may have dropped it. */
+  /** Time until an accepted, unmined transaction is rebroadcast the first time, because nodes may have dropped it. */
   readonly resendAfterMs: number;
+  /** Time until a transaction that no node accepted is sent again the first time. */
+  readonly refusedAfterMs: number;
+  /** Longest time until a transaction is sent again. */
+  readonly resendMaxMs: number;
   /** Maximum gas cost of a batch, in wei; undefined for no limit. */
   readonly batchCostMax?: bigint | undefined;
   /** Gas price cap, in the unit of `Fees`. Above it nothing is signed. */
   readonly gasPriceMax: bigint;
 }
 
+/** Time between two final reads of a nonce that was used without a receipt. */
+export const USED_NONCE_RETRY_MS = 10_000;
+
+/** Time between two readings of a gas price that is above the cap. */
+export const GAS_ABOVE_CAP_RETRY_MS = 5_000;
+
 /** For chains where a transaction stays valid until its nonce is used. */
 export const DEFAULT_LANE_LIMITS: LaneLimits = {
   openMax: 16,
   replaceAfterMs: 30_000,
   resendAfterMs: 10_000,
+  refusedAfterMs: 500,
+  resendMaxMs: 60_000,
   gasPriceMax: 500_000_000_000n,
 };
 
@@ -61,6 +93,7 @@ export const DEFAULT_LANE_LIMITS: LaneLimits = {
 export const SHORT_LIVED_LANE_LIMITS: LaneLimits = {
   ...DEFAULT_LANE_LIMITS,
   resendAfterMs: 2_000,
+  resendMaxMs: 2_000,
 };
 
 /**

@@ -100,6 +100,43 @@ describe("lane log", () => {
     ]);
   });
 
+  test("says that a nonce was used elsewhere only when a final block shows it, every ten seconds [T117]", async () => {
+    const { node, clock, lines, submit, poll } = openLane();
+    await submit("sweep:1:1");
+    await poll();
+    let finalCount = 0;
+    // A node that counts the nonce as used, while others have not mined it.
+    const chain = createStrictChain({
+      ...node.members,
+      getTransactionCount: async (_, at) => (at === "final" ? finalCount : 1),
+    });
+    const errors = () => lines.filter(({ level }) => level === ERROR).length;
+    for (let i = 0; i < 40; i++) {
+      await poll({ chain });
+      clock.advance(1_000);
+    }
+    expect(errors()).toBe(0);
+    finalCount = 1;
+    for (let i = 0; i < 20; i++) {
+      await poll({ chain });
+      clock.advance(1_000);
+    }
+    expect(errors()).toBe(2);
+  });
+
+  test("waits for a final block before it takes a nonce ahead of the database for a breach [T116]", async () => {
+    const { node, deps, signer, lines, submit, poll } = openLane();
+    await poll();
+    await submit("sweep:1:1");
+    const getTransactionCount = async (_: unknown, at?: unknown) => (at === "final" ? 0 : 3);
+    await poll({ chain: createStrictChain({ ...node.members, getTransactionCount }) });
+    expect(signer.signed).toEqual([]);
+    expect(lines.filter(({ level }) => level === FATAL)).toEqual([]);
+    expect(await deps.db.selectFrom("breaches").select("id").execute()).toEqual([]);
+    await poll();
+    expect(signer.signed).toHaveLength(1);
+  });
+
   test("logs a fatal error when the on-chain nonce is ahead of the database [T116]", async () => {
     const { node, deps, lines, submit, poll } = openLane();
     await poll();
@@ -125,14 +162,15 @@ describe("lane log", () => {
   });
 
   test("logs the error of a failed replacement", async () => {
-    const { signer, clock, lines, submit, poll } = openLane();
+    const { signer, stick, lines, submit, poll } = openLane();
     await submit("sweep:1:1");
     await poll();
-    clock.advance(DEFAULT_LANE_LIMITS.replaceAfterMs);
+    await stick();
     const sign = () => Promise.reject(new OperatingError("INTERNAL", "beyond the budget"));
     await poll({ signer: { ...signer, sign } });
     expect(withoutContext(lines)).toMatchObject([
       { msg: "sent" },
+      { msg: "sent", outcome: "known" },
       {
         level: ERROR,
         msg: "replacement failed, keeping the attempt",
@@ -245,10 +283,11 @@ describe("a block that the node does not return", () => {
 
 describe("replacements", () => {
   test("are sent without rebroadcasting the bytes that they replace", async () => {
-    const { node, clock, submit, poll } = openLane();
+    const { node, stick, submit, poll } = openLane();
     await submit("sweep:1:1");
     await poll();
-    clock.advance(DEFAULT_LANE_LIMITS.replaceAfterMs);
+    await stick();
+    node.sent.length = 1;
     await poll();
     expect(node.sent).toHaveLength(2);
     expect(new Set(node.sent).size).toBe(2);

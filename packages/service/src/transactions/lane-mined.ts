@@ -1,29 +1,42 @@
 /** Records receipts of a lane's transactions, and follows mined transactions until they are final. */
-import type { Chain, Receipt } from "../chains/port/index.ts";
+import type { BlockRef, Chain, Receipt } from "../chains/port/index.ts";
 import { assert } from "../core/assert.ts";
 import { followDelay } from "../jobs/delays.ts";
 import { listAttempts } from "./attempts.ts";
 import * as store from "./store.ts";
 import { type Attempt, kindOf, type LaneTransaction, type MinedFacts } from "./types.ts";
-import { labelsOf, type LaneDeps } from "./lane-deps.ts";
+import { labelsOf, type LaneDeps, USED_NONCE_RETRY_MS } from "./lane-deps.ts";
 
 /** Records the receipt of a transaction whose nonce the chain has used. Returns false if no attempt has a receipt. */
 export async function recordReceipt(
   deps: LaneDeps,
   transaction: LaneTransaction,
 ): Promise<boolean> {
-  const { db, chain, log } = deps;
+  const { db, chain } = deps;
   const attempts = await listAttempts(db, transaction.id);
-  const receipt = await findReceipt(chain, attempts);
-  if (!receipt) {
-    // The node lags, or the key was used elsewhere. Another nonce could pay twice, so an operator must investigate.
-    log.error(
-      { intent: transaction.intent, nonce: transaction.nonce, lane: transaction.lane },
-      "nonce used on chain, but no attempt has a receipt",
-    );
-    return false;
-  }
-  return recordMined(deps, transaction, receipt);
+  const found = await findReceipt(chain, attempts);
+  if (found) return recordMined(deps, transaction, found.receipt, found.attempt);
+  await reportUsedNonce(deps, transaction, attempts);
+  return false;
+}
+
+/**
+ * Logs that a nonce was used by none of its attempts, once a final block shows it: until then the nodes may just differ.
+ * Another nonce could pay twice, so an operator must investigate.
+ */
+async function reportUsedNonce(
+  { chain, clock, log, signer, waits }: LaneDeps,
+  { intent, nonce, lane }: LaneTransaction,
+  attempts: readonly Attempt[],
+): Promise<void> {
+  const { sequencing } = chain;
+  assert(nonce !== null && sequencing.kind === "nonce", "only nonces are used up");
+  if (clock.now() < waits.usedNonceAfterMs) return;
+  waits.usedNonceAfterMs = clock.now() + USED_NONCE_RETRY_MS;
+  if ((await sequencing.getTransactionCount(signer.address, "final")) <= nonce) return;
+  // Read after the final count: a node that knows that block has the receipt, if there is one.
+  if (await findReceipt(chain, attempts)) return;
+  log.error({ intent, nonce, lane }, "nonce used on chain, but no attempt has a receipt");
 }
 
 /**
@@ -34,6 +47,7 @@ export async function recordMined(
   deps: LaneDeps,
   transaction: LaneTransaction,
   receipt: Receipt,
+  { cancels }: Pick<Attempt, "cancels">,
 ): Promise<true> {
   const { db, chain, log, crashPoint, onChanged } = deps;
   crashPoint(`${kindOf(transaction.intent)}.mined`);
@@ -41,21 +55,22 @@ export async function recordMined(
     txHash: receipt.txHash,
     blockHash: receipt.blockHash,
     blockNumber: receipt.blockNumber,
-    succeeded: receipt.succeeded,
+    // A cancellation carries out nothing of the call whose nonce it took.
+    succeeded: receipt.succeeded && !cancels,
     gasCost: receipt.gasCost,
   };
   await db.transaction().execute(async (tx) => {
     if (!(await store.recordMined(tx, transaction.id, facts))) return;
     await onChanged(tx, { ...transaction, state: "mined", mined: facts });
     for (const member of await store.listMembers(tx, transaction.id)) {
-      const own = { ...facts, succeeded: chain.tookEffect(receipt, member.call) };
+      const own = { ...facts, succeeded: !cancels && chain.tookEffect(receipt, member.call) };
       await store.recordMined(tx, member.id, own);
       await onChanged(tx, { ...member, state: "mined", mined: own });
     }
   });
   crashPoint(`${kindOf(transaction.intent)}.recorded`);
   deps.wakeOwners();
-  if (!facts.succeeded) deps.metrics.laneReverts.inc(labelsOf(deps.signer));
+  if (!receipt.succeeded) deps.metrics.laneReverts.inc(labelsOf(deps.signer));
   log.info(
     { intent: transaction.intent, txHash: facts.txHash, succeeded: facts.succeeded },
     "mined",
@@ -63,14 +78,14 @@ export async function recordMined(
   return true;
 }
 
-/** Returns the receipt of any attempt, newest first, or null: a replaced attempt may be the one that is mined. */
+/** Returns the receipt of any attempt and the attempt, newest first, or null: a replaced attempt may be the one that is mined. */
 export async function findReceipt(
   chain: Chain,
   attempts: readonly Attempt[],
-): Promise<Receipt | null> {
+): Promise<{ readonly receipt: Receipt; readonly attempt: Attempt } | null> {
   for (const attempt of attempts) {
     const receipt = await chain.getReceipt(attempt.hash);
-    if (receipt) return receipt;
+    if (receipt) return { receipt, attempt };
   }
   return null;
 }
@@ -99,9 +114,16 @@ export async function followMined(
 async function followDue(deps: LaneDeps, mined: readonly LaneTransaction[]): Promise<void> {
   const { db, chain, log, onChanged } = deps;
   const finalNumber = await chain.getFinalNumber();
+  // Transactions of one block share its read: a lane mines several in each.
+  const blocks = new Map<bigint, Promise<BlockRef | null>>();
+  const readBlock = (number: bigint) => {
+    const block = blocks.get(number) ?? chain.getBlock(number);
+    blocks.set(number, block);
+    return block;
+  };
   for (const transaction of mined) {
     assert(transaction.mined !== null, "a mined transaction names its block");
-    const block = await chain.getBlock(transaction.mined.blockNumber);
+    const block = await readBlock(transaction.mined.blockNumber);
     if (block === null && (await chain.getHead()).number < transaction.mined.blockNumber) {
       // The node is behind this block, so it cannot say yet whether the block is orphaned.
       continue;

@@ -4,10 +4,11 @@ import { createTestDatabase, type TestDatabase } from "../../test/support/databa
 import { openLaneOn } from "../../test/support/lane.ts";
 import { OperatingError } from "../core/errors.ts";
 import { type EvmAddress, type Hex, toEvmAddress } from "../core/hex.ts";
-import { endBreach, listBreaches, recordFindings } from "../ledger/index.ts";
-import { DEFAULT_LANE_LIMITS, type LaneDeps } from "./lane-deps.ts";
+import { endBreach, listBreaches, recordFindings, toFinding } from "../ledger/index.ts";
+import { DEFAULT_LANE_LIMITS, GAS_ABOVE_CAP_RETRY_MS, type LaneDeps } from "./lane-deps.ts";
 import { pollLane } from "./lane.ts";
-import { adoptNonce, assignNonces, orderLanes } from "./nonces.ts";
+import { REPAIRS } from "../roles/repairs.ts";
+import { assignNonces, orderLanes } from "./nonces.ts";
 import { getByIntent } from "./store.ts";
 import { listAttempts } from "./attempts.ts";
 import { planCall } from "./plan.ts";
@@ -47,6 +48,30 @@ describe("lane", () => {
     await poll();
     expect(changes).toEqual(["deploy:a:1 mined", "deploy:a:1 final"]);
     expect(node.sent.length).toBe(1);
+  });
+
+  test("reads a block once for all its transactions that wait for finality", async () => {
+    const { node, deps, submit, poll } = openLane();
+    for (const name of ["a", "b", "c"]) await submit(`deploy:${name}:1`);
+    await poll();
+    node.mine();
+    await poll();
+    for (const name of ["a", "b", "c"] as const) {
+      expect((await stateOf(`deploy:${name}:1`)).state).toBe("mined");
+    }
+    const read: unknown[] = [];
+    const chain = new Proxy(deps.chain, {
+      get(target, name: string) {
+        if (name !== "getBlock") return Reflect.get(target, name) as unknown;
+        return (number: bigint) => {
+          read.push(number);
+          return target.getBlock(number);
+        };
+      },
+    });
+    deps.follows.clear();
+    await poll({ chain });
+    expect(read).toHaveLength(1);
   });
 
   test("asks the node ever less often while a transaction waits for finality", async () => {
@@ -138,11 +163,11 @@ describe("lane", () => {
   });
 
   test("replaces only the lowest stuck nonce, with fees raised by at least an eighth [T63]", async () => {
-    const { node, signer, clock, submit, poll } = openLane();
+    const { node, signer, submit, stick, poll } = openLane();
     await submit("deploy:a:1", "0x01");
     await submit("deploy:b:1", "0x02");
     await poll();
-    clock.advance(DEFAULT_LANE_LIMITS.replaceAfterMs);
+    await stick();
     await poll();
     expect(signer.signed).toEqual(["0|0x01|100", "1|0x02|100", "0|0x01|113"]);
     const attempts = await listAttempts(database.db, (await stateOf("deploy:a:1")).id);
@@ -151,30 +176,31 @@ describe("lane", () => {
   });
 
   test("signs nothing while the gas price is above the cap [T66]", async () => {
-    const { signer, deps, submit, poll } = openLane();
+    const { signer, clock, deps, submit, poll } = openLane();
     await submit("deploy:a:1");
     await pollLane({ ...deps, limits: { ...DEFAULT_LANE_LIMITS, gasPriceMax: 99n } });
     expect(signer.signed).toEqual([]);
+    clock.advance(GAS_ABOVE_CAP_RETRY_MS);
     await poll();
     expect(signer.signed.length).toBe(1);
   });
 
   test("signs no replacement above the gas price cap [T66]", async () => {
-    const { signer, clock, deps, submit } = openLane();
+    const { signer, deps, submit, stick } = openLane();
     const capped = { ...deps, limits: { ...DEFAULT_LANE_LIMITS, gasPriceMax: 110n } };
     await submit("deploy:a:1");
     await pollLane(capped);
-    clock.advance(10 * DEFAULT_LANE_LIMITS.replaceAfterMs);
+    await stick(10 * DEFAULT_LANE_LIMITS.replaceAfterMs, capped);
     await pollLane(capped);
     expect(signer.signed.length).toBe(1);
   });
 
   test("replaces an underpriced transaction that no node accepted", async () => {
-    const { node, signer, clock, submit, poll } = openLane();
+    const { node, signer, submit, stick, poll } = openLane();
     await submit("deploy:a:1");
     node.refuseNext("underpriced");
     await poll();
-    clock.advance(DEFAULT_LANE_LIMITS.replaceAfterMs);
+    await stick();
     await poll();
     expect(signer.signed).toEqual(["0|0x01|100", "0|0x01|113"]);
   });
@@ -214,7 +240,7 @@ describe("lane", () => {
     expect(others).toEqual([]);
     expect(breach).toMatchObject({ invariant: "V10", subject: LANE, details: { next_nonce: "0" } });
     await endBreach(
-      { ...deps, adoptNonce },
+      { ...deps, ...REPAIRS },
       { id: breach?.id ?? "", operator: "ann", reason: "restored" },
     );
     await poll();
@@ -229,7 +255,7 @@ describe("lane", () => {
     await submit("sweep:a:1");
     await poll();
     await recordFindings(database.db, [
-      { chainId: 2, invariant: "V1", subject: "somebody", details: {} },
+      toFinding("sweep_differs", { chainId: 2, subject: "somebody", details: {} }),
     ]);
     await submit("sweep:b:1");
     node.mine();
@@ -241,11 +267,64 @@ describe("lane", () => {
     expect([signer.signed.length, node.sent.length]).toEqual([1, 1]);
     const [breach] = await listBreaches(database.db);
     await endBreach(
-      { ...deps, adoptNonce },
+      { ...deps, ...REPAIRS },
       { id: breach?.id ?? "", operator: "ann", reason: "a node lied" },
     );
     await poll();
     expect([signer.signed.length, node.sent.length]).toEqual([2, 2]);
+  });
+
+  test("sends claims during a breach that leaves them safe, and no other transaction [T159]", async () => {
+    const { node, signer, submit, poll } = openLane();
+    await recordFindings(database.db, [
+      toFinding("sweep_unknown", { chainId: 2, subject: "7:1", details: {} }),
+    ]);
+    await submit("sweep:a:1");
+    await submit("claim:a:1");
+    await poll();
+    expect((await stateOf("sweep:a:1")).state).toBe("queued");
+    expect((await stateOf("claim:a:1")).state).toBe("assigned");
+    node.mine();
+    await poll();
+    expect((await stateOf("claim:a:1")).state).toBe("mined");
+    expect([signer.signed.length, node.sent.length]).toEqual([1, 1]);
+  });
+
+  test.each([
+    ["final_block_replaced", "0xab"],
+    ["payout_missing", "a settlement"],
+    ["nonce_taken", LANE],
+  ] as const)("sends no claim while %s is open [T159]", async (verdict, subject) => {
+    const { signer, submit, poll } = openLane();
+    await recordFindings(database.db, [toFinding(verdict, { chainId: 2, subject, details: {} })]);
+    await submit("claim:a:1");
+    await poll();
+    expect((await stateOf("claim:a:1")).state).toBe("queued");
+    expect(signer.signed).toEqual([]);
+  });
+
+  test("sends claims while another lane's nonces are taken, and everything during a quarantine [T159]", async () => {
+    const { submit, poll } = openLane();
+    const wallet = toEvmAddress(`0x${"77".repeat(20)}`);
+    await recordFindings(database.db, [
+      toFinding("wallet_short", {
+        chainId: 2,
+        subject: `${wallet}:${wallet}`,
+        details: {},
+        holding: { wallet, token: wallet },
+      }),
+    ]);
+    await submit("sweep:a:1");
+    await poll();
+    expect((await stateOf("sweep:a:1")).state).toBe("assigned");
+    await recordFindings(database.db, [
+      toFinding("nonce_taken", { chainId: 2, subject: wallet, details: {} }),
+    ]);
+    await submit("claim:a:1");
+    await submit("sweep:b:1");
+    await poll();
+    expect((await stateOf("claim:a:1")).state).toBe("assigned");
+    expect((await stateOf("sweep:b:1")).state).toBe("queued");
   });
 
   test("opens at most sixteen nonces", async () => {

@@ -11,6 +11,9 @@
  * After a crash the rows show how far each transaction came, and the next poll continues from there. A mined transaction is
  * followed until its block is final; an orphaned one is open again and rebroadcast.
  *
+ * While the chain has an open breach, a lane records receipts and sends claims at most: a claim pays the treasury for a payout
+ * that is final, and a lock that is not claimed in time can be taken back.
+ *
  * On a chain without nonces the order is the same, with a lifetime in place of the nonce: an attempt is rebroadcast until it
  * is mined or expired, and only then the call is signed again. The nonces of such a lane only count its transactions.
  */
@@ -20,26 +23,31 @@ import type { Random } from "../core/ports.ts";
 import { assert } from "../core/assert.ts";
 import { OperatingError } from "../core/errors.ts";
 import type { Tx } from "../db/schema.ts";
-import { isHalted, nonceTaken, recordFindings } from "../ledger/index.ts";
+import { type Halt, nonceTaken, readHalt, recordFindings } from "../ledger/index.ts";
 import { SignerRefusal, SignerWaits } from "../signers/refusal.ts";
 import { SIGNER_RETRY_MS } from "../jobs/delays.ts";
 import { listAttempts } from "./attempts.ts";
-import { assignNonces, countOpen, findWork, getNextNonce, registerLane } from "./nonces.ts";
+import {
+  assignNonces,
+  countOpen,
+  findWork,
+  getNextNonce,
+  hasEnding,
+  registerLane,
+} from "./nonces.ts";
 import * as store from "./store.ts";
 import { type Attempt, type IntentName, kindOf, type LaneTransaction } from "./types.ts";
-import {
-  logGasAboveCap,
-  raiseFees,
-  send,
-  sentLongAgo,
-  signAndSend,
-  tryReplace,
-} from "./lane-send.ts";
+import { resendAtOf } from "./fees.ts";
+import { advance } from "./lane-advance.ts";
+import { readFeesBelowCap, send, signAndSend } from "./lane-send.ts";
 import { type LaneDeps, laneOf } from "./lane-deps.ts";
 import { findReceipt, followMined, recordMined, recordReceipt } from "./lane-mined.ts";
 
 /** More than one batch takes, so that the longest batch is found among calls of several kinds. */
 const QUEUE_READ_MAX = 200;
+
+/** Nonces beyond the limit of open ones that only claims get. */
+const CLAIM_NONCES = 4;
 
 /**
  * Queues an intent in the caller's database transaction, so that it exists if and only if the state change that needs it is
@@ -63,15 +71,19 @@ export async function submitIntent(
 
 /**
  * Polls a lane once: combines and assigns queued intents, signs and sends them, records receipts, follows mined
- * transactions. While the chain has an open breach it only records. Returns true if the next poll should follow at once.
+ * transactions. While the chain has an open breach it records, and sends claims at most. Returns true if the next poll should
+ * follow at once.
  * @throws OperatingError of the node or signer that blocks the lane; the transaction stays in its row for the next poll.
  */
-export async function pollLane(deps: LaneDeps): Promise<boolean> {
-  const { db, chain, signer } = deps;
+export async function pollLane(given: LaneDeps): Promise<boolean> {
+  const { db, signer, endingChain } = given;
   const lane = laneOf(signer);
-  await ensureRegistered(deps);
+  await ensureRegistered(given);
   const work = await findWork(db, lane);
   if (work === "none") return false;
+  const deps =
+    endingChain && (await hasEnding(db, lane)) ? { ...given, chain: endingChain } : given;
+  const { chain } = deps;
   const { sequencing } = chain;
   if (sequencing.kind === "blockhash") return pollByBlockhash(deps, sequencing);
   if (work === "follow") {
@@ -79,18 +91,19 @@ export async function pollLane(deps: LaneDeps): Promise<boolean> {
     return false;
   }
   const count = await sequencing.getTransactionCount(signer.address);
-  const maySend = await isSendingAllowed(deps, count);
-  if (maySend) await assignQueued(deps);
+  const halt = await checkHalt(deps, count);
+  await assignQueued(deps, halt);
   const open = await store.listByState(db, lane, "assigned");
   const mined = await store.listByState(db, lane, "mined");
   let progressed = false;
   try {
+    let sends = true;
     for (const transaction of open) {
       assert(transaction.nonce !== null, "an assigned transaction has its nonce");
       if (transaction.nonce < count) {
         progressed = (await recordReceipt(deps, transaction)) || progressed;
-      } else if (maySend) {
-        await advance(deps, transaction, { isNext: transaction.nonce === count });
+      } else if (sends && maySend(transaction, halt)) {
+        sends = await advance(deps, transaction, { isNext: transaction.nonce === count });
       }
     }
   } finally {
@@ -107,14 +120,14 @@ export async function pollLane(deps: LaneDeps): Promise<boolean> {
 async function pollByBlockhash(deps: LaneDeps, sequencing: BlockhashSequencing): Promise<boolean> {
   const { db, chain, signer } = deps;
   const lane = laneOf(signer);
-  const maySend = !(await isHalted(db, chain.chainId));
-  if (maySend) await assignQueued(deps);
+  const halt = await readHalt(db, chain.chainId, lane.address);
+  await assignQueued(deps, halt);
   const mined = await store.listByState(db, lane, "mined");
   const errors: OperatingError[] = [];
   let progressed = false;
   for (const transaction of await store.listByState(db, lane, "assigned")) {
     try {
-      progressed = (await advanceByBlockhash(deps, sequencing, transaction, maySend)) || progressed;
+      progressed = (await advanceByBlockhash(deps, sequencing, transaction, halt)) || progressed;
     } catch (error) {
       if (!(error instanceof OperatingError)) throw error;
       errors.push(error);
@@ -134,22 +147,21 @@ async function advanceByBlockhash(
   deps: LaneDeps,
   sequencing: BlockhashSequencing,
   transaction: LaneTransaction,
-  maySend: boolean,
+  halt: Halt,
 ): Promise<boolean> {
   const { db, chain, clock, limits } = deps;
   const attempts = await listAttempts(db, transaction.id);
   const [newest] = attempts;
   const isExpired = newest ? await sequencing.isExpired(lifetimeOf(newest)) : false;
-  const receipt = await findReceipt(chain, attempts);
-  if (receipt) return recordMined(deps, transaction, receipt);
-  if (!maySend) return false;
+  const found = await findReceipt(chain, attempts);
+  if (found) return recordMined(deps, transaction, found.receipt, found.attempt);
+  if (!maySend(transaction, halt)) return false;
   if (!newest) deps.crashPoint(`${kindOf(transaction.intent)}.assigned`);
   if (!newest || isExpired) {
     return signForBlockhash(deps, sequencing, transaction, (newest?.number ?? 0) + 1);
   }
-  if (!newest.accepted || sentLongAgo(newest, clock.now(), limits)) {
+  if (clock.now() >= resendAtOf(attempts, { limits, isNext: false }))
     await send(deps, transaction, newest);
-  }
   return false;
 }
 
@@ -163,12 +175,12 @@ async function signForBlockhash(
   transaction: LaneTransaction,
   number: number,
 ): Promise<boolean> {
-  const { db, chain, clock, limits, log } = deps;
-  const [lifetime, fees] = await Promise.all([sequencing.getLifetime(), chain.suggestFees()]);
-  if (fees.gasPriceMax > limits.gasPriceMax) {
-    logGasAboveCap(deps, transaction, fees);
-    return false;
-  }
+  const { db, clock, log } = deps;
+  const [lifetime, fees] = await Promise.all([
+    sequencing.getLifetime(),
+    readFeesBelowCap(deps, transaction),
+  ]);
+  if (fees === null) return false;
   try {
     await signAndSend(deps, transaction, { number, fees, lifetime });
     return false;
@@ -198,35 +210,60 @@ function lifetimeOf({ lifetime }: Attempt): Lifetime {
   return lifetime;
 }
 
+/** Reports whether a transaction may be signed and sent while its chain has open breaches. */
+function maySend({ intent }: LaneTransaction, halt: Halt): boolean {
+  return halt === "none" || (halt === "except_claims" && kindOf(intent) === "claim");
+}
+
 /**
- * Reports whether the lane may sign and send. Records a breach if the chain has used nonces that were never assigned here:
- * this database is a restored backup, or the key is used elsewhere, and another transaction could pay twice.
+ * Returns what open breaches keep the lane from sending. Records a breach if a final block shows that the chain used nonces
+ * that were never assigned here: this database is a restored backup, or the key is used elsewhere, and another transaction
+ * could pay twice. Until that block the lane sends nothing, since a node may be wrong.
  */
-async function isSendingAllowed({ db, signer, log }: LaneDeps, count: number): Promise<boolean> {
+async function checkHalt({ db, chain, signer, log }: LaneDeps, count: number): Promise<Halt> {
   const { chainId, address } = signer;
   // Read after the chain's count: a nonce is assigned here before the chain can use it.
   const nextNonce = await getNextNonce(db, laneOf(signer));
   if (nextNonce !== null && count > nextNonce) {
+    const { sequencing } = chain;
+    assert(sequencing.kind === "nonce", "only nonces are counted");
+    const finalCount = await sequencing.getTransactionCount(address, "final");
+    if (finalCount <= nextNonce) {
+      log.warn({ lane: address, nextNonce, count }, "on-chain nonce may be ahead, waiting");
+      return "all";
+    }
     log.fatal({ lane: address, nextNonce, count }, "on-chain nonce is ahead of the database");
     await recordFindings(db, [nonceTaken(chainId, address, nextNonce, count)]);
   }
-  return !(await isHalted(db, chainId));
+  return readHalt(db, chainId, address);
 }
 
-/** Assigns nonces to queued intents up to the limit of open nonces. */
-async function assignQueued(deps: LaneDeps): Promise<void> {
+/** Assigns nonces to queued intents that may be sent, up to the limit of open nonces. */
+async function assignQueued(deps: LaneDeps, halt: Halt): Promise<void> {
   const { db, signer, limits } = deps;
   const lane = laneOf(signer);
+  if (halt === "all") return;
+  const nowMs = deps.clock.now();
+  if (halt === "except_claims") {
+    // One by one: a batch would not say that it holds claims only.
+    await assignNonces(db, lane, { openMax: limits.openMax, nowMs, kind: "claim" });
+    return;
+  }
   // At the limit the queue grows, and is combined as soon as a nonce is free.
   if ((await countOpen(db, lane)) < limits.openMax) await combineQueued(deps);
-  await assignNonces(db, lane, { openMax: limits.openMax, nowMs: deps.clock.now() });
+  await assignNonces(db, lane, { openMax: limits.openMax, nowMs });
+  // Other work at its limit must not keep a claim waiting: its lock can be taken back in time.
+  await assignNonces(db, lane, { openMax: limits.openMax + CLAIM_NONCES, nowMs, kind: "claim" });
 }
 
 /** Combines queued intents into one batch. Intents whose batch would revert are sent one by one. */
 async function combineQueued(deps: LaneDeps): Promise<void> {
   const { db, chain, signer, limits, random, log } = deps;
   const lane = laneOf(signer);
-  const queued = await store.listQueued(db, lane, QUEUE_READ_MAX);
+  const queued = await store.listQueued(db, lane, {
+    limit: QUEUE_READ_MAX,
+    nowMs: deps.clock.now(),
+  });
   const batch = chain.combine(queued);
   if (!batch) return;
   if (!(await isAffordable({ chain, signer, limits, log }, batch))) return;
@@ -276,31 +313,4 @@ async function ensureRegistered(deps: LaneDeps): Promise<void> {
   const nextNonce =
     sequencing.kind === "nonce" ? await sequencing.getTransactionCount(signer.address) : 0;
   await registerLane(db, { ...lane, purpose: signer.purpose, nextNonce });
-}
-
-/** Advances an unmined transaction: signs and sends it, rebroadcasts it, or replaces it if it is the lowest open nonce. */
-async function advance(
-  deps: LaneDeps,
-  transaction: LaneTransaction,
-  position: { readonly isNext: boolean },
-): Promise<void> {
-  const { db, chain, clock, limits } = deps;
-  const [newest] = await listAttempts(db, transaction.id);
-  if (!newest) {
-    deps.crashPoint(`${kindOf(transaction.intent)}.assigned`);
-    const fees = await chain.suggestFees();
-    if (fees.gasPriceMax <= limits.gasPriceMax) {
-      await signAndSend(deps, transaction, { number: 1, fees });
-    } else {
-      logGasAboveCap(deps, transaction, fees);
-    }
-    return;
-  }
-  const overdue = clock.now() - newest.signedAtMs >= limits.replaceAfterMs;
-  const fees =
-    overdue && position.isNext ? raiseFees(newest, await chain.suggestFees(), limits) : null;
-  if (fees && (await tryReplace(deps, transaction, newest.number + 1, fees))) return;
-  if (!newest.accepted || sentLongAgo(newest, clock.now(), limits)) {
-    await send(deps, transaction, newest);
-  }
 }

@@ -1,8 +1,14 @@
 /** Lanes and the assignment of their nonces. */
+import { sql } from "kysely";
 import { assert } from "../core/assert.ts";
+import type { Call } from "../chains/port/index.ts";
 import type { Address } from "../core/hex.ts";
 import { formatStamp } from "../core/stamp.ts";
 import type { Db, Tx } from "../db/schema.ts";
+import { takeQueued } from "./store.ts";
+import type { IntentKind } from "./types.ts";
+
+type Lane = { readonly chainId: number; readonly address: Address };
 
 /**
  * Sorts lanes by their number of unmined transactions, least busy first, so that a lane with a stuck nonce gets no new
@@ -47,7 +53,7 @@ export async function registerLane(
 
 /** Returns the next nonce of a lane, or null if the lane is not registered. */
 export async function getNextNonce(
-  db: Db,
+  db: Db | Tx,
   lane: { chainId: number; address: Address },
 ): Promise<number | null> {
   const row = await db
@@ -78,38 +84,36 @@ export async function adoptNonce(
 }
 
 /**
- * Assigns nonces to queued intents that are due, oldest first, until `openMax` nonces are open; returns their number. Holds
+ * Assigns nonces to queued intents that are due, in turns and oldest first, until `openMax` nonces are open; returns their number. Holds
  * the lock of the lane's row, so that nonces are contiguous and unique with any number of processes.
  */
 export async function assignNonces(
   db: Db,
   lane: { chainId: number; address: Address },
-  { openMax, nowMs }: { readonly openMax: number; readonly nowMs: number },
+  {
+    openMax,
+    nowMs,
+    kind,
+  }: {
+    readonly openMax: number;
+    readonly nowMs: number;
+    /** Assigns intents of this kind only. */
+    readonly kind?: IntentKind;
+  },
 ): Promise<number> {
   return db.transaction().execute(async (tx) => {
-    // The row lock serialises assignments: two processes cannot read the same next nonce.
-    const held = await tx
-      .selectFrom("lanes")
-      .select("next_nonce")
-      .where("chain_id", "=", lane.chainId)
-      .where("address", "=", lane.address)
-      .forUpdate()
-      .executeTakeFirstOrThrow();
+    const nextNonce = await lockLane(tx, lane);
     const room = openMax - (await countOpen(tx, lane));
     if (room <= 0) return 0;
+    const ofKind = kind === undefined ? sql`true` : sql`intent like ${`${kind}:%`}`;
+    const due = sql<boolean>`((retry_at is null or retry_at <= ${formatStamp(nowMs)}) and ${ofKind})`;
     const queued = await tx
-      .selectFrom("transactions")
+      .selectFrom(takeQueued(lane, { limit: room, due }).as("turns"))
       .select("id")
-      .where("chain_id", "=", lane.chainId)
-      .where("lane", "=", lane.address)
-      .where("state", "=", "queued")
-      .where((eb) => eb.or([eb("retry_at", "is", null), eb("retry_at", "<=", formatStamp(nowMs))]))
-      .orderBy("created_at")
-      .orderBy("id")
-      .limit(room)
+      .orderBy("place")
       .execute();
     // Contiguous: a gap would block every later nonce of the account.
-    let nonce = held.next_nonce;
+    let nonce = nextNonce;
     for (const { id } of queued) {
       await tx
         .updateTable("transactions")
@@ -118,16 +122,80 @@ export async function assignNonces(
         .execute();
       nonce += 1;
     }
-    if (queued.length > 0) {
-      await tx
-        .updateTable("lanes")
-        .set({ next_nonce: nonce })
-        .where("chain_id", "=", lane.chainId)
-        .where("address", "=", lane.address)
-        .execute();
-    }
+    if (queued.length > 0) await setNextNonce(tx, lane, nonce);
     return queued.length;
   });
+}
+
+/** Locks the row of a lane, so that two processes cannot assign or take the same nonce; returns its next nonce. */
+export async function lockLane(tx: Tx, lane: Lane): Promise<number> {
+  const held = await tx
+    .selectFrom("lanes")
+    .select("next_nonce")
+    .where("chain_id", "=", lane.chainId)
+    .where("address", "=", lane.address)
+    .forUpdate()
+    .executeTakeFirstOrThrow();
+  return held.next_nonce;
+}
+
+async function setNextNonce(tx: Tx, lane: Lane, nonce: number): Promise<void> {
+  await tx
+    .updateTable("lanes")
+    .set({ next_nonce: nonce })
+    .where("chain_id", "=", lane.chainId)
+    .where("address", "=", lane.address)
+    .execute();
+}
+
+/** Returns the call that only uses up a nonce. */
+export function fillCall({ address }: Pick<Lane, "address">): Call {
+  return { to: address, data: "0x", value: 0n };
+}
+
+/** Gas limit of a fill if the chain cannot be asked: above the cost of a transfer on every rollup. */
+export const FILL_GAS = 1_000_000n;
+
+/**
+ * Queues a transaction again that was never signed. The unsigned transactions behind it are queued too and get their nonces
+ * again (`moved`), unless one of them was signed or `mustFill` is set: then the nonce is a `gap`. Changes nothing if the
+ * transaction itself was `signed`. The caller holds the lane's row.
+ */
+export async function vacateNonce(
+  tx: Tx,
+  lane: Lane,
+  {
+    id,
+    nonce,
+    mustFill,
+  }: { readonly id: string; readonly nonce: number; readonly mustFill: boolean },
+): Promise<"moved" | "gap" | "signed"> {
+  const open = await tx
+    .selectFrom("transactions")
+    .select("id")
+    .where("chain_id", "=", lane.chainId)
+    .where("lane", "=", lane.address)
+    .where("state", "in", ["assigned", "mined", "final"])
+    .where("nonce", ">=", nonce)
+    .forUpdate()
+    .execute();
+  const ids = open.map((one) => one.id);
+  if (!ids.includes(id)) return "signed";
+  // Read after the rows are locked: an attempt that was inserted meanwhile is seen.
+  const attempts = await tx
+    .selectFrom("attempts")
+    .select("transaction_id")
+    .where("transaction_id", "in", ids)
+    .execute();
+  if (attempts.some((attempt) => attempt.transaction_id === id)) return "signed";
+  const isGap = mustFill || attempts.length > 0;
+  await tx
+    .updateTable("transactions")
+    .set({ state: "queued", nonce: null })
+    .where("id", "in", isGap ? [id] : ids)
+    .execute();
+  if (!isGap) await setNextNonce(tx, lane, nonce);
+  return isGap ? "gap" : "moved";
 }
 
 /** Counts the assigned nonces of a lane that are not mined. */
@@ -160,4 +228,21 @@ export async function findWork(
     .execute();
   if (states.length === 0) return "none";
   return states.every(({ state }) => state === "mined") ? "follow" : "send";
+}
+
+/** Reports whether a lane has a claim or return that is not final: work with a deadline. */
+export async function hasEnding(
+  db: Db,
+  lane: { chainId: number; address: Address },
+): Promise<boolean> {
+  const found = await db
+    .selectFrom("transactions")
+    .select("id")
+    .where("chain_id", "=", lane.chainId)
+    .where("lane", "=", lane.address)
+    .where("state", "in", ["queued", "carried", "assigned", "mined"])
+    .where((eb) => eb.or([eb("intent", "like", "claim:%"), eb("intent", "like", "return:%")]))
+    .limit(1)
+    .executeTakeFirst();
+  return found !== undefined;
 }

@@ -1,8 +1,10 @@
-import type { Call, Chain } from "../chains/port/index.ts";
+import { type Call, type Chain, verdictOnRevert } from "../chains/port/index.ts";
+import { assertNever } from "../core/assert.ts";
 import { OperatingError } from "../core/errors.ts";
 import type { Address } from "../core/hex.ts";
 import type { Db } from "../db/schema.ts";
 import { orderLanes } from "./nonces.ts";
+import type { LaneTransaction } from "./types.ts";
 
 /**
  * Gas limit for one call: many times the gas that any of our calls uses with an ordinary token, and far below the limit of
@@ -21,8 +23,8 @@ export interface CallPlan {
 /**
  * Returns the least busy lane that can pay for a call, and the gas limit from a simulation against the newest block.
  * `what` describes the call in error messages, such as "Sweeping the wallet".
- * @throws OperatingError SIMULATION_REVERTED with the contract's reason, or reason "gas" above the limit;
- *   INSUFFICIENT_BALANCE if no lane can pay; RPC_UNAVAILABLE.
+ * @throws OperatingError SIMULATION_REVERTED with the contract's reason, or reason "gas" above the limit; NO_ROUTE with
+ *   the reason if it is a deferral, such as a pause; INTERNAL with the reason if no correct call reverts so; INSUFFICIENT_BALANCE if no lane can pay; RPC_UNAVAILABLE.
  */
 export async function planCall(
   { db, chain }: { readonly db: Db; readonly chain: Chain },
@@ -32,11 +34,7 @@ export async function planCall(
   for (const lane of await orderLanes(db, chain.chainId, args.lanes)) {
     try {
       const simulation = await chain.simulate(lane, args.call);
-      if (!simulation.ok) {
-        throw new OperatingError("SIMULATION_REVERTED", `${args.what} would revert.`, {
-          details: { reason: simulation.reason },
-        });
-      }
+      if (!simulation.ok) throw explainRevert(simulation.reason, args.what);
       if (simulation.gas > CALL_GAS_MAX) {
         throw new OperatingError("SIMULATION_REVERTED", `${args.what} would take too much gas.`, {
           details: { reason: "gas" },
@@ -50,4 +48,41 @@ export async function planCall(
     }
   }
   throw failure;
+}
+
+function explainRevert(reason: string, what: string): OperatingError {
+  const verdict = verdictOnRevert(reason);
+  switch (verdict) {
+    case "deferral":
+      return deferralOf(reason, what);
+    case "attempt":
+      return new OperatingError("SIMULATION_REVERTED", `${what} would revert.`, {
+        details: { reason },
+      });
+    case "bug":
+      return new OperatingError("INTERNAL", `${what} would revert: the call is wrong.`, {
+        details: { reason },
+      });
+    default:
+      return assertNever(verdict);
+  }
+}
+
+/** NO_ROUTE uses up no attempt of a settlement, and has it wait. */
+function deferralOf(reason: string, what: string): OperatingError {
+  const message = `${what} is not possible now: the contracts do not allow it.`;
+  return new OperatingError("NO_ROUTE", message, { details: { reason } });
+}
+
+/**
+ * Returns the deferral that explains a final revert, or null. Receipts have no reasons, so the call is simulated again: the
+ * state that made it revert, such as a pause, usually lasts longer than the transaction.
+ */
+export async function findDeferral(
+  chain: Chain,
+  { lane, call }: LaneTransaction,
+): Promise<OperatingError | null> {
+  const simulation = await chain.simulate(lane, call);
+  if (simulation.ok || verdictOnRevert(simulation.reason) !== "deferral") return null;
+  return deferralOf(simulation.reason, "The call");
 }

@@ -4,12 +4,13 @@
  *
  * Invariant: a row never gets another call or, once assigned on a chain with nonces, another nonce.
  */
-import { type Selectable, sql } from "kysely";
+import { type RawBuilder, type Selectable, sql, type SqlBool } from "kysely";
 import { assert } from "../core/assert.ts";
 import { type Address, type Hex, toAddress, toHex32, toTxHash, type TxHash } from "../core/hex.ts";
 import { formatStamp } from "../core/stamp.ts";
 import type { TransactionsTable } from "../db/chain-tables.ts";
 import type { Db, Tx } from "../db/schema.ts";
+import { takeTurns, type Turn } from "../jobs/turns.ts";
 import type { IntentName, LaneTransaction, MinedFacts, TransactionState } from "./types.ts";
 
 /** Inserts an intent in state `queued`. Does nothing if an intent with this name exists. */
@@ -76,21 +77,34 @@ export async function listMinedHashes(db: Db | Tx, settlementId: string): Promis
   return rows.flatMap(({ mined_hash: hash }) => (hash === null ? [] : toTxHash(hash)));
 }
 
-/** Returns the oldest queued intents of a lane. */
+/** Selects the queued intents of a lane in the order in which they get nonces: integrators take turns, oldest first. */
+export function takeQueued(
+  lane: { readonly chainId: number; readonly address: Address },
+  { limit, due = sql`true` }: { readonly limit: number; readonly due?: RawBuilder<SqlBool> },
+): RawBuilder<Turn> {
+  return takeTurns({
+    table: "transactions",
+    open: sql`chain_id = ${lane.chainId} and lane = ${lane.address} and state = 'queued'`,
+    due,
+    since: "created_at",
+    limit,
+  });
+}
+
+/** Returns the queued intents of a lane whose turn is next. */
 export async function listQueued(
   db: Db,
   lane: { chainId: number; address: Address },
-  limit: number,
+  { limit, nowMs }: { readonly limit: number; readonly nowMs: number },
 ): Promise<LaneTransaction[]> {
+  const due = sql<boolean>`not solo and (retry_at is null or retry_at <= ${formatStamp(nowMs)})`;
   const rows = await db
     .selectFrom("transactions")
-    .selectAll()
-    .where("chain_id", "=", lane.chainId)
-    .where("lane", "=", lane.address)
-    .where("state", "=", "queued")
-    .orderBy("created_at")
-    .orderBy("id")
-    .limit(limit)
+    .innerJoin(takeQueued(lane, { limit, due }).as("turns"), (join) =>
+      join.onRef("turns.id", "=", "transactions.id"),
+    )
+    .selectAll("transactions")
+    .orderBy("turns.place")
     .execute();
   return rows.map(parseTransaction);
 }
@@ -112,6 +126,58 @@ export async function insertBatch(
       .executeTakeFirst();
     assert(Number(result.numUpdatedRows) === memberIds.length, "one process works on a lane");
   });
+}
+
+/** Inserts the transaction that fills a nonce; the nonce is free and the caller holds the lane's row. */
+export async function insertFill(
+  tx: Tx,
+  lane: { readonly chainId: number; readonly address: Address },
+  fill: {
+    readonly id: string;
+    readonly nonce: number;
+    readonly call: LaneTransaction["call"];
+    readonly gas: bigint;
+  },
+): Promise<void> {
+  const { to, data, value } = fill.call;
+  const intent: IntentName = `fill:${fill.id}:1`;
+  await tx
+    .insertInto("transactions")
+    .values({
+      id: fill.id,
+      chain_id: lane.chainId,
+      lane: lane.address,
+      intent,
+      settlement_id: null,
+      to_address: to,
+      data,
+      value,
+      gas: fill.gas,
+      state: "assigned",
+      nonce: fill.nonce,
+    })
+    .execute();
+}
+
+/** Abandons a queued batch that was never signed; its members are sent one by one. */
+export async function dissolveBatch(tx: Tx, id: string): Promise<void> {
+  await tx
+    .updateTable("transactions")
+    .set({ state: "queued", carrier_id: null, solo: true })
+    .where("carrier_id", "=", id)
+    .where("state", "=", "carried")
+    .execute();
+  await recordGivenUp(tx, id);
+}
+
+/** Moves a queued transaction that was never signed to `abandoned`. */
+export async function recordGivenUp(tx: Tx, id: string): Promise<void> {
+  await tx
+    .updateTable("transactions")
+    .set({ state: "abandoned" })
+    .where("id", "=", id)
+    .where("state", "=", "queued")
+    .execute();
 }
 
 /** Returns the members of a batch in the order in which they were queued. */
@@ -206,7 +272,7 @@ export async function recordOrphaned(tx: Tx, id: string): Promise<boolean> {
   // Nodes may have dropped it together with the block, so its bytes are rebroadcast.
   await tx
     .updateTable("attempts")
-    .set({ accepted: false })
+    .set({ accepted: false, sends: 0 })
     .where("transaction_id", "=", id)
     .execute();
   return true;
@@ -237,6 +303,7 @@ function parseTransaction(row: Selectable<TransactionsTable>): LaneTransaction {
     nonce: row.nonce,
     // CAST: held by the column's check constraint.
     state: row.state as TransactionState,
+    cancelled: row.cancelled,
     mined: parseMined(row),
   };
 }

@@ -6,7 +6,7 @@
  *   from its receipt.
  * Attempt: one signed transaction on an intent's nonce. A replacement is another attempt: the same call, higher fees.
  */
-import type { Call, Lifetime } from "../chains/port/index.ts";
+import type { Call, Lifetime, SendOutcome } from "../chains/port/index.ts";
 import type { Address, Hex, Hex32, TxHash } from "../core/hex.ts";
 
 export const INTENT_KINDS = [
@@ -18,6 +18,7 @@ export const INTENT_KINDS = [
   "refund",
   "mint",
   "batch",
+  "fill",
 ] as const;
 export type IntentKind = (typeof INTENT_KINDS)[number];
 
@@ -25,8 +26,8 @@ export type IntentKind = (typeof INTENT_KINDS)[number];
 export type IntentName = `${IntentKind}:${string}:${number}`;
 
 /**
- * `abandoned` means that the signer refused to sign and no earlier attempt can be mined. It occurs only on chains without
- * nonces, where it cannot block later transactions.
+ * `abandoned` means that the signer refused to sign and no earlier attempt can be mined. On a chain with nonces it was never
+ * signed, and the nonce went to the calls behind it.
  */
 export type TransactionState = "queued" | "carried" | "assigned" | "mined" | "final" | "abandoned";
 
@@ -38,9 +39,11 @@ export interface LaneTransaction {
   readonly settlementId: string | null;
   readonly call: Call;
   readonly gas: bigint;
-  /** Null until assigned; always null for a member of a batch. */
+  /** Null until assigned, and of an abandoned call; always null for a member of a batch. */
   readonly nonce: number | null;
   readonly state: TransactionState;
+  /** Whether an operator gave the call up: from then on only a transfer of nothing is signed for its nonce. */
+  readonly cancelled: boolean;
   /** Null until mined. */
   readonly mined: MinedFacts | null;
 }
@@ -66,7 +69,14 @@ export interface Attempt {
   readonly signedAtMs: number;
   /** Milliseconds since the epoch of the last send with a recorded outcome; null before the first. */
   readonly sentAtMs: number | null;
+  /** Number of sends with a recorded outcome. */
+  readonly sends: number;
+  /** Outcome of the last send; null before the first. */
+  readonly outcome: SendOutcome | null;
+  /** Whether a node accepted it since it was signed or orphaned. */
   readonly accepted: boolean;
+  /** Whether it transfers nothing to the lane itself, in place of the transaction's call. */
+  readonly cancels: boolean;
 }
 
 /** Reports whether a transaction can no longer change. */

@@ -6,6 +6,8 @@ import type { Pair, Route } from "./port.ts";
 export interface RouteBook {
   /** Lists the routes of a pair, the preferred one first. */
   list(pair: Pair): readonly Route[];
+  /** Lists the routes to a destination from every chain. */
+  listTo(destination: Pick<Pair, "destChain" | "destToken">): readonly Route[];
   /**
    * Returns the route of a pair that a settlement chose earlier, or undefined if it is no longer enabled. A null contract
    * matches the first route of the kind: settlements of early releases did not record their contract.
@@ -33,6 +35,8 @@ export function createRouteBook(
   }
   return {
     list,
+    listTo: ({ destChain, destToken }) =>
+      routes.filter(({ pair }) => pair.destChain === destChain && pair.destToken === destToken),
     find: (pair, kind, contract) =>
       list(pair).find(
         (route) => route.kind === kind && (contract === null || route.contract === contract),

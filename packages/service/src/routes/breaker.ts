@@ -49,6 +49,7 @@ export function withBreaker(
     readBridgeFee: (...args) => guard(() => route.readBridgeFee(...args)),
     prepareSweep: (...args) => guard(() => route.prepareSweep(...args)),
     readInventory: () => guard(() => route.readInventory()),
+    readCapacity: (...args) => guard(() => route.readCapacity(...args)),
   };
 }
 

@@ -1,6 +1,6 @@
 export { withBreaker } from "./breaker.ts";
 export { getConfigured, describeRoute, getChain, getChainConfig, getToken } from "./configured.ts";
-export { assertPayable } from "./payable.ts";
+export { assertPayable, assertRecipientAccepts } from "./payable.ts";
 export { createRouteBook, type RouteBook } from "./book.ts";
 export {
   type BridgeAttestations,
@@ -27,6 +27,13 @@ export {
   ROUTE_GAUGES,
   ROUTE_MODULES,
 } from "./registry.ts";
+export type { AttestationId } from "./swift/attestation-requests.ts";
+export { getRefundAttestation, insertRefundAttestation } from "./swift/attested-refunds.ts";
+export { readStood, REFUND_LIFETIME_MAX_S } from "./swift/judge-refund.ts";
+export { createClaimCapReader } from "./swift/claim-cap.ts";
+export { listRouteSet } from "./route-set.ts";
 export { type InventoryReport, reportInventory } from "./swift/inventory.ts";
-export { listDeliveries, type ShownDelivery } from "./swift/shown.ts";
+export { listOverdueClaims } from "./swift/overdue-claims.ts";
+export { endLock } from "./swift/store.ts";
+export { findNewestLock, listDeliveries, type ShownDelivery } from "./swift/shown.ts";
 export type { RouteKind } from "../config/index.ts";

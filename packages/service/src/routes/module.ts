@@ -14,7 +14,7 @@ import type { Db, Tx } from "../db/schema.ts";
 import type { GasStep } from "../fees/index.ts";
 import type { RouteAudit } from "../ledger/index.ts";
 import type { Prices } from "../prices/index.ts";
-import type { AttestorSigner } from "../signers/port.ts";
+import type { AttestorSet, AttestorSigner } from "../signers/port.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { RowGauge } from "../telemetry/row-gauge.ts";
@@ -23,7 +23,7 @@ import type { Route } from "./port.ts";
 
 /** Dependencies of the routes in a process. */
 export interface RouteDeps {
-  readonly config: Pick<Config, "chains" | "rateToleranceBps">;
+  readonly config: Pick<Config, "chains" | "rateToleranceBps" | "inventoryShares">;
   readonly db: Db;
   readonly clock: Clock;
   readonly random: Random;
@@ -33,6 +33,7 @@ export interface RouteDeps {
   readonly prices: Prices;
   /** Client of Circle's attestation service; null if no route needs it. */
   readonly attestations: BridgeAttestations | null;
+  readonly attestors: AttestorSet;
   /** Tells the attestor that a request is waiting. */
   readonly wakeAttestor: () => void;
 }
@@ -65,11 +66,14 @@ export interface SettlerDeps {
   readonly config: Pick<Config, "chains" | "payoutWindowS">;
   readonly db: Db;
   readonly chains: Chains;
+  /** Readers for claims and returns, whose requests may use the reserve of a node's daily budget. */
+  readonly endingChains: Chains;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
   /** Client of Circle's attestation service; null if no route needs it. */
   readonly attestations: BridgeAttestations | null;
+  readonly attestors: AttestorSet;
   /** Senders by bridge chain id. */
   readonly lanes: ReadonlyMap<number, Readonly<Record<"settle" | "deliver", readonly Address[]>>>;
   /** Reads the deposit address of a settlement. */
@@ -89,10 +93,17 @@ export interface SettlerDeps {
 
 /** Dependencies of the attestor's workers. Readers and prices are the attestor's own. */
 export interface AttestorDeps {
-  readonly config: Pick<Config, "chains" | "routes" | "payoutWindowS">;
+  readonly config: Pick<
+    Config,
+    "chains" | "routes" | "payoutWindowS" | "rateToleranceBps" | "attestors" | "refunds"
+  >;
   readonly db: Db;
   readonly chains: Chains;
+  /** Readers for claims and returns, as those of the settler. */
+  readonly endingChains: Chains;
   readonly prices: Prices;
+  /** Returns whether a balance is below the token's minimum; false while that cannot be known. */
+  readonly isBelowMinimum: (chainId: number, token: Address, balance: bigint) => Promise<boolean>;
   readonly signer: AttestorSigner;
   readonly clock: Clock;
   readonly crashPoint: CrashPoint;

@@ -101,8 +101,10 @@ describe("payout and fees", () => {
         const quoted = await swift({ decimalsIn, decimalsOut }).quote(amount, caps, fee);
         const { service, gas } = itemise(amount, fee, caps.maxFeeBps);
         const left = (amount - service - gas) * 10n ** BigInt(decimalsOut);
-        expect(quoted.amountOut).toBe(left / 10n ** BigInt(decimalsIn));
-        expect(quoted.amountOut).toBeGreaterThanOrEqual(quoted.minOut);
+        const rounded = left / 10n ** BigInt(decimalsIn);
+        // Where rounding alone would exceed the cap, the service bears it.
+        expect(quoted.amountOut).toBe(rounded < quoted.minOut ? quoted.minOut : rounded);
+        expect(quoted.amountOut - rounded).toBeLessThanOrEqual(1n);
       }),
       { numRuns: 500 },
     );

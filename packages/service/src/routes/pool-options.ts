@@ -18,10 +18,11 @@ export function rateOf(
 
 /** Creates the pricing of a route's sweeps. */
 export function pricingOf(route: RouteConfig, pricedIn: ChainToken, deps: RouteDeps): Pricing {
-  const { config, db, clock, chains, prices, log, metrics, wakeAttestor } = deps;
+  const { config, db, clock, chains, prices, log, metrics, attestors, wakeAttestor } = deps;
   return createPricing({
     db,
     clock,
+    attestors,
     source: getChain(chains, route.chainId),
     token: route.token,
     contract: route.contract,
@@ -29,7 +30,7 @@ export function pricingOf(route: RouteConfig, pricedIn: ChainToken, deps: RouteD
     rateToleranceBps: config.rateToleranceBps,
     onRefusedRate({ chainId, ...refused }) {
       metrics.attestedRatesRefused.inc({ chain: chainLabel(chainId) });
-      log.error({ chainId, ...refused }, "attested rate differs from our own, refused");
+      log.error({ chainId, ...refused }, "rate refused: attestors and settler differ");
     },
     wakeAttestor,
   });

@@ -1,20 +1,30 @@
 /** The doctor's checks of routes through a Uniswap v3 pool. */
 import type { PoolTerms } from "../chains/inspector.ts";
-import type { SwapConfig } from "../config/index.ts";
+import { isLocal, type SwapConfig } from "../config/index.ts";
 import { assert } from "../core/assert.ts";
 import type { Compared } from "../core/check.ts";
 import { type Address, NATIVE_TOKEN, toEvmAddress } from "../core/hex.ts";
 import { getToken } from "./configured.ts";
+import { perDayOf } from "./pool-config.ts";
 import type { RoutePlace } from "./module.ts";
+
+/** Shortest averaging time on a chain with real money, in seconds. */
+const WINDOW_MIN_S = 600;
 
 /** Compares the terms of a route, its quoter and its pool with the configuration. */
 export async function listPoolTerms(
   { chain, inspector, config, display }: RoutePlace,
   {
     token,
-    swap: { tokenOut, poolFee },
+    contract,
+    swap: { tokenOut, poolFee, limits },
     terms,
-  }: { readonly token: Address; readonly swap: SwapConfig; readonly terms: PoolTerms },
+  }: {
+    readonly token: Address;
+    readonly contract: Address;
+    readonly swap: SwapConfig;
+    readonly terms: PoolTerms;
+  },
 ): Promise<readonly Compared[]> {
   const { uniswapV3 } = chain;
   assert(uniswapV3?.quoter, "a chain with swaps has Uniswap and its quoter");
@@ -25,6 +35,9 @@ export async function listPoolTerms(
   const asked = await inspector.getSwapRouterTerms(quoter);
   const tokens = [wrap(token), wrap(tokenOut)] as const;
   const pool = await inspector.findPool(factory, { tokens, fee: poolFee });
+  const route = toEvmAddress(contract);
+  const cap = await inspector.getDailyCap(route, toEvmAddress(token));
+  const hasPrice = await inspector.hasAveragedPrice(route);
   const decimalsOf = (address: Address) => getToken(config, chain.chainId, address).decimals;
   return [
     { name: "evmChainId", found: terms.evmChainId, expected: chain.evmChainId },
@@ -39,5 +52,26 @@ export async function listPoolTerms(
     { name: "weth of the quoter", found: show(asked.weth), expected: show(weth) },
     { name: "factory of the quoter", found: show(asked.factory), expected: show(factory) },
     { name: "pool", found: pool === null ? "none" : "one", expected: "one" },
+    { name: "averagingSeconds", found: terms.limits.window, expected: limits.windowS },
+    { name: "toleranceBps", found: terms.limits.toleranceBps, expected: limits.toleranceBps },
+    {
+      name: "dailyCap",
+      found: terms.limits.perDay,
+      expected: perDayOf(limits, decimalsOf(token)) ?? "an amount",
+    },
+    { name: "daily cap of now", found: cap > 0n ? "set" : "zero", expected: "set" },
+    {
+      name: "history of the pool",
+      found: hasPrice ? "long enough" : "shorter than averagingSeconds",
+      expected: "long enough",
+    },
+    ...(isLocal(chain) ? [] : [judgeWindow(terms.limits.window)]),
   ];
+}
+
+/** Judges the averaging time: a price that holds for a shorter time is cheap to hold away. */
+function judgeWindow(window: number): Compared {
+  const expected = `at least ${WINDOW_MIN_S} s`;
+  const found = window >= WINDOW_MIN_S ? expected : `${window} s`;
+  return { name: "averaging time", found, expected };
 }

@@ -16,7 +16,12 @@ import { OperatingError } from "../core/errors.ts";
 import { type Address, isNative, type TxHash } from "../core/hex.ts";
 import type { Clock } from "../core/ports.ts";
 import type { DepositAddress } from "../addresses/index.ts";
-import { assertFair, chargeOf, swapMinimumOf } from "./mono-chain/swap-terms.ts";
+import {
+  assertFair,
+  assertWithinLimits,
+  chargeOf,
+  swapMinimumOf,
+} from "./mono-chain/swap-terms.ts";
 import type { Pricing } from "./swift/pricing.ts";
 
 /** Seconds until a planned swap expires; the sweep is then planned again. */
@@ -41,8 +46,10 @@ export interface Pool {
   fairOf(amountIn: bigint, rate: bigint): bigint;
   /** Returns the minimum output that the contract accepts for an amount at a rate. */
   leastOf(amountIn: bigint, rate: bigint, caps: SlippageCap): bigint;
-  /** Returns the pool's quote for an amount. Throws NO_ROUTE if it is not fair at the rate. */
+  /** Returns the pool's quote for an amount. Throws NO_ROUTE if it is not fair at the rate, or the contract would refuse it. */
   ask(amountIn: bigint, rate: bigint, caps: SlippageCap): Promise<bigint>;
+  /** Returns the input that the daily cap of the route's contract still allows, before fees. */
+  readCapLeft(): Promise<bigint>;
   /**
    * Returns the minimum output to require of a quote. The pool may move by the configured slippage, within the cap of the
    * address.
@@ -104,9 +111,19 @@ export function createPool(options: PoolOptions): Pool {
       const fair = pool.fairOf(amountIn, rate);
       const least = pool.leastOf(amountIn, rate, caps);
       const question = { quoter, tokenIn: wrap(token), tokenOut: wrap(tokenOut), amountIn };
-      const answer = await pools.quoteSwap({ ...question, poolFee });
+      const [answer, limits] = await Promise.all([
+        pools.quoteSwap({ ...question, poolFee }),
+        pools.readSwapLimits({ route: contract, token, amountIn }),
+      ]);
       assertFair(answer, { fair, least, maxImpactBps });
+      assertWithinLimits(answer, { amountIn, limits });
       return answer;
+    },
+
+    async readCapLeft() {
+      // The cap does not depend on the amount.
+      const { capLeft } = await pools.readSwapLimits({ route: contract, token, amountIn: 1n });
+      return capLeft;
     },
 
     insistOn(answer, { maxSlippageBps }) {

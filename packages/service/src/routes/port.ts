@@ -43,8 +43,21 @@ export interface Inventory {
   readonly rate: bigint;
 }
 
+/** The settlement that reserves inventory. */
+export interface Reserving {
+  readonly settlementId: string;
+  readonly integratorId: string;
+  readonly addressId: string;
+}
+
 /** Outcome of a reservation. */
-export type Reservation = "reserved" | "inventory_too_low" | "daily_cap_reached";
+export type Reservation =
+  | "reserved"
+  | "inventory_too_low"
+  | "daily_cap_reached"
+  /** The address, or its integrator, would reserve more than its share of the inventory. */
+  | "address_share_reached"
+  | "integrator_share_reached";
 
 /** Effects of a mined sweep. */
 export interface Sweep {
@@ -93,6 +106,8 @@ export interface Route extends FeeRoute {
    * and delivery id must not change after that.
    */
   readonly waitsForFinality: boolean;
+  /** Contract that pays the recipient on the destination; absent where the sweep itself does. */
+  readonly payer?: "delivery" | "bridge";
   /** Whether the sweep is also the delivery, so that both become final together. */
   readonly deliversBySweep: boolean;
   /** Whether a sweep carries a price that expires, so that a revert may mean only an expired price. */
@@ -112,6 +127,11 @@ export interface Route extends FeeRoute {
   ): Promise<Call | null>;
   /** Reads the inventory before the transaction that reserves from it: no node is called inside a transaction. */
   readInventory(): Promise<Inventory>;
+  /**
+   * Returns the most source base units that one sweep of a settlement can take now: by inventory, a daily cap or a bridge's
+   * limit per message. Null without a limit.
+   */
+  readCapacity(of: Reserving): Promise<bigint | null>;
   /** Returns whether the inventory covers the delivery of `amount`. */
   judgeInventory(args: { readonly amount: bigint; readonly inventory: Inventory }): Reservation;
   /**
@@ -120,11 +140,7 @@ export interface Route extends FeeRoute {
    */
   reserve(
     tx: Tx,
-    args: {
-      readonly settlementId: string;
-      readonly amount: bigint;
-      readonly inventory: Inventory;
-    },
+    args: Reserving & { readonly amount: bigint; readonly inventory: Inventory },
   ): Promise<Reservation>;
   /** Releases the reservation of a sweep that is known to have failed. */
   release(tx: Tx, settlementId: string): Promise<void>;

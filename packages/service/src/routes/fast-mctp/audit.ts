@@ -2,7 +2,14 @@
 import { sql } from "kysely";
 import type { Effect, FoundMint } from "../../chains/port/index.ts";
 import { toHex32, toTxHash } from "../../core/hex.ts";
-import type { Finding, RouteAudit, RouteAuditDeps } from "../../ledger/index.ts";
+import {
+  type Finding,
+  mapAtOnce,
+  readFinalPoint,
+  type RouteAudit,
+  type RouteAuditDeps,
+  toFinding,
+} from "../../ledger/index.ts";
 
 interface FinalTransfer {
   readonly id: string;
@@ -61,52 +68,77 @@ async function auditDelivered(
      where t.src_chain = ${chain.chainId} and t.state = 'final' and s.sweep_final
        and (not t.audited or ${scope === "all"})
      order by t.created_at limit ${scope === "all" ? null : TRANSFERS_AT_ONCE}`.execute(db);
-  const findings: Finding[] = [];
-  for (const row of rows) {
-    const breach = (details: Record<string, string>) =>
-      findings.push({
+  return mapAtOnce(rows, async (row) => {
+    const faults = await compareTransfer({ chain, chains, clock }, row);
+    if (faults === "unknown") return [];
+    if (!faults.isMissing) {
+      await db
+        .updateTable("bridge_transfers")
+        .set({ audited: true })
+        .where("id", "=", row.id)
+        .execute();
+    }
+    return faults.details.map((details) =>
+      toFinding("bridge_differs", {
         chainId: chain.chainId,
-        invariant: "V5",
         subject: row.settlement_id,
         details: { transfer: row.id, ...details },
-      });
-    const destination = chains.get(row.dest_chain);
-    if (!destination?.cctp) continue;
-    const burn = await chain.getReceipt(toTxHash(row.burn_tx_hash));
-    const mint = await destination.cctp.findMint(toHex32(row.nonce), "final");
-    if (!burn || !mint) {
-      // This node may lag behind the node that saw the transaction.
-      const isLate = clock.now() - Date.parse(row.created_at) > LAG_MAX_MS;
-      if (isLate || scope === "all") breach({ on_chain: burn ? "no such mint" : "no such burn" });
-      continue;
-    }
-    const wasSent = burn.effects.some(
-      (effect) => effect.kind === "message_sent" && effect.message === row.sent_message,
+      }),
     );
-    if (!wasSent) breach({ on_chain: "no such message", burn: row.burn_tx_hash });
-    if (row.token_in !== null && !burn.effects.some((effect) => isSwapOf(row, effect))) {
-      breach({ on_chain: "no such swap", burn: row.burn_tx_hash });
-    }
-    const is = show(mint);
-    const want = `${row.paid} of ${row.dest_token} to ${row.dest_wallet}, less ${row.bridge_fee}`;
-    if (is !== want) breach({ recorded: want, on_chain: is });
-    if (mint.amount < BigInt(row.min_out)) breach({ below: row.min_out });
-    if (mint.amount + mint.fee !== BigInt(row.burned)) breach({ burned: row.burned, on_chain: is });
-    await db
-      .updateTable("bridge_transfers")
-      .set({ audited: true })
-      .where("id", "=", row.id)
-      .execute();
-  }
-  return findings;
+  });
 }
 
-/** Returns whether an effect is the recorded pool swap, including the fee taken before it. */
-function isSwapOf(row: FinalTransfer, effect: Effect): boolean {
+interface Faults {
+  /** Whether a side of the transfer is not on its chain, so that it is compared again. */
+  readonly isMissing: boolean;
+  readonly details: readonly Readonly<Record<string, string>>[];
+}
+
+/** Returns the differences between both sides of a transfer and its row; "unknown" where a node may be behind it. */
+async function compareTransfer(
+  { chain, chains, clock }: Pick<RouteAuditDeps, "chain" | "chains" | "clock">,
+  row: FinalTransfer,
+): Promise<Faults | "unknown"> {
+  const destination = chains.get(row.dest_chain);
+  if (!destination?.cctp) return "unknown";
+  const burn = await chain.getReceipt(toTxHash(row.burn_tx_hash));
+  const at = await readFinalPoint(destination);
+  const mint = await destination.cctp.findMint(toHex32(row.nonce), at);
+  if (!burn || !mint) {
+    // This node may lag behind the node that saw the transaction, in a full audit too.
+    if (clock.now() - Date.parse(row.created_at) <= LAG_MAX_MS) return "unknown";
+    return { isMissing: true, details: [{ on_chain: burn ? "no such mint" : "no such burn" }] };
+  }
+  const details: Record<string, string>[] = [];
+  const wasSent = burn.effects.some(
+    (effect) => effect.kind === "message_sent" && effect.message === row.sent_message,
+  );
+  if (!wasSent) details.push({ on_chain: "no such message", burn: row.burn_tx_hash });
+  if (
+    row.token_in !== null &&
+    !burn.effects.some((effect) => isSwapOf(row, effect, burn.effects))
+  ) {
+    details.push({ on_chain: "no such swap", burn: row.burn_tx_hash });
+  }
+  const is = show(mint);
+  const want = `${row.paid} of ${row.dest_token} to ${row.dest_wallet}, less ${row.bridge_fee}`;
+  if (is !== want) details.push({ recorded: want, on_chain: is });
+  if (mint.amount < BigInt(row.min_out)) details.push({ below: row.min_out });
+  if (mint.amount + mint.fee !== BigInt(row.burned)) {
+    details.push({ burned: row.burned, on_chain: is });
+  }
+  return { isMissing: false, details };
+}
+
+/** Returns whether an effect is the recorded pool swap to the route, including the fee taken before it. */
+function isSwapOf(row: FinalTransfer, effect: Effect, effects: readonly Effect[]): boolean {
   return (
     effect.kind === "swapped" &&
     effect.wallet === row.wallet &&
-    effect.to === row.wallet &&
+    effects.some(
+      (other) =>
+        other.kind === "settled" && other.wallet === row.wallet && other.route === effect.to,
+    ) &&
     effect.tokenIn === row.token_in &&
     String(effect.amountIn) === row.amount_in &&
     String(effect.fee) === row.fee &&

@@ -32,6 +32,8 @@ type Settled = Extract<Effect, { kind: "settled" }>;
 export interface Burns {
   /** Returns recent fees and allowance of the bridge. Throws as the attestation service does. */
   readTerms(): Promise<BridgeTerms>;
+  /** Returns the most base units of the burned token that one message may burn. */
+  readLimit(): Promise<bigint>;
   /** Reads a wallet's sweep whose burn matches the commitment; null if the receipt does not show all of it. */
   read(receipt: Receipt, address: DepositAddress): ReadBurn | null;
   /** Records a mined burn, in the transaction that advances its settlement. */
@@ -88,13 +90,15 @@ export function createBurns(
       burnToken: padAddress(tokens.burned),
       mintRecipient: address.commitment.destWallet,
       amount: burned.amount,
-      messageSender: padAddress(address.wallet),
+      messageSender: padAddress(contract),
       maxFee: burned.maxFee,
-      hookData: "0x",
+      hookData: padAddress(address.wallet),
     };
   }
 
   return {
+    readLimit: () => bridgeOf(source).readBurnLimit(tokens.burned),
+
     readTerms: keepFor(TERMS_AGE_MAX_MS, clock, () => readBridge(attestations, from, to)),
 
     read(receipt, address) {
@@ -165,7 +169,7 @@ function findMessage(
   for (const effect of before.toReversed()) {
     if (effect.kind !== "message_sent") continue;
     const message = parseOther(effect.message);
-    if (message?.messageSender === padAddress(wallet) && message.amount === amount) {
+    if (message?.hookData === padAddress(wallet) && message.amount === amount) {
       return { bytes: effect.message, message };
     }
   }

@@ -22,6 +22,7 @@ import { listSameSymbols } from "../listed-pairs.ts";
 import {
   decimalsOf,
   findSwapProblems,
+  listLimitArguments,
   listPoolArguments,
   PoolSettings,
   resolveSwap,
@@ -84,11 +85,17 @@ export const definition: RouteDefinition<Written, BridgeConfig> = {
     const source = findEvmChain({ chains }, chainId);
     const { cctp } = findEvmChain({ chains }, destChain) ?? {};
     if (!source?.cctp || !cctp) return null;
-    const { evmChainId } = source;
+    const { evmChainId, contracts } = source;
     const bridge = [source.cctp.messenger, destChain, padAddress(destToken), cctp.domain] as const;
-    if (!swap) return derive(cctpRouteBytecode, [evmChainId, token, ...bridge, feeRecipient]);
+    const { factory } = contracts;
+    if (!swap) {
+      return derive(cctpRouteBytecode, [evmChainId, factory, token, ...bridge, feeRecipient]);
+    }
     const pool = listPoolArguments(source, token, swap);
-    return pool && derive(swapCctpRouteBytecode, [evmChainId, ...pool, ...bridge, feeRecipient]);
+    const limits = listLimitArguments(source, token, swap);
+    if (!pool || !limits) return null;
+    const args = [evmChainId, ...pool, ...bridge, feeRecipient, ...limits];
+    return derive(swapCctpRouteBytecode, args);
   },
 
   accountOf: ({ accounts }) => accounts.binding,

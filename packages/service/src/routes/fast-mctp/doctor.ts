@@ -23,13 +23,14 @@ export async function compareTerms(
   if (swap) {
     const terms = await inspector.getSwapBridgePair(toEvmAddress(contract));
     return [
-      ...(await listPoolTerms(place, { token, swap, terms })),
+      ...(await listPoolTerms(place, { token, contract, swap, terms })),
       ...listBridgeTerms(place, route, terms),
     ];
   }
   const pair = await inspector.getBridgePair(toEvmAddress(contract));
   return [
     { name: "evmChainId", found: pair.evmChainId, expected: chain.evmChainId },
+    { name: "factory", found: pair.factory, expected: chain.contracts.factory },
     { name: "token", found: display(pair.token), expected: display(token) },
     ...listBridgeTerms(place, route, pair),
   ];

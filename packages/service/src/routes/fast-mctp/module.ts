@@ -1,4 +1,6 @@
 /** `FAST_MCTP`: USDC over Circle's CCTP v2, deposited directly or bought in a pool. */
+import { LEASE_MS } from "../../jobs/delays.ts";
+import { createResumingPoll } from "../../jobs/due.ts";
 import { deliveryConfirmationsOf, listEvmChains } from "../../config/index.ts";
 import { getChain, getToken, missing } from "../configured.ts";
 import type { RouteModule } from "../module.ts";
@@ -7,7 +9,7 @@ import { BRIDGE_GAS, createFastMctpRoute } from "./route.ts";
 import { bridgeAudit } from "./audit.ts";
 import { bridgeGauges } from "./gauges.ts";
 import { pollBridgeTransfers, type RelayDeps } from "./relay.ts";
-import { wakeOfSettlement } from "./store.ts";
+import { dueTransfers, wakeOfSettlement } from "./store.ts";
 import { createSwapMctpRoute, SWAP_BRIDGE_GAS } from "./swap.ts";
 import { checkService, compareTerms } from "./doctor.ts";
 import { definition, type BridgeConfig } from "./config.ts";
@@ -57,7 +59,12 @@ export const fastMctp: RouteModule<BridgeConfig> = {
       .filter(({ cctp }) => cctp)
       .map(({ chainId }) => ({
         name: `bridge transfers to chain ${chainId}`,
-        poll: () => pollBridgeTransfers(relay, chainId),
+        poll: createResumingPoll(relay, {
+          rows: dueTransfers,
+          chainId,
+          leaseMs: LEASE_MS.transfer,
+          poll: () => pollBridgeTransfers(relay, chainId),
+        }),
       }));
   },
 

@@ -54,6 +54,9 @@ async function openBridge() {
     mint: null as FoundMint | null,
     mintIsFinal: false,
     head: 100n,
+    /** The block number that contracts of the destination see; the head unless given. */
+    contractHeight: null as bigint | null,
+    burnLimit: 10n ** 13n,
     simulation: { ok: true, gas: 100_000n } as Simulation,
     reattested: [] as string[],
     changed: [] as string[],
@@ -71,6 +74,8 @@ async function openBridge() {
       encodeSwapBurnData: () => {
         throw new Error("a burn without a swap");
       },
+      readBurnLimit: async (token) => (token === USDC_HERE ? state.burnLimit : 0n),
+      readContractHeight: () => Promise.reject(new Error("nothing is minted on the source")),
       findMint: async () => null,
     },
     buildSettle: ({ route, routeData }) => ({
@@ -90,6 +95,8 @@ async function openBridge() {
       encodeSwapBurnData: () => {
         throw new Error("nothing is burned on the destination");
       },
+      readBurnLimit: () => Promise.reject(new Error("nothing is burned on the destination")),
+      readContractHeight: async () => state.contractHeight ?? state.head,
       findMint: async (nonce, at) =>
         nonce === NONCE && (at !== "final" || state.mintIsFinal) ? state.mint : null,
     },
@@ -148,6 +155,7 @@ async function openBridge() {
   const deposit = {
     wallet,
     destWallet: RECIPIENT,
+    routeSet: null,
     commitment: { destWallet: padAddress(RECIPIENT), maxFeeBps: 50, maxSlippageBps: 100 },
   } as DepositAddress;
 
@@ -165,11 +173,11 @@ async function openBridge() {
     burnToken: padAddress(USDC_HERE),
     mintRecipient: padAddress(RECIPIENT),
     amount: BURNED,
-    messageSender: padAddress(wallet),
+    messageSender: padAddress(ROUTE),
     maxFee: MAX_FEE,
     feeExecuted: 0n,
     expirationBlock: 0n,
-    hookData: "0x",
+    hookData: padAddress(wallet),
     ...change,
   });
   const attested = (change: Partial<BurnMessage> = {}): AttestedMessage => ({
@@ -327,7 +335,7 @@ describe("the route", () => {
   test("finds its burn in a batch by wallet and amount", async () => {
     const { route, deposit, message, burned, settled, receiptOf } = await openBridge();
     const others = [
-      message({ messageSender: padAddress(THIEF) }),
+      message({ hookData: padAddress(THIEF) }),
       { kind: "message_sent", message: "0xc0ffee" } as const,
     ];
     const receipt = receiptOf([...others, message(), burned, settled]);
@@ -350,7 +358,7 @@ describe("the route", () => {
     ["token", { burnToken: padAddress(THIEF) }],
     ["caller", { destinationCaller: padAddress(THIEF) }],
     ["fee", { maxFee: MAX_FEE + 1n }],
-    ["hook", { hookData: "0x00" }],
+    ["account that burned", { messageSender: padAddress(THIEF) }],
   ])("ignores a burn with another %s than committed [T74]", async (_, change) => {
     const { route, deposit, message, burned, settled, receiptOf } = await openBridge();
     const receipt = receiptOf([message(change), burned, settled]);
@@ -502,7 +510,7 @@ describe("a burn", () => {
   test("is distinguished from other burns of its batch, attested or not", async () => {
     const { state, record, poll, transfer, attested } = await openBridge();
     await record();
-    const other = attested({ messageSender: padAddress(THIEF), nonce: toHex32(hashOf("other")) });
+    const other = attested({ hookData: padAddress(THIEF), nonce: toHex32(hashOf("other")) });
     const waiting: AttestedMessage = { attested: null, delayReason: "insufficient_fee" };
     state.messages = [other, waiting];
     await poll();
@@ -510,6 +518,20 @@ describe("a burn", () => {
     state.messages = [other, attested()];
     await poll();
     expect(await transfer()).toMatchObject({ state: "attested", nonce: NONCE });
+  });
+
+  test("expires by the block number that contracts see, as on Arbitrum [T73]", async () => {
+    const bridge = await openBridge();
+    const { state, poll, transfer, intents } = bridge;
+    await bridge.record();
+    state.head = 300_000_000n;
+    state.contractHeight = 23_000_000n;
+    state.messages = [bridge.attested({ expirationBlock: 23_007_200n })];
+    await poll();
+    await poll();
+    expect(state.reattested).toEqual([]);
+    expect((await transfer()).state).toBe("attested");
+    expect(await intents()).toHaveLength(1);
   });
 
   test("has its expired bridge attestation requested again under the same nonce, at most once a minute [T73]", async () => {
@@ -671,5 +693,22 @@ describe("a burn whose block was orphaned", () => {
     expect(await transfer()).toMatchObject({ state: "burned", mint: null, burn: more });
     // The postings of the first burn are reversed.
     expect(await books()).toEqual(["2 in_flight: 10000000", "2 transit: -10000000"]);
+  });
+});
+
+describe("the bridge's limit per message [T196]", () => {
+  const of = { settlementId: "1", integratorId: "1", addressId: "1" };
+
+  test("defers a burn above it, and is the capacity of the route", async () => {
+    const { route, state, deposit } = await openBridge();
+    state.burnLimit = BURNED - 1n;
+    await expect(route.prepareSweep(deposit, AMOUNT, TERMS)).rejects.toMatchObject({
+      code: "NO_ROUTE",
+      retryable: true,
+      details: { reason: "burn_limit", burned: String(BURNED), limit: String(BURNED - 1n) },
+    });
+    expect(await route.readCapacity(of)).toBe(BURNED - 1n);
+    state.burnLimit = BURNED;
+    expect(await route.prepareSweep(deposit, AMOUNT, TERMS)).not.toBeNull();
   });
 });

@@ -20,12 +20,13 @@ import {
   ATTESTATION_RETRY_MAX_MS,
   LEASE_MS,
   REATTEST_AFTER_MS,
-  ERROR_RETRY_MS,
+  errorDelay,
 } from "../../jobs/delays.ts";
 import { workOnDue, workAndRecordError } from "../../jobs/due.ts";
 import type { Log } from "../../telemetry/log.ts";
 import {
   type CallPlan,
+  failureOf,
   getByIntent,
   type IntentName,
   planCall,
@@ -80,7 +81,10 @@ function lookSafely(deps: RelayDeps, id: string): Promise<void> {
     showsErrors: ({ state }) => state === "burned" || state === "attested",
     report: (thrown, { code }) =>
       log.warn({ err: thrown, transferId: id, code }, "bridge transfer failed, retrying"),
-    retryLater: () => store.dueTransfers.reschedule(db, id, clock.now() + ERROR_RETRY_MS),
+    retryLater({ createdAtMs }) {
+      const nowMs = clock.now();
+      return store.dueTransfers.reschedule(db, id, nowMs + errorDelay(nowMs - createdAtMs));
+    },
   });
 }
 
@@ -142,12 +146,12 @@ function findOurs(sent: BurnMessage, messages: readonly AttestedMessage[]): Atte
     const message = parseAttested(attested.message);
     const differences = message ? findUnacceptable(sent, message) : ["all"];
     if (message && differences.length === 0) return { ...attested, nonce: message.nonce };
-    const isOfAnother = message !== null && message.messageSender !== sent.messageSender;
+    const isOfAnother = message !== null && message.hookData !== sent.hookData;
     if (!isOfAnother) for (const field of differences) unlike.add(field);
   }
   if (messages.length === 0 || (isOneWaiting && unlike.size === 0)) return null;
   throw new OperatingError("INTERNAL", "The attested message differs from the burn.", {
-    details: { reason: "attestation", differs: [...unlike].join(", ") || "messageSender" },
+    details: { reason: "attestation", differs: [...unlike].join(", ") || "hookData" },
   });
 }
 
@@ -212,8 +216,9 @@ async function advanceAttested(deps: RelayDeps, transfer: Transfer): Promise<voi
     const sent = await getByIntent(deps.db, intentOf(transfer, transfer.relays));
     assert(sent, "a relay that was counted has an intent");
     // The node does not show the mint yet, or its block was orphaned: the lane rebroadcasts.
-    if (!sent.mined || sent.mined.succeeded) return poll(deps, transfer);
-    const { txHash } = sent.mined;
+    const failure = failureOf(sent);
+    if (!failure) return poll(deps, transfer);
+    const { txHash } = failure;
     deps.log.warn({ transferId: transfer.id, txHash }, "relay reverted, planning another");
   }
   return planRelay(deps, transfer, attested);
@@ -303,8 +308,9 @@ async function hasRunOut(
 ): Promise<boolean> {
   const { expirationBlock } = parseBurnMessage(message);
   if (expirationBlock === 0n) return false;
-  const head = await chainOf(deps, destChain).getHead();
-  return head.number + EXPIRY_MARGIN_BLOCKS >= expirationBlock;
+  // The contract compares it with its own `block.number`, which on Arbitrum counts the blocks of layer 1.
+  const height = await bridgeOf(chainOf(deps, destChain)).readContractHeight();
+  return height + EXPIRY_MARGIN_BLOCKS >= expirationBlock;
 }
 
 async function writeError(

@@ -39,7 +39,7 @@ const fairOf = (amountIn: bigint) => (amountIn * RATE * 10n ** 6n) / 10n ** 36n;
 /** `UniswapSwap.minOut`, of 18 decimals in and 6 out. */
 function minOutOfSwap(amountIn: bigint, { maxSlippageBps }: Pick<Caps, "maxSlippageBps">): bigint {
   if (maxSlippageBps >= 10_000) return 0n;
-  return (fairOf(amountIn) * BigInt(10_000 - maxSlippageBps)) / 10_000n;
+  return fairOf(amountIn) - (fairOf(amountIn) * BigInt(maxSlippageBps)) / 10_000n;
 }
 /** Returns the output of the pool swap, which is at the price in every bench. */
 const maxFeeOf = (amountIn: bigint, bridge: bigint) => (bridge * fairOf(amountIn)) / amountIn;
@@ -60,6 +60,8 @@ function openBench(db: Db, { token, contract }: SuitePair, swaps: boolean): Rout
     buildReceive: (message) => ({ to: contracts.transmitter, data: message, value: 0n }),
     encodeBurnData,
     encodeSwapBurnData,
+    readBurnLimit: async () => 10n ** 30n,
+    readContractHeight: () => Promise.reject(new Error("only the relay reads it")),
     findMint: (_, at) =>
       answer(() => {
         if (!arrival || at === "final") return null;
@@ -72,6 +74,7 @@ function openBench(db: Db, { token, contract }: SuitePair, swaps: boolean): Rout
     cctp: bridgeOf(HERE),
     // A pool of unlimited depth, at the price.
     quoteSwap: async ({ amountIn }) => fairOf(amountIn),
+    readSwapLimits: async () => ({ least: 0n, capLeft: 2n ** 112n }),
   });
   const destination = createEncodingChain(30, {
     cctp: bridgeOf(THERE),
@@ -175,16 +178,16 @@ function openBench(db: Db, { token, contract }: SuitePair, swaps: boolean): Rout
         burnToken: padAddress(burnToken),
         mintRecipient: commitment.destWallet,
         amount: burnedAmount,
-        messageSender: padAddress(wallet),
+        messageSender: padAddress(contract),
         maxFee,
         feeExecuted: 0n,
         expirationBlock: 0n,
-        hookData: "0x",
+        hookData: padAddress(wallet),
       };
       const swapped: Effect = {
         kind: "swapped",
         wallet,
-        to: wallet,
+        to: contract,
         tokenIn: swept,
         tokenOut: USDC_HERE,
         amountIn,

@@ -1,10 +1,11 @@
+import { proveRoute } from "../../addresses/index.ts";
 import { assert } from "../../core/assert.ts";
 import type { Address } from "../../core/hex.ts";
 import { type FeeTerms, type GasStep, itemise, leastAfterFees } from "../../fees/index.ts";
 import type { Route } from "../port.ts";
 import { WITHOUT_INVENTORY } from "../without-inventory.ts";
 import { type BurnsOptions, bridgeOf, createBurns, MINT_GAS } from "./burns.ts";
-import { chooseSpeed, etaOf, FAST_SECONDS, maxFeeOf } from "./terms.ts";
+import { assertBurnable, chooseSpeed, etaOf, FAST_SECONDS, maxFeeOf } from "./terms.ts";
 
 /**
  * Gas of burn and mint. Higher than on the sandbox: Circle's contracts and its token are behind proxies and count burned and
@@ -50,6 +51,7 @@ export function createFastMctpRoute(
     etaSeconds: FAST_SECONDS,
     waitsForFinality: false,
     deliversBySweep: false,
+    payer: "bridge",
     isPriced: false,
     gasSteps: BRIDGE_GAS,
 
@@ -65,19 +67,30 @@ export function createFastMctpRoute(
       };
     },
 
-    async prepareSweep({ commitment }, amount, fee) {
-      const { maxFee, minFinalityThreshold } = await planBurn(amount, fee, commitment.maxFeeBps);
+    async prepareSweep(address, amount, fee, { asOf } = {}) {
+      const { commitment } = address;
+      const { burned, maxFee, minFinalityThreshold } = await planBurn(
+        amount,
+        fee,
+        commitment.maxFeeBps,
+      );
+      assertBurnable(burned, await burns.readLimit());
       const { bps, flat } = fee;
       const routeData = cctp.encodeBurnData({
         fee: { bps, flat },
         maxFee,
         minFinalityThreshold,
       });
-      return source.buildSettle({ commitment, token, route: contract, routeData, amount });
+      const proof = proveRoute(address, { chainId: source.chainId, contract });
+      const settled = { commitment, token, route: contract, routeData, proof, amount, asOf };
+      return source.buildSettle(settled);
     },
 
     // The bridge mints, so no inventory is reserved.
     ...WITHOUT_INVENTORY,
+
+    // Before fees: a little less than could be swept.
+    readCapacity: () => burns.readLimit(),
 
     async readSweep(receipt, address) {
       const burn = burns.read(receipt, address);

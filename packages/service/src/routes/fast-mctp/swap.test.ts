@@ -40,7 +40,12 @@ const DEST_WALLET = padAddress(RECIPIENT);
 // CAST: only these are read.
 const commitment = { maxFeeBps: 50, maxSlippageBps: 100, destWallet: DEST_WALLET } as Commitment;
 // CAST: only these are read.
-const address = { wallet: WALLET, commitment, destWallet: RECIPIENT } as DepositAddress;
+const address = {
+  wallet: WALLET,
+  commitment,
+  destWallet: RECIPIENT,
+  routeSet: null,
+} as DepositAddress;
 
 function openRoute() {
   const state = {
@@ -52,6 +57,8 @@ function openRoute() {
     fast: ((13n * SHARE_SCALE) / 100_000n) as bigint | null,
     standard: 0n as bigint | null,
     allowance: 10n ** 15n,
+    burnLimit: 10n ** 13n,
+    capLeft: 2n ** 112n,
     questions: [] as PoolSwapQuestion[],
     orders: [] as PoolSwapBurnTerms[],
     calls: [] as SettleCall[],
@@ -68,6 +75,8 @@ function openRoute() {
       state.orders.push(order);
       return "0x5a";
     },
+    readBurnLimit: async (token) => (token === USDC ? state.burnLimit : 0n),
+    readContractHeight: () => Promise.reject(new Error("only the relay reads it")),
     findMint: () => Promise.reject(new Error("a route looks for no mint")),
   });
   const source = createStrictChain({
@@ -77,6 +86,7 @@ function openRoute() {
       state.questions.push(question);
       return (question.amountIn * state.poolPrice) / ETHER;
     },
+    readSwapLimits: async () => ({ least: 0n, capLeft: state.capLeft }),
     buildSettle(call) {
       state.calls.push(call);
       return { to: ROUTE, data: "0x5e", value: 0n };
@@ -212,7 +222,14 @@ describe("a sweep", () => {
       },
     ]);
     expect(state.calls).toEqual([
-      { commitment, token: NATIVE_TOKEN, route: ROUTE, routeData: "0x5a", amount: ETHER },
+      {
+        commitment,
+        token: NATIVE_TOKEN,
+        route: ROUTE,
+        routeData: "0x5a",
+        proof: [],
+        amount: ETHER,
+      },
     ]);
   });
 
@@ -323,16 +340,16 @@ describe("the receipt of a sweep", () => {
     burnToken: padAddress(USDC),
     mintRecipient: DEST_WALLET,
     amount: BURNED,
-    messageSender: padAddress(WALLET),
+    messageSender: padAddress(ROUTE),
     maxFee: MAX_FEE,
     feeExecuted: 0n,
     expirationBlock: 0n,
-    hookData: "0x",
+    hookData: padAddress(WALLET),
   };
   const swapped: Effect = {
     kind: "swapped",
     wallet: WALLET,
-    to: WALLET,
+    to: ROUTE,
     tokenIn: NATIVE_TOKEN,
     tokenOut: USDC,
     amountIn: AMOUNT_IN,
@@ -418,7 +435,7 @@ describe("the receipt of a sweep", () => {
     [
       "gave what came out to another",
       [{ ...swapped, to: RECIPIENT }, messageOf(), burned, settled],
-      "the pool pays the wallet",
+      "the pool pays the route",
     ],
     [
       "burned for another recipient",
@@ -437,5 +454,61 @@ describe("the receipt of a sweep", () => {
     await expect(route.readSweep(receipt, address)).rejects.toThrow("the attested price");
     state.rateInBlock = null;
     expect(await refusalOf(route.readSweep(receipt, address))).toEqual(["INTERNAL", undefined]);
+  });
+});
+
+describe("the bridge's limit per message [T196]", () => {
+  /** The pool's quote for a coin less its fee, and the movement that a sweep allows. */
+  const MOST = (2_992_005_000n * 10_050n) / 10_000n;
+
+  test("defers a sweep whose output could exceed it", async () => {
+    const { route, planFee, state } = openRoute();
+    const fee = await planFee(ETHER, commitment);
+    state.burnLimit = MOST - 1n;
+    expect(await refusalOf(route.prepareSweep(address, ETHER, fee))).toEqual([
+      "NO_ROUTE",
+      "burn_limit",
+    ]);
+    expect(state.calls).toEqual([]);
+    state.burnLimit = MOST;
+    expect(await route.prepareSweep(address, ETHER, fee)).not.toBeNull();
+  });
+
+  test("gives a capacity that passes it at every quote that is accepted", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.bigInt({ min: 10_000_000n, max: 10n ** 13n }),
+        fc.bigInt({ min: 2_971_000_000n, max: 3_029_000_000n }),
+        async (burnLimit, poolPrice) => {
+          const { route, planFee, state } = openRoute();
+          Object.assign(state, { burnLimit, poolPrice });
+          const part = await route.readCapacity({
+            settlementId: "1",
+            integratorId: "1",
+            addressId: "1",
+          });
+          expect(part).not.toBeNull();
+          const fee = await planFee(part ?? 0n, commitment);
+          expect(await refusalOf(route.prepareSweep(address, part ?? 0n, fee))).toBeNull();
+          // No more than the accepted impact and slippage is given away.
+          const fair = ((part ?? 0n) * RATE) / 10n ** 30n;
+          expect(fair * 1_016n).toBeGreaterThan((burnLimit - 1_000n) * 1_000n);
+        },
+      ),
+    );
+  });
+
+  test("gives the rest of the daily cap where that is less", async () => {
+    const { route, state } = openRoute();
+    state.capLeft = ETHER / 2n;
+    const of = { settlementId: "1", integratorId: "1", addressId: "1" };
+    expect(await route.readCapacity(of)).toBe(ETHER / 2n);
+  });
+
+  test("sweeps a part by its amount", async () => {
+    const { route, planFee, state } = openRoute();
+    const fee = await planFee(ETHER, commitment);
+    await route.prepareSweep(address, ETHER, fee, { asOf: 40n });
+    expect(state.calls).toMatchObject([{ amount: ETHER, asOf: 40n }]);
   });
 });

@@ -1,5 +1,6 @@
+import { proveRoute } from "../../addresses/index.ts";
 import { assert } from "../../core/assert.ts";
-import type { Caps } from "../../core/amounts.ts";
+import { BPS, type Caps, RATE_SCALE } from "../../core/amounts.ts";
 import type { Address } from "../../core/hex.ts";
 import { type GasStep, itemise, leastAfterFees } from "../../fees/index.ts";
 import { chargeOf } from "../mono-chain/swap-terms.ts";
@@ -7,10 +8,13 @@ import { createPool, type PoolOptions } from "../pool.ts";
 import type { Route } from "../port.ts";
 import { WITHOUT_INVENTORY } from "../without-inventory.ts";
 import { type BurnsOptions, bridgeOf, createBurns, MINT_GAS } from "./burns.ts";
-import { chooseSpeed, etaOf, FAST_SECONDS, maxFeeOf } from "./terms.ts";
+import { assertBurnable, chooseSpeed, etaOf, FAST_SECONDS, maxFeeOf } from "./terms.ts";
 
-/** Gas of swap and burn in one transaction, above the sandbox's cost like each alone; and of the mint. */
-export const SWAP_BRIDGE_GAS: readonly GasStep[] = [{ on: "source", gas: 360_000n }, MINT_GAS];
+/** Gas of swap and burn in one transaction, with one initialised tick of the pool; and of the mint. */
+export const SWAP_BRIDGE_GAS: readonly [GasStep, GasStep] = [
+  { on: "source", gas: 362_000n },
+  MINT_GAS,
+];
 
 /**
  * `FAST_MCTP` with another deposited token: a Uniswap v3 pool swaps it for USDC, which is burned in the same transaction.
@@ -21,7 +25,7 @@ export function createSwapMctpRoute(
   options: BurnsOptions & Omit<PoolOptions, "chain"> & { readonly destToken: Address },
 ): Route {
   const { source, destination, token, tokenOut, destToken, contract } = options;
-  const { decimalsIn, decimalsOut } = options;
+  const { decimalsIn, decimalsOut, slippageBps } = options;
   const cctp = bridgeOf(source);
   const pool = createPool({ ...options, chain: source });
   const burns = createBurns(options, { deposited: token, burned: tokenOut, minted: destToken });
@@ -53,6 +57,7 @@ export function createSwapMctpRoute(
     etaSeconds: FAST_SECONDS,
     waitsForFinality: false,
     deliversBySweep: false,
+    payer: "bridge",
     isPriced: true,
     gasSteps: SWAP_BRIDGE_GAS,
 
@@ -81,7 +86,7 @@ export function createSwapMctpRoute(
       };
     },
 
-    async prepareSweep(address, amount, fee) {
+    async prepareSweep(address, amount, fee, { asOf } = {}) {
       const { commitment } = address;
       const planned = await pool.planOrder(address, amount, fee);
       if (planned === null) return null;
@@ -90,16 +95,32 @@ export function createSwapMctpRoute(
       const { bridge } = itemise(amount, fee, commitment.maxFeeBps);
       const burn = await planBurn({ amountIn, answer }, bridge, commitment);
       const { maxFee, minFinalityThreshold } = burn;
+      assertBurnable(mostOf(answer, slippageBps), await burns.readLimit());
       const routeData = cctp.encodeSwapBurnData({
         ...order,
         maxFee,
         minFinalityThreshold,
       });
-      return source.buildSettle({ commitment, token, route: contract, routeData, amount });
+      const proof = proveRoute(address, { chainId: source.chainId, contract });
+      const settled = { commitment, token, route: contract, routeData, proof, amount, asOf };
+      return source.buildSettle(settled);
     },
 
     // The bridge mints, so no inventory is reserved.
     ...WITHOUT_INVENTORY,
+
+    async readCapacity() {
+      const [capLeft, limit, rate] = await Promise.all([
+        pool.readCapLeft(),
+        burns.readLimit(),
+        pool.readRate(),
+      ]);
+      const many = 10n ** BigInt(decimalsIn) * RATE_SCALE;
+      // A fair quote is at most the value and the accepted impact.
+      const most = mostOf(mostOf(pool.fairOf(many, rate), options.maxImpactBps), slippageBps);
+      const burnable = most === 0n ? capLeft : (limit * many) / most;
+      return burnable < capLeft ? burnable : capLeft;
+    },
 
     async readSweep(receipt, address) {
       const burn = burns.read(receipt, address);
@@ -107,7 +128,7 @@ export function createSwapMctpRoute(
       if (!burn || !swept) return null;
       const { swapped, least, amount, logIndex } = swept;
       const { burned } = burn;
-      assert(swapped.to === address.wallet, "the pool pays the wallet");
+      assert(swapped.to === contract, "the pool pays the route");
       assert(swapped.amountOut === burned.amount, "the whole pool output is burned");
       assert(swapped.amountOut >= least, "the pool output meets the attested price");
       return { amount, logIndex, minOut: burned.amount - burned.maxFee, deliveryId: null };
@@ -126,9 +147,14 @@ export function createSwapMctpRoute(
   };
 }
 
+/** Returns an output that the pool's movement until the sweep may raise, rounded up: all of it is burned. */
+function mostOf(output: bigint, byBps: number): bigint {
+  return (output * (BPS + BigInt(byBps)) + BPS - 1n) / BPS;
+}
+
 /**
  * Returns the minimum mint if the pool must give `least` after the whole fee cap. The contract rounds the pool's minimum
- * down twice before it deducts the bridge fee, so a smaller fee can leave one base unit less.
+ * before it deducts the bridge fee, so a smaller fee can leave one base unit less.
  */
 function leastMinted(least: bigint): bigint {
   return least > 0n ? least - 1n : 0n;

@@ -73,6 +73,17 @@ export function chooseSpeed(
   });
 }
 
+/**
+ * Checks a burn against the bridge's limit per message. Above it the burn would revert; the deposit is swept in parts.
+ * @throws OperatingError NO_ROUTE with reason `burn_limit`.
+ */
+export function assertBurnable(burned: bigint, limit: bigint): void {
+  if (burned <= limit) return;
+  throw new OperatingError("NO_ROUTE", "The bridge takes less than this amount in one message.", {
+    details: { reason: "burn_limit", burned: burned.toString(), limit: limit.toString() },
+  });
+}
+
 /** Rounds up, as the bridge does for its minimum. */
 function shareOf(amount: bigint, share: bigint): bigint {
   return (amount * share + SHARE_SCALE - 1n) / SHARE_SCALE;

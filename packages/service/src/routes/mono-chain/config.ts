@@ -16,7 +16,13 @@ import {
   TokenName,
   TokenNames,
 } from "../../config/index.ts";
-import { findSwapProblems, listPoolArguments, PoolSettings, resolveSwap } from "../pool-config.ts";
+import {
+  findSwapProblems,
+  listLimitArguments,
+  listPoolArguments,
+  PoolSettings,
+  resolveSwap,
+} from "../pool-config.ts";
 
 export interface MonoChainConfig extends RouteConfig {
   readonly kind: "MONO_CHAIN";
@@ -73,10 +79,15 @@ export const definition: RouteDefinition<Written, MonoChainConfig> = {
   derive({ feeRecipient }, chains, { chainId, token, swap }) {
     const chain = findEvmChain({ chains }, chainId);
     if (!chain) return null;
-    const { evmChainId } = chain;
-    if (!swap) return derive(transferRouteBytecode, [evmChainId, chainId, token, feeRecipient]);
+    const { evmChainId, contracts } = chain;
+    const { factory } = contracts;
+    if (!swap) {
+      return derive(transferRouteBytecode, [evmChainId, chainId, factory, token, feeRecipient]);
+    }
     const pool = listPoolArguments(chain, token, swap);
-    return pool && derive(swapRouteBytecode, [evmChainId, chainId, ...pool, feeRecipient]);
+    const limits = listLimitArguments(chain, token, swap);
+    if (!pool || !limits) return null;
+    return derive(swapRouteBytecode, [evmChainId, chainId, ...pool, feeRecipient, ...limits]);
   },
 
   accountOf: ({ accounts }) => accounts.binding,

@@ -15,13 +15,14 @@ export async function compareTerms(
     const terms = await inspector.getSwapTerms(toEvmAddress(contract));
     return [
       { name: "bridgeId", found: terms.bridgeId, expected: chainId },
-      ...(await listPoolTerms(place, { token, swap, terms })),
+      ...(await listPoolTerms(place, { token, contract, swap, terms })),
     ];
   }
   const terms = await inspector.getTransferTerms(toEvmAddress(contract));
   return [
     { name: "evmChainId", found: terms.evmChainId, expected: chain.evmChainId },
     { name: "bridgeId", found: terms.bridgeId, expected: chainId },
+    { name: "factory", found: terms.factory, expected: chain.contracts.factory },
     { name: "token", found: display(terms.token), expected: display(token) },
   ];
 }

@@ -88,7 +88,7 @@ const RATE = 333_333_333_333_333n;
 function minOutOfSwap(amountIn: bigint, { maxSlippageBps }: Pick<Caps, "maxSlippageBps">): bigint {
   if (maxSlippageBps >= 10_000) return 0n;
   const fair = (amountIn * RATE * 10n ** 18n) / (RATE_SCALE * 10n ** 6n);
-  return (fair * BigInt(10_000 - maxSlippageBps)) / 10_000n;
+  return fair - (fair * BigInt(maxSlippageBps)) / 10_000n;
 }
 
 behavesLikeRoute("MONO_CHAIN to another token", {
@@ -134,6 +134,7 @@ behavesLikeRoute("MONO_CHAIN to another token", {
       },
       // A pool of unlimited depth, at the price.
       quoteSwap: async ({ amountIn }) => (amountIn * RATE * 10n ** 18n) / (RATE_SCALE * 10n ** 6n),
+      readSwapLimits: async () => ({ least: 0n, capLeft: 2n ** 112n }),
     });
     const pricing: Pricing = {
       readRate: async () => RATE,

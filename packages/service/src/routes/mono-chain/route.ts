@@ -1,4 +1,5 @@
 import type { Chain } from "../../chains/port/index.ts";
+import { proveRoute } from "../../addresses/index.ts";
 import type { Address } from "../../core/hex.ts";
 import { type GasStep, itemise, leastAfterFees } from "../../fees/index.ts";
 import type { Route } from "../port.ts";
@@ -6,7 +7,7 @@ import { WITHOUT_INVENTORY } from "../without-inventory.ts";
 
 /** Gas of the sweep, which also pays the recipient. */
 export const TRANSFER_GAS = [
-  { on: "source", gas: 79_000n, paysRecipient: true },
+  { on: "source", gas: 88_000n, paysRecipient: true },
 ] as const satisfies readonly GasStep[];
 
 /** `MONO_CHAIN`: transfers the same token on the same chain from the wallet to the committed one. */
@@ -48,10 +49,18 @@ export function createMonoChainRoute(options: {
       };
     },
 
-    async prepareSweep({ commitment }, amount, { bps, flat }, { asOf, sources } = {}) {
+    async prepareSweep(address, amount, { bps, flat }, { asOf, sources } = {}) {
       const routeData = chain.encodeTransferData({ bps, flat });
-      const settle = { commitment, token, route: contract, routeData, amount, asOf, sources };
-      return chain.buildSettle(settle);
+      return chain.buildSettle({
+        commitment: address.commitment,
+        token,
+        route: contract,
+        routeData,
+        proof: proveRoute(address, { chainId: chain.chainId, contract }),
+        amount,
+        asOf,
+        sources,
+      });
     },
 
     // The sweep is the delivery, so no inventory is reserved.

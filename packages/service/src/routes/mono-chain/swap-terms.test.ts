@@ -17,7 +17,7 @@ describe("the fee", () => {
 });
 
 describe("the minimum output", () => {
-  test("is rounded down twice, as the contract does", () => {
+  test("is the value rounded down, less the slippage rounded down, as the contract does [T142]", () => {
     fc.assert(
       fc.property(
         amounts,
@@ -30,7 +30,7 @@ describe("the minimum output", () => {
             (amount * rate * 10n ** BigInt(decimalsOut)) / (10n ** 18n * 10n ** BigInt(decimalsIn));
           const rated = { rate, decimalsIn, decimalsOut };
           expect(swapMinimumOf(amount, rated, { maxSlippageBps })).toBe(
-            (fair * (BPS - BigInt(maxSlippageBps))) / BPS,
+            maxSlippageBps >= Number(BPS) ? 0n : fair - (fair * BigInt(maxSlippageBps)) / BPS,
           );
         },
       ),
@@ -41,7 +41,8 @@ describe("the minimum output", () => {
     const rated = { rate: 3_000n * 10n ** 18n, decimalsIn: 18, decimalsOut: 6 };
     const caps = { maxSlippageBps: 100 };
     expect(swapMinimumOf(10n ** 18n, rated, caps)).toBe(2_970_000_000n);
-    expect(swapMinimumOf(10n ** 18n - 1n, rated, caps)).toBe(2_969_999_999n);
+    expect(swapMinimumOf(10n ** 18n - 1n, rated, caps)).toBe(2_970_000_000n);
+    expect(swapMinimumOf(10n ** 18n - 10n ** 12n, rated, caps)).toBe(2_969_997_030n);
     expect(swapMinimumOf(333_333_332n, rated, caps)).toBe(0n);
   });
 });

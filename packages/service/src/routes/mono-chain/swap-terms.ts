@@ -2,7 +2,7 @@
  * Fees and minimum output of a pool swap, computed as the contract does (`UniswapSwap`, `RouteFee`), and the bounds within
  * which a pool's quote is accepted. Pure.
  */
-import type { RouteFee } from "../../chains/port/index.ts";
+import type { RouteFee, SwapLimits } from "../../chains/port/index.ts";
 import { BPS, type Caps, convert, feeOf, minOutOfFair } from "../../core/amounts.ts";
 import { OperatingError } from "../../core/errors.ts";
 
@@ -19,7 +19,7 @@ export function chargeOf(amount: bigint, { bps, flat }: RouteFee): bigint {
   return feeOf(amount, bps) + flat;
 }
 
-/** Returns the minimum output that the contract accepts for `amountIn` at a rate, rounded down twice. */
+/** Returns the minimum output that the contract accepts for `amountIn` at a rate: the value rounded down, its share up. */
 export function swapMinimumOf(
   amountIn: bigint,
   rated: Rated,
@@ -45,6 +45,31 @@ export function assertFair(
     throw refusal("pool_below_price", { fair, answer });
   }
   if (answer * BPS > room + apart) throw refusal("pool_above_price", { fair, answer });
+}
+
+/**
+ * Checks a pool's quote against the limits of the route's contract, which would revert the swap.
+ * @throws OperatingError NO_ROUTE, which defers a settlement until the limits allow it.
+ */
+export function assertWithinLimits(
+  answer: bigint,
+  { amountIn, limits }: { readonly amountIn: bigint; readonly limits: SwapLimits },
+): void {
+  const { least, capLeft } = limits;
+  if (least === null) throw limited("pool_history_too_short", {});
+  if (answer < least) throw limited("pool_below_average", { offered: answer, least });
+  if (amountIn > capLeft) throw limited("daily_cap", { amountIn, capLeft });
+}
+
+function limited(reason: string, amounts: Readonly<Record<string, bigint>>): OperatingError {
+  const shown = Object.entries(amounts).map(([name, amount]) => [name, amount.toString()]);
+  return new OperatingError(
+    "NO_ROUTE",
+    "The limits of the route's contract refuse this swap now.",
+    {
+      details: { reason, ...Object.fromEntries(shown) },
+    },
+  );
 }
 
 function refusal(

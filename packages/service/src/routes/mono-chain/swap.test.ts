@@ -6,8 +6,10 @@ import type { DepositAddress } from "../../addresses/index.ts";
 import type {
   BoundedPrice,
   Effect,
+  LimitedSwap,
   Receipt,
   SettleCall,
+  SwapLimits,
   PoolSwapTerms,
   PoolSwapQuestion,
 } from "../../chains/port/index.ts";
@@ -33,7 +35,12 @@ const NOW_S = 1_767_225_600n;
 // CAST: only the caps are read.
 const commitment = { maxFeeBps: 50, maxSlippageBps: 100 } as Commitment;
 // CAST: only these are read.
-const address = { wallet: WALLET, commitment, destWallet: RECIPIENT } as DepositAddress;
+const address = {
+  wallet: WALLET,
+  commitment,
+  destWallet: RECIPIENT,
+  routeSet: null,
+} as DepositAddress;
 
 function openPool() {
   const state = {
@@ -43,7 +50,9 @@ function openPool() {
     attestedRate: RATE as bigint | null,
     rateInBlock: RATE as bigint | null,
     head: 10n,
+    limits: { least: 0n, capLeft: 2n ** 112n } as SwapLimits,
     questions: [] as PoolSwapQuestion[],
+    limited: [] as LimitedSwap[],
     orders: [] as PoolSwapTerms[],
     calls: [] as SettleCall[],
   };
@@ -53,6 +62,10 @@ function openPool() {
     async quoteSwap(question) {
       state.questions.push(question);
       return state.answer(question.amountIn);
+    },
+    async readSwapLimits(swap) {
+      state.limited.push(swap);
+      return state.limits;
     },
     encodeSwapData(order) {
       state.orders.push(order);
@@ -177,7 +190,14 @@ describe("a sweep", () => {
       },
     ]);
     expect(state.calls).toEqual([
-      { commitment, token: NATIVE_TOKEN, route: ROUTE, routeData: "0x5a", amount: ETHER },
+      {
+        commitment,
+        token: NATIVE_TOKEN,
+        route: ROUTE,
+        routeData: "0x5a",
+        proof: [],
+        amount: ETHER,
+      },
     ]);
   });
 
@@ -190,6 +210,38 @@ describe("a sweep", () => {
       code: "PRICE_UNAVAILABLE",
     });
     expect(state.questions).toEqual([]);
+  });
+
+  test.each<[string, SwapLimits]>([
+    ["pool_history_too_short", { least: null, capLeft: ETHER }],
+    ["pool_below_average", { least: 2_992_005_001n, capLeft: ETHER }],
+    ["daily_cap", { least: 0n, capLeft: 998_999_999_999_999_999n }],
+  ])("is deferred when the contract would refuse it: %s [T140, T141]", async (reason, limits) => {
+    const { route, state } = openPool();
+    state.limits = limits;
+    const refused = { code: "NO_ROUTE", retryable: true, details: { reason } };
+    await expect(route.quote(ETHER, commitment, FEE)).rejects.toMatchObject(refused);
+    await expect(route.prepareSweep(address, ETHER, FEE)).rejects.toMatchObject(refused);
+    expect(state.orders).toEqual([]);
+  });
+
+  test("is sent at the edge of the contract's limits [T140, T141]", async () => {
+    const { route, state } = openPool();
+    state.limits = { least: 2_992_005_000n, capLeft: 999_000_000_000_000_000n };
+    await route.prepareSweep(address, ETHER, FEE);
+    expect(state.orders).toHaveLength(1);
+    const amountIn = 999_000_000_000_000_000n;
+    expect(state.limited).toEqual([{ route: ROUTE, token: NATIVE_TOKEN, amountIn }]);
+  });
+
+  test("takes at most the rest of the daily cap, and a part by its amount [T196]", async () => {
+    const { route, state } = openPool();
+    state.limits = { least: null, capLeft: ETHER / 2n };
+    const of = { settlementId: "1", integratorId: "1", addressId: "1" };
+    expect(await route.readCapacity(of)).toBe(ETHER / 2n);
+    state.limits = { least: 0n, capLeft: ETHER / 2n };
+    await route.prepareSweep(address, ETHER / 2n, FEE, { asOf: 40n });
+    expect(state.calls).toMatchObject([{ amount: ETHER / 2n, asOf: 40n }]);
   });
 
   test("uses the attestor's price, not our own", async () => {

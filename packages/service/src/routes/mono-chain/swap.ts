@@ -1,10 +1,11 @@
+import { proveRoute } from "../../addresses/index.ts";
 import { type GasStep, itemise, leastAfterFees } from "../../fees/index.ts";
 import { createPool, type PoolOptions, poolsOf } from "../pool.ts";
 import type { Route } from "../port.ts";
 import { WITHOUT_INVENTORY } from "../without-inventory.ts";
 
-/** Gas of the sweep, measured on the sandbox. A pool's gas depends on the ticks that the swap crosses. */
-export const SWAP_GAS: readonly GasStep[] = [{ on: "source", gas: 300_000n }];
+/** Gas of the sweep, with one initialised tick of the pool; each further one costs 25,000 more. */
+export const SWAP_GAS: readonly [GasStep] = [{ on: "source", gas: 312_000n }];
 
 /** `MONO_CHAIN` into another token of the same chain, through one Uniswap v3 pool. */
 export function createPoolSwapRoute(
@@ -46,16 +47,20 @@ export function createPoolSwapRoute(
       return { fair: (amountOut * amount) / swapped, amountOut, minOut };
     },
 
-    async prepareSweep(address, amount, fee) {
+    async prepareSweep(address, amount, fee, { asOf } = {}) {
       const planned = await pool.planOrder(address, amount, fee);
       if (planned === null) return null;
       const routeData = pools.encodeSwapData(planned.order);
       const { commitment } = address;
-      return chain.buildSettle({ commitment, token, route: contract, routeData, amount });
+      const proof = proveRoute(address, { chainId: chain.chainId, contract });
+      const settled = { commitment, token, route: contract, routeData, proof, amount, asOf };
+      return chain.buildSettle(settled);
     },
 
     // The sweep is the delivery, so no inventory is reserved.
     ...WITHOUT_INVENTORY,
+
+    readCapacity: () => pool.readCapLeft(),
 
     async readSweep(receipt, address) {
       const swept = await pool.readSweep(receipt, address);

@@ -1,16 +1,18 @@
 /** The attestor's decisions: it signs facts of final blocks and refuses everything else. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
+  createCountingRandom,
   createStillClock,
   createStrictChain,
   hashOf,
   silentLog,
   unseenMetrics,
 } from "../../../test/support/doubles.ts";
+import { NOTHING_REFUNDED } from "../../../test/support/refund-policies.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/support/database.ts";
-import type { Chain, Payout, FoundDelivery, Lock } from "../../chains/port/index.ts";
+import type { Chain, FoundDelivery, Lock, LockFacts, Payout } from "../../chains/port/index.ts";
 import { assert } from "../../core/assert.ts";
-import type { Commitment } from "../../core/commitment.ts";
+import { type Commitment, GOVERNED } from "../../core/commitment.ts";
 import { OperatingError } from "../../core/errors.ts";
 import {
   type Hex,
@@ -20,9 +22,11 @@ import {
   toHex32,
   toTxHash,
 } from "../../core/hex.ts";
+import { createIntegrator } from "../../integrators/index.ts";
+import { recordFindings, toFinding } from "../../ledger/index.ts";
 import { type AttestorDeps, pollAttestationRequests } from "./attest.ts";
 import { type AttestationId, type AttestationRequest } from "./attestation-requests.ts";
-import { insertAttestation } from "./attestations.ts";
+import { insertAttestation, listOpenRequests } from "./attestations.ts";
 
 const address = (byte: string) => toEvmAddress(`0x${byte.repeat(20)}`);
 const USDC_SOURCE = address("a0");
@@ -32,6 +36,8 @@ const DELIVERY = address("de");
 const RECIPIENT = address("1e");
 const WALLET = address("3a");
 const DELIVERY_ID = toHex32(hashOf("delivery id"));
+const OTHER_ID = toHex32(hashOf("another delivery id"));
+const WINDOW_S = 12n * 3600n;
 const COMMITMENT_HASH = toHex32(hashOf("commitment"));
 const SIGNATURE: Hex = "0x51";
 /** One chain of each family. */
@@ -46,6 +52,7 @@ const commitment: Commitment = {
   refundAuthority: padAddress(address("02")),
   maxFeeBps: 50,
   maxSlippageBps: 100,
+  ...GOVERNED,
 };
 
 let database: TestDatabase;
@@ -59,18 +66,16 @@ afterEach(async () => {
 function openAttestor() {
   const clock = createStillClock();
   const nowS = BigInt(clock.now() / 1000);
-  const lock: Lock = {
-    wallet: WALLET,
+  const facts: LockFacts = {
     commitment: COMMITMENT_HASH,
+    delivery: padAddress(DELIVERY),
     token: USDC_SOURCE,
     amount: 1_000_000n,
     minOut: 995_000n,
     seq: 0n,
-    destChain: 30,
-    delivery: padAddress(DELIVERY),
-    state: "locked",
     lockedAt: nowS,
   };
+  const lock: Lock = { ...facts, state: "locked" };
   const state = {
     lock: lock as Lock | null,
     deliveredLatest: false,
@@ -79,27 +84,38 @@ function openAttestor() {
     finalNumber: 10n,
     finalTime: nowS,
     unreachable: false,
+    /** Signatures that a claim needs. */
+    threshold: 1,
     /** Time at which the attestor was listed; null if it never was. */
     listedAt: nowS as bigint | null,
-    /** Delivery ids whose locks are slow to read. */
-    slow: new Map<Hex32, Promise<void>>(),
+    /** Numbers of locks that are slow to read. */
+    slow: new Map<bigint, Promise<void>>(),
+    windowS: WINDOW_S,
+    /** The locks that were read. */
+    asked: [] as LockFacts[],
     hinted: [] as unknown[],
   };
   const shared = {
     hashCommitment: () => COMMITMENT_HASH,
     predictWallet: () => WALLET,
+    deliveryIdOf: ({ amount }: LockFacts) => (amount === facts.amount ? DELIVERY_ID : OTHER_ID),
     deliveryIdOfPayout: () => DELIVERY_ID,
   };
   const source: Chain = createStrictChain({
     ...shared,
     chainId: 2,
     addresses: { walletRoot: address("fa"), escrow: ESCROW, delivery: address("d2") },
-    getLock: async (id, at, hints) => {
+    getLock: async (asked, at, hints) => {
       state.hinted.push(hints);
-      await state.slow.get(id);
+      state.asked.push(asked);
+      await state.slow.get(asked.seq);
       if (state.unreachable) throw new OperatingError("RPC_UNAVAILABLE", "No answer.");
       if (at !== "final") throw new Error("the attestor looks at final blocks");
       return state.lock;
+    },
+    getThresholdAt: async (time, at) => {
+      if (at !== "final") throw new Error("the attestor looks at final blocks");
+      return time === nowS ? state.threshold : 9;
     },
     wasListed: async ({ role, account, time }, at) => {
       expect([role, account, at]).toEqual(["attestor", address("ad"), "final"]);
@@ -117,6 +133,7 @@ function openAttestor() {
     },
     getFinalNumber: async () => state.finalNumber,
     getTime: async () => state.finalTime,
+    getPayoutWindow: async () => state.windowS,
   });
   const signed: unknown[] = [];
   const deps: AttestorDeps = {
@@ -139,6 +156,10 @@ function openAttestor() {
         signed.push([chainId, order.rate]);
         return SIGNATURE;
       },
+      signRefund: async (chainId, proof) => {
+        signed.push([chainId, proof.maxAmount]);
+        return SIGNATURE;
+      },
       signReturn: async (chainId, order) => {
         signed.push([chainId, order.deliveryId]);
         return SIGNATURE;
@@ -148,7 +169,8 @@ function openAttestor() {
     crashPoint: () => undefined,
     log: silentLog,
     metrics: unseenMetrics,
-    payoutWindowS: 12n * 3600n,
+    threshold: 1,
+    rateToleranceBps: 200,
     pairs: [
       {
         srcChain: 2,
@@ -169,9 +191,11 @@ function openAttestor() {
     srcChain: 2,
     escrow: ESCROW,
     srcToken: USDC_SOURCE,
+    lockedAmount: facts.amount,
+    minOut: facts.minOut,
     seq: 0n,
+    lockedAt: nowS,
     amount: 999_000n,
-    deadline: nowS + 3600n,
   };
   let asked = 0;
   async function ask(
@@ -185,35 +209,43 @@ function openAttestor() {
     const deadline = deadlineOf(request);
     await database.db
       .transaction()
-      .execute((tx) =>
-        insertAttestation(tx, { id, deliveryId, deadline, request, nowMs: clock.now() }),
-      );
+      .execute((tx) => insertAttestation(tx, { id, deliveryId, deadline, request }));
     if (looks) await pollAttestationRequests(attestor);
     return answerOf(id);
   }
   function deadlineOf(request: AttestationRequest): bigint {
     if (request.kind === "price") return request.deadline;
+    if (request.kind === "refund") return request.proof.deadline;
+    if (request.kind === "delivery") return request.order.lockedAt + WINDOW_S;
     return request.kind === "claim" ? request.claim.deadline : request.order.deadline;
   }
   async function answerOf(id: AttestationId) {
     const row = await database.db
-      .selectFrom("attestations")
+      .selectFrom("attestation_answers")
       .select(["signature", "refusal"])
-      .where("id", "=", id)
-      .executeTakeFirstOrThrow();
-    return row.refusal ?? row.signature ?? "waits";
+      .where("attestation_id", "=", id)
+      .executeTakeFirst();
+    return row?.refusal ?? row?.signature ?? "waits";
   }
   const askOrder = (change: Partial<Payout> = {}, deliveryId?: Hex32, attestor = deps) =>
     ask({ kind: "delivery", order: { ...order, ...change }, hints: HINTS }, deliveryId, attestor);
   const claim = { deliveryId: DELIVERY_ID, paidAmount: 999_000n, deadline: nowS + 3600n };
-  const askClaim = (change: Partial<typeof claim> = {}) =>
-    ask({ kind: "claim", srcChain: 2, commitment, claim: { ...claim, ...change }, hints: HINTS });
-  const askReturn = (deliveryId = DELIVERY_ID) =>
+  const askClaim = (change: Partial<typeof claim> = {}, other: Partial<LockFacts> = {}) =>
+    ask({
+      kind: "claim",
+      srcChain: 2,
+      commitment,
+      lock: { ...facts, ...other },
+      claim: { ...claim, ...change },
+      hints: HINTS,
+    });
+  const askReturn = (other: Partial<LockFacts> = {}) =>
     ask({
       kind: "return",
       srcChain: 2,
       commitment,
-      order: { deliveryId, deadline: nowS + 24n * 3600n },
+      lock: { ...facts, ...other },
+      order: { deliveryId: DELIVERY_ID, deadline: nowS + 24n * 3600n },
       hints: HINTS,
     });
   const found: FoundDelivery = {
@@ -228,6 +260,7 @@ function openAttestor() {
   return {
     deps,
     state,
+    facts,
     lock,
     clock,
     nowS,
@@ -268,7 +301,7 @@ describe("a payout", () => {
       deliveryIdOfPayout: ({ seq }: Payout) => (seq === 1n ? slow : DELIVERY_ID),
     });
     let release = () => {};
-    state.slow.set(slow, new Promise((resolve) => (release = resolve)));
+    state.slow.set(1n, new Promise((resolve) => (release = resolve)));
     const hangs = ask(
       { kind: "delivery", order: { ...order, seq: 1n }, hints: [] },
       slow,
@@ -289,7 +322,9 @@ describe("a payout", () => {
     const { state, askOrder, askClaim, askReturn } = openAttestor();
     state.found = null;
     state.deliveredFinal = true;
-    for (const ask of [askOrder, askClaim, askReturn]) await ask();
+    await askOrder();
+    await askClaim();
+    await askReturn();
     expect(state.hinted).toEqual([HINTS, HINTS, HINTS, HINTS]);
   });
 
@@ -339,15 +374,28 @@ describe("a payout", () => {
     expect(signed).toEqual([]);
   });
 
+  test("is refused when its signers would not suffice for the claim", async () => {
+    const { state, askOrder, signed } = openAttestor();
+    state.threshold = 2;
+    expect(await askOrder()).toBe("threshold_too_low");
+    expect(signed).toEqual([]);
+  });
+
   test("is refused under a delivery id of another payout", async () => {
     const { askOrder } = openAttestor();
     expect(await askOrder({}, toHex32(hashOf("another id")))).toBe("other_delivery_id");
   });
 
-  test("is refused with a deadline more than 12 hours after its lock", async () => {
-    const { askOrder, nowS } = openAttestor();
-    expect(await askOrder({ deadline: nowS + 12n * 3600n + 1n })).toBe("deadline_too_late");
-    expect(await askOrder({ deadline: nowS + 12n * 3600n })).toBe(SIGNATURE);
+  test("is of the lock with exactly the facts of the request, and of no other [V6]", async () => {
+    const { state, askOrder, askClaim, askReturn, facts, nowS } = openAttestor();
+    state.finalTime = nowS + WINDOW_S + 1n;
+    await askOrder();
+    await askClaim();
+    await askReturn();
+    expect(state.asked).toEqual([facts, facts, facts]);
+    await askOrder({ lockedAmount: 7n, minOut: 6n, seq: 5n, lockedAt: nowS - 4n });
+    const other = { amount: 7n, minOut: 6n, seq: 5n, lockedAt: nowS - 4n };
+    expect(state.asked.at(-1)).toEqual({ ...facts, ...other });
   });
 
   test("is refused when its delivery is already on its chain [V6]", async () => {
@@ -356,16 +404,10 @@ describe("a payout", () => {
     expect(await askOrder()).toBe("already_delivered");
   });
 
-  test.each<[string, string, Partial<Lock>]>([
-    ["another commitment", "other_lock", { commitment: toHex32(hashOf("other")) }],
-    ["another wallet", "other_lock", { wallet: address("66") }],
-    ["another destination", "other_lock", { destChain: 4 }],
-    ["another Delivery contract", "other_lock", { delivery: padAddress(address("66")) }],
-    ["nothing any more", "already_claimed", { state: "claimed" }],
-  ])("is refused when its lock holds %s, with %s", async (_what, reason, change) => {
+  test("is refused when its lock holds nothing any more", async () => {
     const { state, lock, askOrder } = openAttestor();
-    state.lock = { ...lock, ...change };
-    expect(await askOrder()).toBe(reason);
+    state.lock = { ...lock, state: "claimed" };
+    expect(await askOrder()).toBe("already_claimed");
   });
 
   test("is answered at once behind fifty waiting requests [T46]", async () => {
@@ -381,6 +423,44 @@ describe("a payout", () => {
     expect(await answerOf(`delivery:${DELIVERY_ID}:1`)).toBe(SIGNATURE);
   });
 
+  test("waits for one turn of another integrator, however many requests that one has [T171]", async () => {
+    const { ask, order, deps } = openAttestor();
+    const integratorOf = (byte: string) => toHex32(`0x${"00".repeat(16)}${byte.repeat(16)}`);
+    const request = (integrator: Hex32, seq: bigint): AttestationRequest => ({
+      kind: "delivery",
+      order: { ...order, seq, commitment: { ...commitment, integrator } },
+      hints: [],
+    });
+    for (let seq = 0n; seq < 60n; seq += 1n) {
+      await ask(request(integratorOf("aa"), seq), DELIVERY_ID, deps, false);
+    }
+    await ask(request(integratorOf("bb"), 60n), DELIVERY_ID, deps, false);
+    const listed = async () =>
+      (
+        await listOpenRequests(database.db, {
+          attestor: deps.signer.address,
+          kinds: ["delivery"],
+          nowMs: deps.clock.now(),
+          limit: 4,
+        })
+      ).map(({ id }) => Number(id.split(":").at(-1)));
+    expect(await listed()).toEqual([1, 61, 2, 3]);
+
+    const { integratorId } = await createIntegrator(
+      { db: database.db, random: createCountingRandom() },
+      { name: "heavy", refundEvm: RECIPIENT, maxFeeBps: 50, maxSlippageBps: 100 },
+    );
+    const { db } = database;
+    await db.updateTable("integrators").set({ queue_weight: 3 }).execute();
+    const heavy = toHex32(`0x${"00".repeat(16)}${integratorId.replaceAll("-", "")}`);
+    for (let seq = 61n; seq < 64n; seq += 1n) {
+      await ask(request(heavy, seq), DELIVERY_ID, deps, false);
+    }
+    expect((await listed()).toSorted((a, b) => a - b)).toEqual(
+      [1, 61, 62, 63].toSorted((a, b) => a - b),
+    );
+  });
+
   test("does not affect others when its request is malformed", async () => {
     const { state, lock, askOrder } = openAttestor();
     state.lock = null;
@@ -392,7 +472,7 @@ describe("a payout", () => {
 
   test("is left unanswered after its deadline", async () => {
     const { askOrder, nowS } = openAttestor();
-    expect(await askOrder({ deadline: nowS - 1n })).toBe("waits");
+    expect(await askOrder({ lockedAt: nowS - WINDOW_S - 1n })).toBe("waits");
   });
 });
 
@@ -404,6 +484,31 @@ describe("a claim", () => {
     expect(await askClaim()).toBe(SIGNATURE);
     expect(signed).toEqual([[2, 999_000n]]);
   });
+
+  test("is signed during a breach that leaves it safe, while payouts wait [T159]", async () => {
+    const { state, found, askClaim, askOrder } = openAttestor();
+    state.deliveredFinal = true;
+    state.found = found;
+    await recordFindings(database.db, [
+      toFinding("lock_lost", { chainId: 2, subject: "a lock", details: {} }),
+      toFinding("sweep_differs", { chainId: 30, subject: "a settlement", details: {} }),
+    ]);
+    expect(await askOrder()).toBe("waits");
+    expect(await askClaim()).toBe(SIGNATURE);
+  });
+
+  test.each([2, 30])(
+    "waits while final blocks of chain %i are in doubt [T158, T159]",
+    async (chainId) => {
+      const { state, found, askClaim } = openAttestor();
+      state.deliveredFinal = true;
+      state.found = found;
+      await recordFindings(database.db, [
+        toFinding("final_block_replaced", { chainId, subject: "0xab", details: {} }),
+      ]);
+      expect(await askClaim()).toBe("waits");
+    },
+  );
 
   test("waits until the payout is final", async () => {
     const { state, found, askClaim } = openAttestor();
@@ -442,10 +547,56 @@ describe("a claim", () => {
   });
 });
 
-describe("a return", () => {
-  const WINDOW_S = 12n * 3600n;
+describe("a refund", () => {
+  const proof = (nowS: bigint) =>
+    ({
+      commitment,
+      token: USDC_SOURCE,
+      maxAmount: 40n,
+      reason: "below_minimum",
+      deadline: nowS + 570n,
+    }) as const;
 
-  test("is signed when a final block after every payout deadline shows no delivery", async () => {
+  function openTerms(deps: AttestorDeps): AttestorDeps {
+    Object.assign(deps.chains.get(2) ?? {}, { findBalance: async () => 40n });
+    const general = { ...NOTHING_REFUNDED, belowMinimum: true };
+    const policies = { general, byAuthority: new Map() };
+    const isBelowMinimum = async (_: number, __: unknown, balance: bigint) => balance < 100n;
+    return { ...deps, refunds: { policies, isBelowMinimum } };
+  }
+
+  test("is signed by the attestor's own terms, and by none of an attestor without them [T192]", async () => {
+    const { deps, ask, nowS, signed } = openAttestor();
+    const request = { kind: "refund", srcChain: 2, proof: proof(nowS) } as const;
+    expect(await ask(request, COMMITMENT_HASH)).toBe("not_allowed");
+    expect(await ask(request, COMMITMENT_HASH, openTerms(deps))).toBe(SIGNATURE);
+    expect(signed).toEqual([[2, 40n]]);
+  });
+
+  test("is refused under another commitment, and for an unknown chain", async () => {
+    const { deps, ask, nowS } = openAttestor();
+    const request = { kind: "refund", srcChain: 2, proof: proof(nowS) } as const;
+    const attestor = openTerms(deps);
+    expect(await ask(request, OTHER_ID, attestor)).toBe("other_commitment");
+    expect(await ask({ ...request, srcChain: 5 }, COMMITMENT_HASH, attestor)).toBe("unknown_chain");
+  });
+
+  test("waits while its chain is halted, and not for its destination", async () => {
+    const { deps, ask, nowS } = openAttestor();
+    const request = { kind: "refund", srcChain: 2, proof: proof(nowS) } as const;
+    const halt = (chainId: number) =>
+      recordFindings(database.db, [
+        toFinding("sweep_differs", { chainId, subject: `of ${chainId}`, details: {} }),
+      ]);
+    await halt(30);
+    expect(await ask(request, COMMITMENT_HASH, openTerms(deps))).toBe(SIGNATURE);
+    await halt(2);
+    expect(await ask(request, COMMITMENT_HASH, openTerms(deps))).toBe("waits");
+  });
+});
+
+describe("a return", () => {
+  test("is signed when a final block after the payout window shows no delivery", async () => {
     const { askReturn, state, nowS, signed } = openAttestor();
     state.finalTime = nowS + WINDOW_S + 1n;
     expect(await askReturn()).toBe(SIGNATURE);
@@ -459,12 +610,13 @@ describe("a return", () => {
     expect(signed).toEqual([]);
   });
 
-  test("waits for payouts signed under a longer window", async () => {
-    const { askOrder, askReturn, deps, state, nowS } = openAttestor();
-    expect(await askOrder({ deadline: nowS + WINDOW_S })).toBe(SIGNATURE);
-    Object.assign(deps, { payoutWindowS: 10n });
-    state.finalTime = nowS + WINDOW_S;
+  test("waits out the window of the contract, which refuses later payouts whoever signed them", async () => {
+    const { askReturn, state, nowS } = openAttestor();
+    state.windowS = WINDOW_S + 5n;
+    state.finalTime = nowS + WINDOW_S + 5n;
     expect(await askReturn()).toBe("waits");
+    state.finalTime += 1n;
+    expect(await askReturn()).toBe(SIGNATURE);
   });
 
   test("is refused after the delivery", async () => {
@@ -484,11 +636,15 @@ describe("a return", () => {
     },
   );
 
-  test("is refused for a lock of another wallet, and waits for a lock that is not final", async () => {
-    const { askReturn, state, lock, nowS } = openAttestor();
+  test("is refused like a claim for a lock of another id or contract, and waits for one that is not final", async () => {
+    const { askClaim, askReturn, state, nowS } = openAttestor();
     state.finalTime = nowS + WINDOW_S + 1n;
-    state.lock = { ...lock, wallet: address("bb") };
-    expect(await askReturn()).toBe("other_lock");
+    const delivery = padAddress(address("66"));
+    expect(await askReturn({ delivery })).toBe("other_lock");
+    expect(await askClaim({}, { delivery })).toBe("other_lock");
+    expect(await askReturn({ amount: 1n })).toBe("other_delivery_id");
+    expect(await askClaim({}, { amount: 1n })).toBe("other_delivery_id");
+    expect(state.asked).toEqual([]);
     state.lock = null;
     expect(await askReturn()).toBe("waits");
   });

@@ -2,14 +2,14 @@
  * The attestor's worker. It reads the chains with its own nodes and signs only facts of final blocks. Rows in the database
  * are requests, never evidence.
  */
-import type { Chain, Chains, Lock } from "../../chains/port/index.ts";
+import type { Chain, Chains, Lock, LockFacts, PaidLock, Payout } from "../../chains/port/index.ts";
 import { assertNever } from "../../core/assert.ts";
 import type { Commitment } from "../../core/commitment.ts";
 import { OperatingError } from "../../core/errors.ts";
-import { type Address, padAddress, type Hex, type Hex32 } from "../../core/hex.ts";
+import { type Address, type Hex, type Hex32, padAddress, type TxHash } from "../../core/hex.ts";
 import type { Clock, CrashPoint } from "../../core/ports.ts";
 import type { Db } from "../../db/schema.ts";
-import { isHalted } from "../../ledger/index.ts";
+import { readHalt } from "../../ledger/index.ts";
 import { valueOf } from "../../signers/payout-policy.ts";
 import type { AttestorSigner } from "../../signers/port.ts";
 import { JUDGE_RETRY_MS, PROOF_RETRY_MS } from "../../jobs/delays.ts";
@@ -18,12 +18,19 @@ import type { Metrics } from "../../telemetry/metrics.ts";
 import type { Pair } from "../port.ts";
 import {
   answerAttestation,
-  getLastSignedDeadline,
   listOpenRequests,
   type OpenRequest,
   rescheduleRequest,
 } from "./attestations.ts";
-import { type AttestationRequest, parseRequest } from "./attestation-requests.ts";
+import {
+  ATTESTATION_KINDS,
+  type AttestationKind,
+  type AttestationRequest,
+  parseRequest,
+  type RequestedLock,
+} from "./attestation-requests.ts";
+import { judgeRefundProof, type RefundTerms } from "./judge-refund.ts";
+import { boundsAround } from "./pricing.ts";
 
 export interface AttestorDeps {
   readonly db: Db;
@@ -34,10 +41,14 @@ export interface AttestorDeps {
   readonly crashPoint: CrashPoint;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** Seconds after its lock in which a payout may be used. */
-  readonly payoutWindowS: bigint;
+  /** Attestors that sign each message. */
+  readonly threshold: number;
+  /** The most by which a requested rate may differ from the attestor's own, in basis points. */
+  readonly rateToleranceBps: number;
   /** Pairs that the attestor signs for. */
   readonly pairs: readonly AttestedPair[];
+  /** The attestor's own terms of refunds; without them it signs none. */
+  readonly refunds?: RefundTerms;
   /** Tells the settler that a request was answered. */
   readonly wakeSettler: () => void;
 }
@@ -59,14 +70,19 @@ const PRICE_LIFETIME_MAX_S = 120n;
 const REQUESTS_AT_ONCE = 20;
 
 type Verdict =
-  | { readonly kind: "sign"; readonly signature: Hex; readonly rate?: bigint }
+  | { readonly kind: "sign"; readonly signature: Hex }
   | { readonly kind: "refuse"; readonly reason: string }
   /** Not provable yet: the final block is too old. */
   | { readonly kind: "wait" };
 
-/** Answers the requests that can be answered. Returns true if there may be more at once. */
-export async function pollAttestationRequests(deps: AttestorDeps): Promise<boolean> {
+/** Answers the requests of some kinds that can be answered. Returns true if there may be more at once. */
+export async function pollAttestationRequests(
+  deps: AttestorDeps,
+  kinds: readonly AttestationKind[] = ATTESTATION_KINDS,
+): Promise<boolean> {
   const open = await listOpenRequests(deps.db, {
+    attestor: deps.signer.address,
+    kinds,
     nowMs: deps.clock.now(),
     limit: REQUESTS_AT_ONCE,
   });
@@ -80,45 +96,49 @@ async function answerRequest(
   deps: AttestorDeps,
   { id, kind, deliveryId, row }: OpenRequest,
 ): Promise<void> {
-  const { db, clock, log, signer } = deps;
+  const { db, clock, log } = deps;
+  const attestor = deps.signer.address;
   let verdict: Verdict;
   try {
     verdict = await judgeUnlessHalted(deps, deliveryId, parseRequest(row));
   } catch (error) {
     log.warn({ err: error, attestation: id }, "attestation request failed, retrying");
-    return rescheduleRequest(db, id, clock.now() + JUDGE_RETRY_MS);
+    return rescheduleRequest(db, id, { attestor, atMs: clock.now() + JUDGE_RETRY_MS });
   }
-  if (verdict.kind === "wait") return rescheduleRequest(db, id, clock.now() + PROOF_RETRY_MS);
+  if (verdict.kind === "wait") {
+    return rescheduleRequest(db, id, { attestor, atMs: clock.now() + PROOF_RETRY_MS });
+  }
   deps.crashPoint("attest.judged");
   const signature = verdict.kind === "sign" ? verdict.signature : null;
   const refusal = verdict.kind === "refuse" ? verdict.reason : null;
   if (refusal) log.error({ attestation: id, refusal }, "attestation refused");
-  const rate = verdict.kind === "sign" ? verdict.rate : undefined;
-  await answerAttestation(db, id, {
-    ...(rate === undefined ? {} : { rate }),
-    signer: signer.address,
-    nowMs: clock.now(),
-    signature,
-    refusal,
-  });
+  await answerAttestation(db, id, { attestor, nowMs: clock.now(), signature, refusal });
   deps.crashPoint("attest.answered");
   const counter = signature ? deps.metrics.attestationsSigned : deps.metrics.attestationsRefused;
   counter.inc({ kind });
   deps.wakeSettler();
 }
 
-/** Signs nothing while the ledger of either chain has a breach. */
+/** Signs nothing while either chain is halted, except claims where the breach leaves them safe. */
 async function judgeUnlessHalted(
   deps: AttestorDeps,
   deliveryId: Hex32,
   request: AttestationRequest,
 ): Promise<Verdict> {
-  const srcChain = request.kind === "delivery" ? request.order.srcChain : request.srcChain;
-  const { commitment } = request.kind === "delivery" ? request.order : request;
-  for (const chainId of [srcChain, commitment.destChain]) {
-    if (await isHalted(deps.db, chainId)) return { kind: "wait" };
+  for (const chainId of chainsOf(request)) {
+    const halt = await readHalt(deps.db, chainId);
+    const maySign = halt === "none" || (halt === "except_claims" && request.kind === "claim");
+    if (!maySign) return { kind: "wait" };
   }
   return judge(deps, deliveryId, request);
+}
+
+/** Returns the chains whose facts an attestation states. A refund says nothing about its destination. */
+function chainsOf(request: AttestationRequest): readonly number[] {
+  if (request.kind === "refund") return [request.srcChain];
+  const { srcChain } = request.kind === "delivery" ? request.order : request;
+  const { commitment } = request.kind === "delivery" ? request.order : request;
+  return [srcChain, commitment.destChain];
 }
 
 async function judge(
@@ -135,6 +155,8 @@ async function judge(
       return judgeReturn(deps, deliveryId, request);
     case "price":
       return judgePrice(deps, request);
+    case "refund":
+      return judgeRefund(deps, deliveryId, request);
     default:
       return assertNever(request);
   }
@@ -162,27 +184,30 @@ async function judgeOrder(
   );
   if (!pair) return refuse("unknown_pair");
 
-  const lock = await source.getLock(deliveryId, "final", hints);
+  const lock = await source.getLock(lockOf(destination, order), "final", hints);
   if (!lock) return { kind: "wait" };
   if (lock.state !== "locked") return refuse(`already_${lock.state}`);
-  if (!isLockOf(source, destination, lock, commitment)) return refuse("other_lock");
   if (order.amount < lock.minOut) return refuse("below_promised_minimum");
   const terms = { ...pair, isPriced: pair.readRate !== null };
   if (order.amount > valueOf(terms, lock, commitment)) return refuse("above_locked_value");
-  if (order.deadline > lock.lockedAt + deps.payoutWindowS) return refuse("deadline_too_late");
   // Otherwise a removal could keep the operator from claiming the lock, and the depositor would take it back.
   const self = { role: "attestor", account: deps.signer.address, time: lock.lockedAt } as const;
   if (!(await source.wasListed(self, "final"))) return refuse("attestor_not_listed");
-  if (await destination.isDelivered(deliveryId, "latest")) return refuse("already_delivered");
+  // Those who sign the payout must suffice for the claim, whoever is removed meanwhile.
+  const needed = await source.getThresholdAt(lock.lockedAt, "final");
+  if (needed > deps.threshold) return refuse("threshold_too_low");
+  const { srcChain, escrow } = order;
+  const paid = { deliveryId, srcChain, escrow, seq: lock.seq };
+  if (await destination.isDelivered(paid, "latest")) return refuse("already_delivered");
   return { kind: "sign", signature: await deps.signer.signDelivery(commitment.destChain, order) };
 }
 
-/** Signs the attestor's own price, for the commitment's wallet and a route of its own configuration. */
+/** Signs a price that is close to the attestor's own, for the commitment's wallet and a route of its own configuration. */
 async function judgePrice(
   deps: AttestorDeps,
   request: AttestationRequest & { readonly kind: "price" },
 ): Promise<Verdict> {
-  const { srcChain, commitment, token, route, maxAmount, deadline } = request;
+  const { srcChain, commitment, token, route, rate, maxAmount, deadline } = request;
   const source = deps.chains.get(srcChain);
   if (!source) return refuse("unknown_chain");
   const pair = deps.pairs.find(
@@ -196,18 +221,38 @@ async function judgePrice(
   if (!pair?.readRate) return refuse("unknown_pair");
   const nowS = BigInt(Math.floor(deps.clock.now() / 1000));
   if (deadline > nowS + PRICE_LIFETIME_MAX_S) return refuse("deadline_too_late");
-  let rate: bigint;
+  let own: bigint;
   try {
-    rate = await pair.readRate();
+    own = await pair.readRate();
   } catch (error) {
     if (error instanceof OperatingError && error.code === "PRICE_UNAVAILABLE") {
       return refuse("price_unavailable");
     }
     throw error;
   }
+  const bounds = boundsAround(own, deps.rateToleranceBps);
+  if (rate < bounds.min || rate > bounds.max) return refuse("rates_differ");
   const wallet = source.predictWallet(commitment);
   const order = { wallet, token, route, rate, maxAmount, deadline };
-  return { kind: "sign", rate, signature: await deps.signer.signPrice(srcChain, order) };
+  return { kind: "sign", signature: await deps.signer.signPrice(srcChain, order) };
+}
+
+/** Signs a refund that the attestor's own policy allows, over facts of its own readers. */
+async function judgeRefund(
+  deps: AttestorDeps,
+  commitmentHash: Hex32,
+  { srcChain, proof }: AttestationRequest & { readonly kind: "refund" },
+): Promise<Verdict> {
+  const chain = deps.chains.get(srcChain);
+  if (!chain) return refuse("unknown_chain");
+  if (!deps.refunds) return refuse("not_allowed");
+  if (chain.hashCommitment(proof.commitment) !== commitmentHash) return refuse("other_commitment");
+  const nowS = BigInt(Math.floor(deps.clock.now() / 1000));
+  const { pairs, refunds: terms } = deps;
+  const verdict = await judgeRefundProof({ chain, pairs, terms, nowS }, proof);
+  if (verdict.kind === "refuse") return refuse(verdict.reason);
+  if (verdict.kind === "wait") return { kind: "wait" };
+  return { kind: "sign", signature: await deps.signer.signRefund(srcChain, proof) };
 }
 
 /** Signs a claim if the payout of exactly this lock is in a final block of the destination. */
@@ -217,16 +262,16 @@ async function judgeClaim(
   request: AttestationRequest & { readonly kind: "claim" },
 ): Promise<Verdict> {
   const { commitment, claim, hints } = request;
-  const source = deps.chains.get(request.srcChain);
-  const destination = deps.chains.get(commitment.destChain);
-  if (!source || !destination) return refuse("unknown_chain");
-  if (claim.deliveryId !== deliveryId) return refuse("other_delivery_id");
-  const lock = await source.getLock(deliveryId, "final", hints);
-  if (!lock) return { kind: "wait" };
-  if (lock.state !== "locked") return refuse(`already_${lock.state}`);
-  if (!isLockOf(source, destination, lock, commitment)) return refuse("other_lock");
-  if (!(await destination.isDelivered(deliveryId, "final"))) return { kind: "wait" };
-  const found = await destination.findDelivery(deliveryId, "latest", hints);
+  const read = await readLock(deps, deliveryId, { ...request, proof: claim });
+  if ("kind" in read) return read;
+  const { destination, lock, paid } = read;
+  if (!(await destination.isDelivered(paid, "final"))) return { kind: "wait" };
+  const found = await destination.findDelivery(paid, "latest", hints);
+  if (found === "unlocated") {
+    throw new OperatingError("RPC_UNAVAILABLE", "No hint of the claim shows its payout.", {
+      details: { chainId: commitment.destChain, reason: "payout not located" },
+    });
+  }
   if (!found || found.blockNumber > (await destination.getFinalNumber())) return { kind: "wait" };
   if (
     padAddress(found.to) !== commitment.destWallet ||
@@ -240,39 +285,62 @@ async function judgeClaim(
 }
 
 /**
- * Signs a return if the delivery is unpaid at a final block of the destination that is later than every possible payout
- * deadline. The contract refuses payouts from then on, so the delivery can never be paid.
+ * Signs a return if the delivery is unpaid at a final block of the destination after the contract's own payout window. The
+ * contract refuses payouts from then on, whoever signed them, so the delivery can never be paid.
  */
 async function judgeReturn(
   deps: AttestorDeps,
   deliveryId: Hex32,
   request: AttestationRequest & { readonly kind: "return" },
 ): Promise<Verdict> {
-  const { commitment, order, srcChain, hints } = request;
-  const source = deps.chains.get(srcChain);
-  const destination = deps.chains.get(commitment.destChain);
-  if (!source || !destination) return refuse("unknown_chain");
-  if (order.deliveryId !== deliveryId) return refuse("other_delivery_id");
-  const lock = await source.getLock(deliveryId, "final", hints);
-  if (!lock) return { kind: "wait" };
-  if (lock.state !== "locked") return refuse(`already_${lock.state}`);
-  if (!isLockOf(source, destination, lock, commitment)) return refuse("other_lock");
-  // The window bounds payouts signed under this setting; the record bounds those signed under a longer one.
-  const windowEnd = lock.lockedAt + deps.payoutWindowS;
-  const signed = (await getLastSignedDeadline(deps.db, deliveryId)) ?? 0n;
-  const last = signed > windowEnd ? signed : windowEnd;
+  const { order, srcChain } = request;
+  const read = await readLock(deps, deliveryId, { ...request, proof: order });
+  if ("kind" in read) return read;
+  const { destination, lock, paid } = read;
+  const windowEnd = lock.lockedAt + (await destination.getPayoutWindow("final"));
   // The time is read first: a later final block can only contain more payouts.
-  if (!(await destination.isOrderOver(last))) return { kind: "wait" };
-  if (await destination.isDelivered(deliveryId, "final")) return refuse("already_delivered");
+  if (!(await destination.isOrderOver(windowEnd))) return { kind: "wait" };
+  if (await destination.isDelivered(paid, "final")) return refuse("already_delivered");
   return { kind: "sign", signature: await deps.signer.signReturn(srcChain, order) };
 }
 
-function isLockOf(source: Chain, destination: Chain, lock: Lock, commitment: Commitment): boolean {
-  return (
-    source.isLockOf(lock, commitment) &&
-    lock.destChain === commitment.destChain &&
-    lock.delivery === padAddress(destination.addresses.delivery)
-  );
+/** Reads the open lock that a claim or return ends, at a final block; a verdict where there is none for this destination. */
+async function readLock(
+  { chains }: AttestorDeps,
+  deliveryId: Hex32,
+  request: {
+    readonly srcChain: number;
+    readonly commitment: Commitment;
+    readonly lock: RequestedLock;
+    readonly proof: { readonly deliveryId: Hex32 };
+    readonly hints: readonly TxHash[];
+  },
+): Promise<
+  { readonly destination: Chain; readonly lock: Lock; readonly paid: PaidLock } | Verdict
+> {
+  const { srcChain, commitment, proof, hints } = request;
+  const source = chains.get(srcChain);
+  const destination = chains.get(commitment.destChain);
+  if (!source || !destination) return refuse("unknown_chain");
+  const facts = { ...request.lock, commitment: source.hashCommitment(commitment) };
+  if (proof.deliveryId !== deliveryId || source.deliveryIdOf(facts) !== deliveryId) {
+    return refuse("other_delivery_id");
+  }
+  // Another contract on the destination may have paid the lock.
+  if (facts.delivery !== padAddress(destination.addresses.delivery)) return refuse("other_lock");
+  const lock = await source.getLock(facts, "final", hints);
+  if (!lock) return { kind: "wait" };
+  if (lock.state !== "locked") return refuse(`already_${lock.state}`);
+  const { escrow } = source.addresses;
+  return { destination, lock, paid: { deliveryId, srcChain, escrow, seq: lock.seq } };
+}
+
+/** Returns the lock that a payout names. */
+function lockOf(destination: Chain, order: Payout): LockFacts {
+  const { srcToken: token, lockedAmount: amount, minOut, seq, lockedAt } = order;
+  const commitment = destination.hashCommitment(order.commitment);
+  const delivery = padAddress(destination.addresses.delivery);
+  return { commitment, delivery, token, amount, minOut, seq, lockedAt };
 }
 
 function refuse(reason: string): Verdict {

@@ -1,7 +1,13 @@
 /** Requests to the attestor, and their form in the database. */
 import { type Static, Type } from "typebox";
 import { Value } from "typebox/value";
-import type { ClaimProof, Payout, ReturnProof } from "../../chains/port/index.ts";
+import type {
+  ClaimProof,
+  LockFacts,
+  Payout,
+  RefundProof,
+  ReturnProof,
+} from "../../chains/port/index.ts";
 import type { Commitment } from "../../core/commitment.ts";
 import { OperatingError } from "../../core/errors.ts";
 import {
@@ -12,9 +18,13 @@ import {
   toTxHash,
   type TxHash,
 } from "../../core/hex.ts";
+import { REFUND_REASONS } from "../../core/refund-reason.ts";
 
-/** `delivery:<deliveryId>:<number>`, and likewise for claims, returns and prices. */
-export type AttestationId = `${AttestationRequest["kind"]}:${Hex32}:${number}`;
+/** `delivery:<deliveryId>:<number>`, and likewise for claims and returns; prices and refunds have the commitment's hash. */
+export type AttestationId = `${AttestationKind}:${Hex32}:${number}`;
+
+export const ATTESTATION_KINDS = ["delivery", "claim", "return", "price", "refund"] as const;
+export type AttestationKind = AttestationRequest["kind"];
 
 /** A request that needs evidence on a chain. */
 interface Provable {
@@ -22,18 +32,23 @@ interface Provable {
   readonly hints: readonly TxHash[];
 }
 
+/** A lock's facts as its request names them; the commitment is the request's. */
+export type RequestedLock = Omit<LockFacts, "commitment">;
+
 export type AttestationRequest =
   | ({ readonly kind: "delivery"; readonly order: Payout } & Provable)
   | ({
       readonly kind: "claim";
       readonly srcChain: number;
       readonly commitment: Commitment;
+      readonly lock: RequestedLock;
       readonly claim: ClaimProof;
     } & Provable)
   | ({
       readonly kind: "return";
       readonly srcChain: number;
       readonly commitment: Commitment;
+      readonly lock: RequestedLock;
       readonly order: ReturnProof;
     } & Provable)
   | {
@@ -42,9 +57,12 @@ export type AttestationRequest =
       readonly commitment: Commitment;
       readonly token: Address;
       readonly route: Address;
+      /** The settler's rate, which each attestor compares with its own: all sign the same one. */
+      readonly rate: bigint;
       readonly maxAmount: bigint;
       readonly deadline: bigint;
-    };
+    }
+  | { readonly kind: "refund"; readonly srcChain: number; readonly proof: RefundProof };
 
 const Digits = Type.String({ pattern: "^\\d{1,78}$" });
 
@@ -61,6 +79,17 @@ const CommitmentRow = Type.Object({
   refundAuthority: Word,
   maxFeeBps: Type.Integer(),
   maxSlippageBps: Type.Integer(),
+  routes: Word,
+  flags: Type.Integer(),
+});
+
+const LockRow = Type.Object({
+  delivery: Word,
+  token: Account,
+  amount: Digits,
+  minOut: Digits,
+  seq: Digits,
+  lockedAt: Digits,
 });
 
 /** Absent in rows of earlier releases. */
@@ -75,15 +104,18 @@ const RequestRow = Type.Union([
     srcChain: Type.Integer(),
     escrow: Account,
     srcToken: Account,
+    lockedAmount: Digits,
+    minOut: Digits,
     seq: Digits,
+    lockedAt: Digits,
     amount: Digits,
-    deadline: Digits,
     hints: Hints,
   }),
   Type.Object({
     kind: Type.Literal("claim"),
     commitment: CommitmentRow,
     srcChain: Type.Integer(),
+    lock: LockRow,
     deliveryId: Word,
     paidAmount: Digits,
     deadline: Digits,
@@ -93,6 +125,7 @@ const RequestRow = Type.Union([
     kind: Type.Literal("return"),
     commitment: CommitmentRow,
     srcChain: Type.Integer(),
+    lock: LockRow,
     deliveryId: Word,
     deadline: Digits,
     hints: Hints,
@@ -103,7 +136,17 @@ const RequestRow = Type.Union([
     srcChain: Type.Integer(),
     token: Account,
     route: Account,
+    rate: Digits,
     maxAmount: Digits,
+    deadline: Digits,
+  }),
+  Type.Object({
+    kind: Type.Literal("refund"),
+    commitment: CommitmentRow,
+    srcChain: Type.Integer(),
+    token: Account,
+    maxAmount: Digits,
+    reason: Type.Enum(REFUND_REASONS),
     deadline: Digits,
   }),
 ]);
@@ -117,9 +160,11 @@ export function formatRequest(request: AttestationRequest): Static<typeof Reques
       srcChain: order.srcChain,
       escrow: order.escrow,
       srcToken: order.srcToken,
+      lockedAmount: order.lockedAmount.toString(),
+      minOut: order.minOut.toString(),
       seq: order.seq.toString(),
+      lockedAt: order.lockedAt.toString(),
       amount: order.amount.toString(),
-      deadline: order.deadline.toString(),
       hints: [...request.hints],
     };
   }
@@ -127,8 +172,21 @@ export function formatRequest(request: AttestationRequest): Static<typeof Reques
     return {
       ...request,
       commitment: { ...request.commitment },
+      rate: request.rate.toString(),
       maxAmount: request.maxAmount.toString(),
       deadline: request.deadline.toString(),
+    };
+  }
+  if (request.kind === "refund") {
+    const { kind, srcChain, proof } = request;
+    return {
+      kind,
+      srcChain,
+      commitment: { ...proof.commitment },
+      token: proof.token,
+      maxAmount: proof.maxAmount.toString(),
+      reason: proof.reason,
+      deadline: proof.deadline.toString(),
     };
   }
   if (request.kind === "return") {
@@ -136,6 +194,7 @@ export function formatRequest(request: AttestationRequest): Static<typeof Reques
       kind: "return",
       commitment: { ...request.commitment },
       srcChain: request.srcChain,
+      lock: formatLock(request.lock),
       deliveryId: request.order.deliveryId,
       deadline: request.order.deadline.toString(),
       hints: [...request.hints],
@@ -145,6 +204,7 @@ export function formatRequest(request: AttestationRequest): Static<typeof Reques
     kind: "claim",
     commitment: { ...request.commitment },
     srcChain: request.srcChain,
+    lock: formatLock(request.lock),
     deliveryId: request.claim.deliveryId,
     paidAmount: request.claim.paidAmount.toString(),
     deadline: request.claim.deadline.toString(),
@@ -169,6 +229,8 @@ export function parseRequest(row: unknown): AttestationRequest {
     refundAuthority: toHex32(row.commitment.refundAuthority),
     maxFeeBps: row.commitment.maxFeeBps,
     maxSlippageBps: row.commitment.maxSlippageBps,
+    routes: toHex32(row.commitment.routes),
+    flags: row.commitment.flags,
   };
   if (row.kind === "price") {
     return {
@@ -177,9 +239,15 @@ export function parseRequest(row: unknown): AttestationRequest {
       commitment,
       token: toAddress(row.token),
       route: toAddress(row.route),
+      rate: BigInt(row.rate),
       maxAmount: BigInt(row.maxAmount),
       deadline: BigInt(row.deadline),
     };
+  }
+  if (row.kind === "refund") {
+    const { kind, srcChain, token, maxAmount, reason, deadline } = row;
+    const terms = { maxAmount: BigInt(maxAmount), deadline: BigInt(deadline) };
+    return { kind, srcChain, proof: { commitment, token: toAddress(token), reason, ...terms } };
   }
   const hints = (row.hints ?? []).map(toTxHash);
   if (row.kind === "return") {
@@ -188,6 +256,7 @@ export function parseRequest(row: unknown): AttestationRequest {
       hints,
       srcChain: row.srcChain,
       commitment,
+      lock: parseLock(row.lock),
       order: { deliveryId: toHex32(row.deliveryId), deadline: BigInt(row.deadline) },
     };
   }
@@ -197,6 +266,7 @@ export function parseRequest(row: unknown): AttestationRequest {
       hints,
       srcChain: row.srcChain,
       commitment,
+      lock: parseLock(row.lock),
       claim: {
         deliveryId: toHex32(row.deliveryId),
         paidAmount: BigInt(row.paidAmount),
@@ -212,9 +282,34 @@ export function parseRequest(row: unknown): AttestationRequest {
       srcChain: row.srcChain,
       escrow: toAddress(row.escrow),
       srcToken: toAddress(row.srcToken),
+      lockedAmount: BigInt(row.lockedAmount),
+      minOut: BigInt(row.minOut),
       seq: BigInt(row.seq),
+      lockedAt: BigInt(row.lockedAt),
       amount: BigInt(row.amount),
-      deadline: BigInt(row.deadline),
     },
+  };
+}
+
+function formatLock(lock: RequestedLock): Static<typeof LockRow> {
+  const { delivery, token, amount, minOut, seq, lockedAt } = lock;
+  return {
+    delivery,
+    token,
+    amount: amount.toString(),
+    minOut: minOut.toString(),
+    seq: seq.toString(),
+    lockedAt: lockedAt.toString(),
+  };
+}
+
+function parseLock(row: Static<typeof LockRow>): RequestedLock {
+  return {
+    delivery: toHex32(row.delivery),
+    token: toAddress(row.token),
+    amount: BigInt(row.amount),
+    minOut: BigInt(row.minOut),
+    seq: BigInt(row.seq),
+    lockedAt: BigInt(row.lockedAt),
   };
 }

@@ -1,25 +1,31 @@
 /**
- * Requests from settler to attestor. A request is a row, and the answer is written into it, because the two run in separate
- * processes in production. A request that expires unanswered is repeated under the next number.
+ * Requests from settler to attestors. A request is a row, and each attestor's answer a row of its own, because they run in
+ * separate processes in production and do not know each other. A request that expires before enough have signed is
+ * repeated under the next number.
  */
 import { sql } from "kysely";
 import { type Address, type Hex, type Hex32, toHex32 } from "../../core/hex.ts";
 import { formatStamp } from "../../core/stamp.ts";
 import type { Db, Tx } from "../../db/schema.ts";
+import type { AttestedMessage, AttestorSet } from "../../signers/port.ts";
+import { type Answer, countAnswers } from "./count-answers.ts";
 import {
   type AttestationId,
+  type AttestationKind,
   type AttestationRequest,
   formatRequest,
   parseRequest,
 } from "./attestation-requests.ts";
 
+/** A request, and how far its answers suffice. */
 export interface Attestation {
   readonly id: AttestationId;
   readonly deliveryId: Hex32;
-  /** Unix seconds after which the signature is refused. */
+  /** Unix seconds after which the signatures are refused; for a payout, the end of its window. */
   readonly deadline: bigint;
-  readonly signature: Hex | null;
-  /** Reason for a refusal, as one word. */
+  /** Signatures of as many attestors as the threshold, in the form of the contracts; null before. */
+  readonly signatures: Hex | null;
+  /** Reason for a refusal, as one word, once too many refused for the threshold. */
   readonly refusal: string | null;
 }
 
@@ -31,7 +37,6 @@ export async function insertAttestation(
     readonly deliveryId: Hex32;
     readonly deadline: bigint;
     readonly request: AttestationRequest;
-    readonly nowMs: number;
   },
 ): Promise<void> {
   await tx
@@ -41,28 +46,39 @@ export async function insertAttestation(
       kind: args.request.kind,
       delivery_id: args.deliveryId,
       request: JSON.stringify(formatRequest(args.request)),
+      rate: args.request.kind === "price" ? args.request.rate : null,
       deadline: args.deadline,
-      next_check_at: formatStamp(args.nowMs),
     })
     .onConflict((conflict) => conflict.column("id").doNothing())
     .execute();
 }
 
-export async function getAttestation(db: Db | Tx, id: AttestationId): Promise<Attestation | null> {
+/** Reads a request and its answers; null if there is none. Counts the signatures over exactly the given message. */
+export async function getAttestation(
+  db: Db | Tx,
+  attestors: AttestorSet,
+  id: AttestationId,
+  messageOf: (deadline: bigint) => AttestedMessage,
+): Promise<Attestation | null> {
   const row = await db
     .selectFrom("attestations")
-    .select(["delivery_id", "deadline", "signature", "refusal"])
+    .select(["delivery_id", "deadline"])
     .where("id", "=", id)
     .executeTakeFirst();
   if (!row) return null;
-  return {
-    id,
-    deliveryId: toHex32(row.delivery_id),
-    deadline: row.deadline,
-    // CAST: written as Hex by answerAttestation.
-    signature: row.signature as Hex | null,
-    refusal: row.refusal,
-  };
+  const { deadline } = row;
+  const answers = await listAnswers(db, id);
+  const counted = countAnswers(attestors, messageOf(deadline), answers);
+  return { id, deliveryId: toHex32(row.delivery_id), deadline, ...counted };
+}
+
+function listAnswers(db: Db | Tx, id: string): Promise<Answer[]> {
+  return db
+    .selectFrom("attestation_answers")
+    .select(["written_by", "signature", "refusal"])
+    .where("attestation_id", "=", id)
+    .orderBy("answered_at")
+    .execute();
 }
 
 /** An open request. `row` is parsed when it is judged, so that a malformed one does not block the others. */
@@ -73,19 +89,54 @@ export interface OpenRequest {
   readonly row: unknown;
 }
 
-/** Lists due requests without an answer whose deadline has not passed. */
+/**
+ * Lists requests that are due for an attestor, without an answer of its own, whose deadline has not passed. Integrators take
+ * turns, so that nobody's claims and prices wait behind all requests of another; those of each come in the order in which
+ * they became due.
+ */
 export async function listOpenRequests(
   db: Db,
-  args: { readonly nowMs: number; readonly limit: number },
+  args: {
+    readonly attestor: Address;
+    readonly kinds: readonly AttestationKind[];
+    readonly nowMs: number;
+    readonly limit: number;
+  },
 ): Promise<OpenRequest[]> {
-  const rows = await db
+  const due = sql`coalesce(own.next_check_at, created_at)`;
+  const open = db
     .selectFrom("attestations")
+    .leftJoin("attestation_answers as own", (join) =>
+      join
+        .onRef("own.attestation_id", "=", "attestations.id")
+        .on("own.attestor", "=", args.attestor),
+    )
+    .select([
+      "id",
+      "kind",
+      "delivery_id",
+      "request",
+      sql<string>`${due}`.as("due"),
+      sql<number>`row_number() over (partition by integrator_id order by ${due}, id)::float8 / queue_weight`.as(
+        "turn",
+      ),
+    ])
+    .where("kind", "in", args.kinds)
+    .where("own.signature", "is", null)
+    .where("own.refusal", "is", null)
+    .where((eb) =>
+      eb.or([
+        eb("own.next_check_at", "is", null),
+        eb("own.next_check_at", "<=", formatStamp(args.nowMs)),
+      ]),
+    )
+    .where("deadline", ">", BigInt(Math.floor(args.nowMs / 1000)));
+  const rows = await db
+    .selectFrom(open.as("open"))
     .select(["id", "kind", "delivery_id", "request"])
-    .where("signature", "is", null)
-    .where("refusal", "is", null)
-    .where("next_check_at", "<=", formatStamp(args.nowMs))
-    .where("deadline", ">", BigInt(Math.floor(args.nowMs / 1000)))
-    .orderBy("next_check_at")
+    .orderBy("turn")
+    .orderBy("due")
+    .orderBy("id")
     .limit(args.limit)
     .execute();
   return rows.map((row) => ({
@@ -116,33 +167,40 @@ const ofScope = (db: Db, { commitment, srcChain, token, route }: PriceScope) =>
         = (${String(srcChain)}, ${token}, ${route})`,
     );
 
-/** Returns the newest price request for a token, wallet and route, or null. */
-export async function getLatestPrice(db: Db, scope: PriceScope) {
+/** Returns the newest price request for a token, wallet and route, and its answers; null without one. */
+export async function getLatestPrice(
+  db: Db,
+  attestors: AttestorSet,
+  scope: PriceScope,
+  wallet: Address,
+) {
   const row = await ofScope(db, scope)
-    .select(["request", "rate", "deadline", "signature", "refusal"])
+    .select(["id", "request", "deadline"])
     .orderBy("created_at", "desc")
     .limit(1)
     .executeTakeFirst();
   if (!row) return null;
   const request = parseRequest(row.request);
   if (request.kind !== "price") throw new TypeError("expected the row of a price");
-  return {
-    maxAmount: request.maxAmount,
-    rate: row.rate === null ? null : BigInt(row.rate),
-    deadline: row.deadline,
-    // CAST: written as Hex by answerAttestation.
-    signature: row.signature as Hex | null,
-    refusal: row.refusal,
-  };
+  const { rate, maxAmount } = request;
+  const { deadline } = row;
+  const order = { wallet, token: scope.token, route: scope.route, rate, maxAmount, deadline };
+  const message = { kind: "price", chainId: scope.srcChain, order } as const;
+  const counted = countAnswers(attestors, message, await listAnswers(db, row.id));
+  return { rate, maxAmount, deadline, ...counted };
 }
 
-/** Returns the number of a wallet's next price request, for any token and route. */
-export async function nextPriceNumber(db: Db, commitment: Hex32): Promise<number> {
+/** Returns the number of a wallet's next request of a kind, for any token and route. */
+export async function nextNumber(
+  db: Db | Tx,
+  commitment: Hex32,
+  kind: "price" | "refund",
+): Promise<number> {
   const { asked } = await db
     .selectFrom("attestations")
     .select((eb) => eb.fn.countAll<string>().as("asked"))
     .where("delivery_id", "=", commitment)
-    .where("kind", "=", "price")
+    .where("kind", "=", kind)
     .executeTakeFirstOrThrow();
   return Number(asked) + 1;
 }
@@ -155,58 +213,60 @@ export async function findLowestRate(
 ): Promise<bigint | null> {
   const row = await ofScope(db, scope)
     .select((eb) => eb.fn.min("rate").as("lowest"))
-    .where("signature", "is not", null)
+    .where((eb) =>
+      eb.exists(
+        eb
+          .selectFrom("attestation_answers")
+          .select("attestation_id")
+          .whereRef("attestation_id", "=", "attestations.id")
+          .where("signature", "is not", null),
+      ),
+    )
     .where("deadline", ">=", at.timeS)
     .where("deadline", "<=", at.timeS + at.lifetimeS)
     .executeTakeFirstOrThrow();
   return row.lowest === null ? null : BigInt(row.lowest);
 }
 
-/** Returns the latest deadline of the payouts signed for a delivery, or null. */
-export async function getLastSignedDeadline(db: Db, deliveryId: Hex32): Promise<bigint | null> {
-  const row = await db
-    .selectFrom("attestations")
-    .select((eb) => eb.fn.max("deadline").as("latest"))
-    .where("delivery_id", "=", deliveryId)
-    .where("kind", "=", "delivery")
-    .where("signature", "is not", null)
-    .executeTakeFirstOrThrow();
-  return row.latest === null ? null : BigInt(row.latest);
-}
-
-/** Reschedules a request that cannot be answered yet. */
-export async function rescheduleRequest(db: Db, id: AttestationId, atMs: number): Promise<void> {
+/** Reschedules a request that an attestor cannot answer yet. */
+export async function rescheduleRequest(
+  db: Db,
+  id: AttestationId,
+  { attestor, atMs }: { readonly attestor: Address; readonly atMs: number },
+): Promise<void> {
+  const due = { next_check_at: formatStamp(atMs) };
   await db
-    .updateTable("attestations")
-    .set({ next_check_at: formatStamp(atMs) })
-    .where("id", "=", id)
+    .insertInto("attestation_answers")
+    .values({ attestation_id: id, attestor, ...due })
+    .onConflict((conflict) =>
+      conflict.columns(["attestation_id", "attestor", "written_by"]).doUpdateSet(due),
+    )
     .execute();
 }
 
-/** Writes the attestor's answer, once. */
+/** Writes an attestor's answer, once. */
 export async function answerAttestation(
   db: Db,
   id: AttestationId,
   answer: {
-    readonly signer: Address;
+    readonly attestor: Address;
     readonly nowMs: number;
     readonly signature: Hex | null;
     readonly refusal: string | null;
-    /** The attestor's own rate, for a price request. */
-    readonly rate?: bigint;
   },
 ): Promise<void> {
+  const { attestor, signature, refusal } = answer;
+  const now = formatStamp(answer.nowMs);
+  const written = { signature, refusal, next_check_at: now, answered_at: now };
   await db
-    .updateTable("attestations")
-    .set({
-      rate: answer.rate ?? null,
-      signature: answer.signature,
-      refusal: answer.refusal,
-      signer: answer.signer,
-      answered_at: formatStamp(answer.nowMs),
-    })
-    .where("id", "=", id)
-    .where("signature", "is", null)
-    .where("refusal", "is", null)
+    .insertInto("attestation_answers")
+    .values({ attestation_id: id, attestor, ...written })
+    .onConflict((conflict) =>
+      conflict
+        .columns(["attestation_id", "attestor", "written_by"])
+        .doUpdateSet(written)
+        .where("attestation_answers.signature", "is", null)
+        .where("attestation_answers.refusal", "is", null),
+    )
     .execute();
 }

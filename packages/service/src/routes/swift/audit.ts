@@ -1,13 +1,19 @@
 /** Audit of locks and deliveries from inventory. It shares no queries with the code that wrote the rows. */
 import { sql } from "kysely";
-import type { BlockRef } from "../../chains/port/index.ts";
-import { toHex32, toTxHash, type TxHash } from "../../core/hex.ts";
-import type { Finding, RouteAudit, RouteAuditDeps } from "../../ledger/index.ts";
+import type { BlockRef, Chain, Chains, Lock } from "../../chains/port/index.ts";
+import { toAddress, toHex32, toTxHash, type TxHash } from "../../core/hex.ts";
+import {
+  type Finding,
+  mapAtOnce,
+  readFinalPoint,
+  type RouteAudit,
+  type RouteAuditDeps,
+  toFinding,
+  type Verdict,
+} from "../../ledger/index.ts";
 
 /** Deliveries per poll. */
 const DELIVERIES_AT_ONCE = 200;
-/** How far a node may lag, in milliseconds. */
-const LAG_MAX_MS = 3_600_000;
 
 export const swiftAudit: RouteAudit = {
   auditDelivered,
@@ -23,75 +29,202 @@ export const swiftAudit: RouteAudit = {
   },
 };
 
+interface Claimed {
+  readonly id: string;
+  readonly settlement_id: string;
+  readonly src_chain: number;
+  readonly escrow: string;
+  readonly seq: string;
+  readonly dest_chain: number;
+  readonly paid: string;
+  readonly min_out: string;
+  readonly dest_wallet: string;
+  readonly dest_token: string;
+  /** When the settler had seen the payout, in Unix milliseconds. */
+  readonly seen_ms: number;
+  readonly hint: string | null;
+}
+
 /**
  * Checks V5 for deliveries from inventory: each claimed one paid the committed wallet and token at least the minimum. A
  * claim follows a final delivery, so each is audited once.
  */
 async function auditDelivered(
-  { db, chain, chains, clock }: RouteAuditDeps,
+  { db, chain, chains, log }: RouteAuditDeps,
   scope: "next" | "all",
 ): Promise<Finding[]> {
-  const { rows } = await sql<{
-    id: string;
-    settlement_id: string;
-    dest_chain: number;
-    paid: string;
-    min_out: string;
-    dest_wallet: string;
-    dest_token: string;
-    created_at: string;
-    hint: string | null;
-  }>`
-    select d.id, d.settlement_id, a.dest_chain, d.delivered_amount::text as paid, d.min_out::text,
-           a.dest_wallet, a.dest_token, d.created_at, d.delivered_tx_hash as hint
+  const { rows } = await sql<Claimed>`
+    select d.id, d.settlement_id, d.src_chain, d.escrow, d.seq::text, a.dest_chain, d.delivered_amount::text as paid, d.min_out::text,
+           a.dest_wallet, a.dest_token, extract(epoch from s.updated_at)::float8 * 1000 as seen_ms,
+           d.delivered_tx_hash as hint
       from deliveries d join settlements s on s.id = d.settlement_id join addresses a on a.id = s.address_id
      where d.src_chain = ${chain.chainId} and d.state = 'claimed' and (not d.audited or ${scope === "all"})
      order by d.created_at limit ${scope === "all" ? null : DELIVERIES_AT_ONCE}`.execute(db);
-  const findings: Finding[] = [];
-  for (const row of rows) {
-    const breach = (details: Record<string, string>) =>
-      findings.push({
-        chainId: chain.chainId,
-        invariant: "V5",
-        subject: row.settlement_id,
-        details,
-      });
+  return mapAtOnce(rows, async (row) => {
     const destination = chains.get(row.dest_chain);
-    if (!destination) continue;
-    const found = await destination.findDelivery(toHex32(row.id), "final", toHints(row.hint));
-    if (!found) {
-      // This node may lag behind the one that proved the claim.
-      const isLate = clock.now() - Date.parse(row.created_at) > LAG_MAX_MS;
-      if (isLate || scope === "all") breach({ delivery: row.id, on_chain: "no such delivery" });
-      continue;
+    if (!destination) return [];
+    const faults = await comparePayout(destination, row);
+    if (faults === "unlocated") {
+      log.warn({ deliveryId: row.id, txHash: row.hint }, "payout not located, auditing it later");
     }
-    const is = `${found.amount} of ${found.token} to ${found.to}`;
-    const want = `${row.paid} of ${row.dest_token} to ${row.dest_wallet}`;
-    if (is !== want) breach({ delivery: row.id, recorded: want, on_chain: is });
-    if (found.amount < BigInt(row.min_out)) breach({ delivery: row.id, below: row.min_out });
-    await db.updateTable("deliveries").set({ audited: true }).where("id", "=", row.id).execute();
-  }
-  return findings;
+    if (faults === "unknown" || faults === "unlocated") return [];
+    if (!faults.some(({ verdict }) => verdict === "payout_missing")) {
+      await db.updateTable("deliveries").set({ audited: true }).where("id", "=", row.id).execute();
+    }
+    const { chainId } = chain;
+    return faults.map(({ verdict, ...details }) =>
+      toFinding(verdict, {
+        chainId,
+        subject: row.settlement_id,
+        details: { delivery: row.id, ...details },
+      }),
+    );
+  });
 }
 
-/** Checks V2: every lock in flight from inventory is in the escrow. */
-async function auditHeld({ db, chain }: RouteAuditDeps, block: BlockRef): Promise<Finding[]> {
-  const { rows } = await sql<{ id: string; locked: string; hint: string | null }>`
-    select d.id, d.locked_amount::text as locked, s.swap_tx_hash as hint from deliveries d join settlements s on s.id = d.settlement_id
-     where d.src_chain = ${chain.chainId} and d.state not in ('claimed', 'returned', 'taken_back')
-       and s.swept_block <= ${block.number} order by d.created_at limit 200`.execute(db);
-  const findings: Finding[] = [];
-  for (const { id, locked, hint } of rows) {
-    const lock = await chain.getLock(toHex32(id), "final", toHints(hint));
-    if (lock?.amount === BigInt(locked)) continue;
-    findings.push({
-      chainId: chain.chainId,
-      invariant: "V2",
-      subject: id,
-      details: { recorded: locked, on_chain: lock ? `${lock.amount}` : "no such lock" },
-    });
+type Fault = { readonly verdict: Verdict } & Readonly<Record<string, string>>;
+
+/**
+ * Returns the differences between a payout and its row; "unknown" where the node may be behind the payout, and "unlocated"
+ * where the contract has made it and the node does not show its transaction.
+ */
+async function comparePayout(
+  destination: Chain,
+  row: Claimed,
+): Promise<Fault[] | "unknown" | "unlocated"> {
+  const at = await readFinalPoint(destination);
+  const found = await destination.findDelivery(
+    {
+      deliveryId: toHex32(row.id),
+      srcChain: row.src_chain,
+      escrow: toAddress(row.escrow),
+      seq: BigInt(row.seq),
+    },
+    at,
+    toHints(row.hint),
+  );
+  if (found === "unlocated") return found;
+  if (!found) {
+    // Older than the moment at which the settler saw the payout, the block cannot show that there is none.
+    if (Number(await destination.getTime(at)) * 1_000 <= row.seen_ms) return "unknown";
+    return [{ verdict: "payout_missing", on_chain: "no such delivery" }];
   }
-  return findings;
+  const faults: Fault[] = [];
+  const is = `${found.amount} of ${found.token} to ${found.to}`;
+  const want = `${row.paid} of ${row.dest_token} to ${row.dest_wallet}`;
+  if (is !== want) faults.push({ verdict: "payout_differs", recorded: want, on_chain: is });
+  if (found.amount < BigInt(row.min_out)) {
+    faults.push({ verdict: "payout_differs", below: row.min_out });
+  }
+  return faults;
+}
+
+interface Held {
+  readonly id: string;
+  readonly state: string;
+  readonly commitment: string;
+  readonly delivery: string;
+  readonly token: string;
+  readonly escrow: string;
+  readonly locked: string;
+  readonly min_out: string;
+  readonly seq: string;
+  readonly locked_at: string;
+  readonly dest_chain: number;
+  readonly hint: string | null;
+}
+
+/** Checks V2: every lock in flight from inventory is in the escrow, and ended only as the payout allows. */
+async function auditHeld(
+  { db, chain, chains }: RouteAuditDeps,
+  block: BlockRef,
+): Promise<Finding[]> {
+  const { rows } = await sql<Held>`
+    select d.id, d.state, a.commitment, d.delivery, d.token, d.escrow, d.locked_amount::text as locked, d.min_out::text,
+           d.seq::text, d.locked_at::text, a.dest_chain, s.swap_tx_hash as hint
+      from deliveries d join settlements s on s.id = d.settlement_id join addresses a on a.id = s.address_id
+     where d.src_chain = ${chain.chainId} and d.state not in ('claimed', 'returned', 'taken_back')
+       and s.swept_block <= ${block.number} order by d.created_at`.execute(db);
+  return mapAtOnce(rows, async (row) => {
+    const finding = await auditLock({ chain, chains }, row, block);
+    return finding ? [finding] : [];
+  });
+}
+
+async function auditLock(
+  { chain, chains }: { readonly chain: Chain; readonly chains: Chains },
+  { id, locked, hint, ...row }: Held,
+  block: BlockRef,
+): Promise<Finding | null> {
+  const facts = {
+    commitment: toHex32(row.commitment),
+    delivery: toHex32(row.delivery),
+    token: toAddress(row.token),
+    amount: BigInt(locked),
+    minOut: BigInt(row.min_out),
+    seq: BigInt(row.seq),
+    lockedAt: BigInt(row.locked_at),
+  };
+  const found = (verdict: Verdict, details: Record<string, string>, repair?: Finding["repair"]) =>
+    toFinding(verdict, {
+      chainId: chain.chainId,
+      subject: id,
+      details: { recorded: locked, ...details },
+      ...(repair ? { repair } : {}),
+    });
+  // The escrow knows a lock by the hash of all of it: a row with another fact names no lock.
+  const isSame = chain.deliveryIdOf(facts) === id;
+  const at = await readFinalPoint(chain, block);
+  const lock = isSame ? await chain.getLock(facts, at, toHints(hint)) : null;
+  if (!lock) return found("lock_missing", { on_chain: "no such lock" });
+  if (lock.amount !== facts.amount) return found("lock_differs", { on_chain: `${lock.amount}` });
+  if (lock.state === "locked") return null;
+  const destination = chains.get(row.dest_chain);
+  if (!destination) return null;
+  const paid = await wasPaid(destination, {
+    ...row,
+    id,
+    srcChain: chain.chainId,
+    endedBy: await chain.getTime(at),
+  });
+  if (paid === "unknown") return null;
+  const details = { state: row.state, on_chain: `${lock.amount}, ${lock.state}` };
+  if (lock.state === "claimed") {
+    return paid ? null : found("lock_claimed_unpaid", details);
+  }
+  return paid ? found("lock_lost", details, endingOf(id, lock.state, block)) : null;
+}
+
+function endingOf(
+  delivery: string,
+  state: Exclude<Lock["state"], "locked" | "claimed">,
+  { number }: BlockRef,
+): Finding["repair"] {
+  return { kind: "end_lock", delivery, state, height: `${number}` };
+}
+
+/**
+ * Returns whether a final block shows the payout of a lock; "unknown" where there is none and the destination's block is
+ * older than the end of the lock.
+ */
+async function wasPaid(
+  destination: Chain,
+  {
+    id,
+    escrow,
+    seq,
+    srcChain,
+    endedBy,
+  }: Pick<Held, "id" | "escrow" | "seq"> & {
+    readonly srcChain: number;
+    /** Time of a block that shows the end of the lock, in Unix seconds. */
+    readonly endedBy: bigint;
+  },
+): Promise<boolean | "unknown"> {
+  const at = await readFinalPoint(destination);
+  const paid = { deliveryId: toHex32(id), srcChain, escrow: toAddress(escrow), seq: BigInt(seq) };
+  if (await destination.isDelivered(paid, at)) return true;
+  return (await destination.getTime(at)) > endedBy ? false : "unknown";
 }
 
 /** Transactions to try first on a chain without an index. They are hints; the evidence is verified like any other. */

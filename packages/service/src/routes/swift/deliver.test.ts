@@ -1,15 +1,30 @@
 /** The delivery worker over a real PostgreSQL; tests set the state of the chains. */
+import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
-import { createStrictChain, hashOf, LANE, silentLog } from "../../../test/support/doubles.ts";
+import {
+  BELIEVED_ATTESTOR,
+  createKeepingLog,
+  createStrictChain,
+  hashOf,
+  LANE,
+  silentLog,
+} from "../../../test/support/doubles.ts";
 import { openDesk, RECIPIENT, USDC } from "../../../test/support/settlement-desk.ts";
 import type { FoundDelivery, Lock, OpenLock, Simulation } from "../../chains/port/index.ts";
 import { assert } from "../../core/assert.ts";
-import { padAddress, toHex32 } from "../../core/hex.ts";
+import { OperatingError } from "../../core/errors.ts";
+import { NATIVE_TOKEN, padAddress, toHex32 } from "../../core/hex.ts";
+import { recordFindings, toFinding } from "../../ledger/index.ts";
 import { submitIntent } from "../../transactions/index.ts";
-import { readAddressOf } from "../../settlements/index.ts";
+import { readAddressOf, startPause } from "../../settlements/index.ts";
 import type { DeliveryDeps } from "./delivery-deps.ts";
-import { pollDeliveries } from "./deliver.ts";
+import { pollClaims, pollPayouts } from "./deliver.ts";
+import { swiftGauges } from "./gauges.ts";
+import { createClaimCapReader } from "./claim-cap.ts";
+import { createOverdueClaimsPoll } from "./overdue-claims.ts";
 import { createSwiftRoute } from "./route.ts";
+import type { AttestationId } from "./attestation-requests.ts";
+import { answerAttestation } from "./attestations.ts";
 import { getDelivery, insertDelivery } from "./store.ts";
 
 const ID = toHex32(hashOf("delivery"));
@@ -26,17 +41,19 @@ async function openLocked() {
   const [swap] = await desk.swaps();
   assert(swap, "there is a settlement");
   const facts = {
-    wallet: address.wallet,
     token: USDC,
     seq: 7n,
     minOut: 990n,
-    destChain: 30,
+    lockedAt: BigInt(Math.floor(clock.now() / 1000)),
+    delivery: padAddress(RECIPIENT),
   };
   await db.transaction().execute((tx) =>
     insertDelivery(
       tx,
       {
         ...facts,
+        wallet: address.wallet,
+        destChain: 30,
         id: ID,
         settlementId: swap.id,
         srcChain: 2,
@@ -55,13 +72,17 @@ async function openLocked() {
     ...facts,
     commitment: address.commitmentHash,
     amount: 1_000n,
-    delivery: padAddress(RECIPIENT),
     state: "locked",
-    lockedAt: BigInt(Math.floor(clock.now() / 1000)),
   };
   const state = {
     lock,
-    found: null as FoundDelivery | null,
+    found: null as FoundDelivery | "unlocated" | null,
+    /** A payout that only a search finds, in parts of so many blocks at most. */
+    hidden: null as FoundDelivery | null,
+    partMax: 320n,
+    head: 100n,
+    /** The first and last block of each part that was searched. */
+    searched: [] as (readonly [bigint, bigint])[],
     deliveredFinal: false,
     /** Whether the lane was a relayer at the time of the lock. */
     wasRelayer: true,
@@ -94,19 +115,32 @@ async function openLocked() {
       state.hinted.push(["delivery", hints]);
       return state.found;
     },
+    // One block per second.
+    findBlockAt: async (timeS) => timeS,
+    findIn: async (_lock, { from, to }) => {
+      if (to - from >= state.partMax) {
+        throw new OperatingError("RPC_UNAVAILABLE", "Too many blocks for one search.");
+      }
+      state.searched.push([from, to]);
+      const { hidden } = state;
+      return hidden && hidden.blockNumber >= from && hidden.blockNumber <= to ? hidden : null;
+    },
     isDelivered: async () => state.deliveredFinal,
-    getHead: async () => ({ number: 100n, hash: ID, parentHash: ID }),
+    getHead: async () => ({ number: state.head, hash: ID, parentHash: ID }),
   });
   const nothing = () => undefined;
+  const chains = new Map([
+    [2, source],
+    [30, destination],
+  ]);
   const deps: DeliveryDeps = {
     db,
-    chains: new Map([
-      [2, source],
-      [30, destination],
-    ]),
+    chains,
+    endingChains: chains,
     clock,
     random: desk.deps.random,
     log: silentLog,
+    attestors: BELIEVED_ATTESTOR,
     lanes: new Map([2, 30].map((chainId) => [chainId, { deliver: [LANE], claim: [LANE] }])),
     deliveryConfirmations: new Map([[30, 1]]),
     payoutWindowS: 3_600n,
@@ -120,7 +154,8 @@ async function openLocked() {
   };
   const poll = async () => {
     clock.advance(60_000);
-    await pollDeliveries(deps, 30);
+    await pollPayouts(deps, 30);
+    await pollClaims(deps, 30);
   };
   const requests = async () =>
     (await db.selectFrom("attestations").select(["id", "request"]).orderBy("id").execute()).map(
@@ -176,6 +211,79 @@ describe("the search for a lock and its delivery", () => {
   });
 });
 
+describe("a payout by an unknown transaction", () => {
+  /** A payout so many seconds after its lock, which no hint shows. */
+  async function openHidden(afterS: bigint) {
+    const opened = await openLocked();
+    const { state } = opened;
+    state.found = "unlocated";
+    state.head = state.lock.lockedAt + 10_000n;
+    state.hidden = {
+      deliveryId: ID,
+      commitment: state.lock.commitment,
+      to: RECIPIENT,
+      token: USDC,
+      amount: 999n,
+      txHash: hashOf("paid by another process"),
+      blockNumber: state.lock.lockedAt + afterS,
+    };
+    const stateOf = async () => (await getDelivery(opened.desk.db, ID))?.state;
+    return { ...opened, stateOf };
+  }
+
+  test.each([
+    ["soon after its lock", 5n, 1],
+    ["at the end of its window", 3_590n, 1],
+    ["between", 1_700n, 6],
+  ])(
+    "made %s is found by a search in parts from both ends [T148]",
+    async (_what, afterS, polls) => {
+      const { desk, state, poll, stateOf, requests } = await openHidden(afterS);
+      for (let polled = 0; polled < polls; polled++) {
+        expect(await stateOf()).toBe("locked");
+        await poll();
+      }
+      expect(await stateOf()).toBe("delivered");
+      expect(await requests()).toEqual([]);
+
+      // The receipt shows it, and the attestor gets it as its first hint.
+      state.found = state.hidden;
+      state.deliveredFinal = true;
+      await poll();
+      expect(await desk.db.selectFrom("payout_searches").selectAll().execute()).toEqual([]);
+      const txHash = hashOf("paid by another process");
+      expect(await requests()).toMatchObject([
+        { id: `claim:${ID}:1`, hints: [txHash, hashOf("sweep:")] },
+      ]);
+    },
+  );
+
+  test("is searched for in smaller parts where a node gives less, and no block twice [T148]", async () => {
+    const { state, poll, stateOf } = await openHidden(1_000n);
+    state.partMax = 100n;
+    for (let polled = 0; polled < 20 && (await stateOf()) === "locked"; polled++) await poll();
+    expect(await stateOf()).toBe("delivered");
+    const parts = state.searched.toSorted(([one], [other]) => (one < other ? -1 : 1));
+    const overlaps = parts.filter(([, to], index) => (parts[index + 1]?.[0] ?? to + 1n) <= to);
+    expect(overlaps).toEqual([]);
+  });
+
+  test("is not requested again while it is searched for", async () => {
+    const { poll, stateOf, requests } = await openHidden(1_700n);
+    await poll();
+    expect([await stateOf(), await requests()]).toEqual(["locked", []]);
+  });
+
+  test("that no block shows is searched for again over a longer time [T148]", async () => {
+    const { desk, state, poll, stateOf } = await openHidden(-100n);
+    for (let polled = 0; polled < 9 && (await stateOf()) === "locked"; polled++) await poll();
+    expect(await stateOf()).toBe("delivered");
+    const row = await desk.db.selectFrom("payout_searches").select("rounds").executeTakeFirst();
+    expect(row?.rounds).toBe(1);
+    expect(state.searched.length).toBeGreaterThan(6);
+  });
+});
+
 describe("a payout", () => {
   test("is not requested while no lane was a relayer at the lock, and its lock is returned in the end [V11]", async () => {
     const { desk, clock, state, poll, requests } = await openLocked();
@@ -210,7 +318,12 @@ describe("a claim of a lock that third parties can top up", () => {
     };
     state.deliveredFinal = true;
     const sign = async () => {
-      await desk.db.updateTable("attestations").set({ signature: "0x51" }).execute();
+      const open = await desk.db.selectFrom("attestations").select("id").execute();
+      for (const { id } of open) {
+        const answer = { attestor: LANE, nowMs: 0, signature: "0x51", refusal: null } as const;
+        // CAST: as it was inserted.
+        await answerAttestation(desk.db, id as AttestationId, answer);
+      }
     };
     await poll();
     await poll();
@@ -255,6 +368,168 @@ describe("a claim of a lock that third parties can top up", () => {
     await poll();
     expect(await stateOf()).toBe("delivered");
     expect(state.ended).toHaveLength(2);
+  });
+});
+
+describe("a claim that is not made", () => {
+  async function openPaid() {
+    const opened = await openLocked();
+    const { desk, state, poll } = opened;
+    state.found = {
+      deliveryId: ID,
+      commitment: state.lock.commitment,
+      to: RECIPIENT,
+      token: USDC,
+      amount: 999n,
+      txHash: hashOf("paid"),
+      blockNumber: 90n,
+    };
+    await poll();
+    expect((await getDelivery(desk.db, ID))?.state).toBe("delivered");
+    return opened;
+  }
+
+  test("is logged louder and more often after 6, 24 and 48 hours [T149]", async () => {
+    const { desk, clock, state } = await openPaid();
+    const { log, lines } = createKeepingLog();
+    const poll = createOverdueClaimsPoll({ db: desk.db, clock, log });
+    const until = async (hours: number) => {
+      lines.length = 0;
+      const endMs = (Number(state.lock.lockedAt) + hours * 3_600) * 1_000;
+      for (; clock.now() < endMs; clock.advance(300_000)) await poll();
+      return lines.map(({ level, msg }) => [level, msg]);
+    };
+    expect(await until(6)).toEqual([]);
+    const early = await until(24);
+    expect(new Set(early.map(String))).toEqual(new Set(["40,claim not made 6h after its lock"]));
+    const late = await until(48);
+    expect(new Set(late.map(String))).toEqual(new Set(["50,claim not made 24h after its lock"]));
+    const last = await until(72);
+    expect(new Set(last.map(String))).toEqual(new Set(["60,claim not made 48h after its lock"]));
+    expect(early.length).toBeLessThan(late.length / 2);
+    expect(late.length).toBeLessThan(last.length / 2);
+    expect(lines.at(-1)).toMatchObject({ count: 1, deliveryId: ID, chainId: 2 });
+    expect(lines.at(-1)?.["takeBackInS"]).toBeLessThanOrEqual(600);
+  });
+
+  test("is counted under every hour that it passed [T149]", async () => {
+    const { desk, clock } = await openPaid();
+    const gauge = swiftGauges.find(({ name }) => name === "claims_overdue");
+    const kinds = async () => {
+      const query = gauge?.select(sql`0::float8`, clock.now()) ?? sql`select`;
+      const { rows } = await sql<{ kind: string; src_chain: number }>`
+        select kind, src_chain from (${query}) counted order by kind`.execute(desk.db);
+      return rows.map(({ kind, src_chain: chain }) => `${kind} on ${chain}`);
+    };
+    clock.advance(5 * 3_600_000);
+    expect(await kinds()).toEqual([]);
+    clock.advance(3_600_000);
+    expect(await kinds()).toEqual(["6h on 2"]);
+    clock.advance(42 * 3_600_000);
+    expect(await kinds()).toEqual(["24h on 2", "48h on 2", "6h on 2"]);
+  });
+
+  test("may offer a higher gas price the older its lock, up to half of the lock's value [T172]", async () => {
+    const { desk, clock } = await openPaid();
+    let rate: bigint | null = 10n ** 18n;
+    const chain = { chainId: 2, tokens: [{ address: USDC, decimals: 6 }] };
+    const readCap = createClaimCapReader({
+      db: desk.db,
+      clock,
+      // CAST: the parts of a chain that are read.
+      config: { chains: [chain] } as never,
+      prices: {
+        readRate: async (from, to) => {
+          expect([from, to]).toEqual([
+            { chainId: 2, token: USDC },
+            { chainId: 2, token: NATIVE_TOKEN },
+          ]);
+          if (rate === null) throw new OperatingError("PRICE_UNAVAILABLE", "No price.");
+          return rate;
+        },
+      },
+    });
+    // CAST: the parts of a transaction that are read. The lock's 1,000 units are 0.001 coins.
+    const capOf = (cap: bigint) =>
+      readCap({ intent: `claim:${ID}:1`, gas: 100_000n } as never, cap);
+    expect(await capOf(10n ** 9n)).toBe(10n ** 9n);
+    clock.advance(6 * 3_600_000);
+    expect(await capOf(10n ** 9n)).toBe(2n * 10n ** 9n);
+    clock.advance(42 * 3_600_000);
+    expect(await capOf(10n ** 8n)).toBe(8n * 10n ** 8n);
+    expect(await capOf(10n ** 9n)).toBe(5n * 10n ** 9n);
+    rate = null;
+    expect(await capOf(10n ** 9n)).toBe(2n * 10n ** 9n);
+  });
+
+  test.each([
+    ["the integrator is paused", "pause integrator"],
+    ["the chain, the token and the route are paused", "pause chain"],
+    ["the inventory is empty and its daily cap used up", "inventory"],
+    ["another chain is halted by a breach", "breach elsewhere"],
+    ["its own chain is halted by a breach that leaves it safe", "breach here"],
+    ["the requests of all other work are used up", "budget"],
+  ] as const)("is requested and sent while %s [T149] [T199]", async (_, cause) => {
+    const { desk, clock, deps: opened, requests, state } = await openPaid();
+    // The doubles of chains without a method refuse each request.
+    const spent = new Map([2, 30].map((chainId) => [chainId, createStrictChain({ chainId })]));
+    const deps = cause === "budget" ? { ...opened, chains: spent } : opened;
+    const { db } = desk;
+    const by = { operator: "anna", reason: "drill" };
+    if (cause === "pause integrator") {
+      const { id } = await db.selectFrom("integrators").select("id").executeTakeFirstOrThrow();
+      await startPause(desk.deps, { scope: "integrator", integratorId: id }, by);
+    } else if (cause === "pause chain") {
+      await startPause(desk.deps, { scope: "chain", chainId: 2 }, by);
+      await startPause(desk.deps, { scope: "token", chainId: 2, token: USDC }, by);
+      await startPause(desk.deps, { scope: "route", chainId: 2, route: "SWIFT" }, by);
+    } else if (cause === "breach elsewhere" || cause === "breach here") {
+      const chainId = cause === "breach here" ? 2 : 7;
+      await recordFindings(db, [toFinding("lock_missing", { chainId, subject: ID, details: {} })]);
+    }
+    // The destination double has no getBalance and no getDailyCapLeft: a claim that asked for inventory would fail.
+    state.deliveredFinal = true;
+    clock.advance(60_000);
+    await pollClaims(deps, 30);
+    expect(await requests()).toMatchObject([{ id: `claim:${ID}:1` }]);
+    await answerAttestation(db, `claim:${ID}:1`, {
+      attestor: LANE,
+      nowMs: clock.now(),
+      signature: "0x51",
+      refusal: null,
+    });
+    clock.advance(60_000);
+    await pollClaims(deps, 30);
+    expect((await getDelivery(db, ID))?.state).toBe("claiming");
+    const { count } = await db
+      .selectFrom("transactions")
+      .select((eb) => eb.fn.countAll<string>().as("count"))
+      .where("intent", "=", `claim:${ID}:1`)
+      .executeTakeFirstOrThrow();
+    expect(Number(count)).toBe(1);
+  });
+
+  test("is proved by the hinted receipt where searches for logs answer empty [T199]", async () => {
+    const { clock, deps, requests, state } = await openPaid();
+    state.deliveredFinal = true;
+    state.hidden = null;
+    clock.advance(60_000);
+    await pollClaims(deps, 30);
+    expect(await requests()).toMatchObject([
+      { id: `claim:${ID}:1`, hints: [hashOf("paid"), hashOf("sweep:")] },
+    ]);
+    expect(state.searched).toEqual([]);
+  });
+
+  test("is in a queue of its own [T149]", async () => {
+    const { desk, clock, deps, requests, state } = await openPaid();
+    state.deliveredFinal = true;
+    clock.advance(60_000);
+    await pollPayouts(deps, 30);
+    expect(await requests()).toEqual([]);
+    await pollClaims(deps, 30);
+    expect(await requests()).toMatchObject([{ id: `claim:${ID}:1` }]);
+    expect((await getDelivery(desk.db, ID))?.claims).toBe(1);
   });
 });
 

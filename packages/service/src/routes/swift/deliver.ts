@@ -6,8 +6,8 @@
  */
 import { isConfirmed } from "../confirmed.ts";
 import type { FoundDelivery, Lock } from "../../chains/port/index.ts";
-import { ERROR_RETRY_MS, LEASE_MS } from "../../jobs/delays.ts";
-import { workAndRecordError, workOnDue } from "../../jobs/due.ts";
+import { errorDelay, LEASE_MS } from "../../jobs/delays.ts";
+import { createResumingPoll, type DueRows, workAndRecordError, workOnDue } from "../../jobs/due.ts";
 import { OperatingError } from "../../core/errors.ts";
 import { assert, assertNever } from "../../core/assert.ts";
 import type { Hex32 } from "../../core/hex.ts";
@@ -20,6 +20,7 @@ import {
 } from "../../transactions/index.ts";
 import type { AttestationId } from "./attestation-requests.ts";
 import { getAttestation, insertAttestation } from "./attestations.ts";
+import { findPayout } from "./find-payout.ts";
 import * as store from "./store.ts";
 import type { Delivery } from "./store.ts";
 import {
@@ -42,7 +43,7 @@ import {
   lanesOf,
   move,
   nowSeconds,
-  ORDER_LIFETIME_S,
+  paidLockOf,
   payoutOf,
   plan,
   poll,
@@ -52,10 +53,33 @@ import {
 
 const DELIVERIES_AT_ONCE = 20;
 
-/** Polls the due deliveries to a chain. Returns true if there may be more. */
-export function pollDeliveries(deps: DeliveryDeps, destChain: number): Promise<boolean> {
+/** Polls the due payouts and returns of locks towards a chain. Returns true if there may be more. */
+export function pollPayouts(deps: DeliveryDeps, destChain: number): Promise<boolean> {
+  return pollDue(deps, destChain, store.duePayouts);
+}
+
+/** Polls the due claims of payouts on a chain. Returns true if there may be more. */
+export function pollClaims(deps: DeliveryDeps, destChain: number): Promise<boolean> {
+  return pollDue(deps, destChain, store.dueClaims);
+}
+
+/** Creates the polls of the deliveries to a chain. Their first ones take up the rows of a process that ended. */
+export function createDeliveryPolls(
+  deps: DeliveryDeps,
+  chainId: number,
+): { readonly payouts: () => Promise<boolean>; readonly claims: () => Promise<boolean> } {
+  const leaseMs = LEASE_MS.delivery;
+  const resuming = (rows: DueRows<Hex32>, poll: () => Promise<boolean>) =>
+    createResumingPoll(deps, { rows, chainId, leaseMs, poll });
+  return {
+    payouts: resuming(store.duePayouts, () => pollPayouts(deps, chainId)),
+    claims: resuming(store.dueClaims, () => pollClaims(deps, chainId)),
+  };
+}
+
+function pollDue(deps: DeliveryDeps, destChain: number, rows: DueRows<Hex32>): Promise<boolean> {
   return workOnDue(deps, {
-    rows: store.dueDeliveries,
+    rows,
     chainId: destChain,
     leaseMs: LEASE_MS.delivery,
     limit: DELIVERIES_AT_ONCE,
@@ -72,13 +96,17 @@ function lookSafely(deps: DeliveryDeps, id: Hex32): Promise<void> {
     showsErrors: ({ state }) => state === "locked" || state === "returning",
     report: (thrown, { code }) =>
       log.error({ err: thrown, deliveryId: id, code }, "delivery failed, retrying"),
-    retryLater: () => store.dueDeliveries.reschedule(db, id, clock.now() + ERROR_RETRY_MS),
+    retryLater({ lockedAt }) {
+      const nowMs = clock.now();
+      return store.reschedule(db, id, nowMs + errorDelay(nowMs - Number(lockedAt) * 1_000));
+    },
   });
 }
 
-async function advanceDelivery(deps: DeliveryDeps, id: Hex32): Promise<void> {
-  const delivery = await store.getDelivery(deps.db, id);
+async function advanceDelivery(given: DeliveryDeps, id: Hex32): Promise<void> {
+  const delivery = await store.getDelivery(given.db, id);
   assert(delivery !== null, "a due delivery exists");
+  const deps = endsLock(given, delivery) ? { ...given, chains: given.endingChains } : given;
   const address = await deps.readAddress(delivery.settlementId);
   switch (delivery.state) {
     case "locked":
@@ -86,9 +114,9 @@ async function advanceDelivery(deps: DeliveryDeps, id: Hex32): Promise<void> {
     case "delivered":
       return advanceDelivered(deps, delivery, address);
     case "claiming":
-      return advanceClaiming(deps, delivery);
+      return advanceClaiming(deps, delivery, address);
     case "returning":
-      return advanceReturning(deps, delivery);
+      return advanceReturning(deps, delivery, address);
     case "claimed":
     case "returned":
     case "taken_back":
@@ -98,22 +126,35 @@ async function advanceDelivery(deps: DeliveryDeps, id: Hex32): Promise<void> {
   }
 }
 
+/** Reports whether only the end of a lock is left: its claim, or its return. Both have a deadline. */
+function endsLock(deps: DeliveryDeps, { state, lockedAt }: Delivery): boolean {
+  return state !== "locked" || isPast(deps, lockedAt + deps.payoutWindowS);
+}
+
 async function advanceLocked(
   deps: DeliveryDeps,
   delivery: Delivery,
   address: DepositAddress,
 ): Promise<void> {
   const destination = chainOf(deps, delivery.destChain);
-  const found = await findDelivery(deps, delivery);
+  const found = await findPayout(deps, delivery);
+  if (found === "searching") return poll(deps, delivery);
   if (found) return recordDelivered(deps, delivery, found);
 
   const attestationId: AttestationId = `delivery:${delivery.id}:${delivery.orders}`;
-  const attestation = delivery.orders > 0 ? await getAttestation(deps.db, attestationId) : null;
+  const attestation =
+    delivery.orders > 0
+      ? await getAttestation(deps.db, deps.attestors, attestationId, () => ({
+          kind: "delivery",
+          chainId: delivery.destChain,
+          order: payoutOf(delivery, address),
+        }))
+      : null;
   if (!attestation || isPast(deps, attestation.deadline)) {
     return requestOrder(deps, delivery, address);
   }
-  assertNotRefused(attestation, "The attestor refused to sign the payout.");
-  if (attestation.signature === null) return poll(deps, delivery);
+  assertNotRefused(attestation, "The attestors refused to sign the payout.");
+  if (attestation.signatures === null) return poll(deps, delivery);
 
   const intent: IntentName = `deliver:${delivery.id}:${delivery.orders}`;
   const sent = await getByIntent(deps.db, intent);
@@ -130,24 +171,15 @@ async function advanceLocked(
   }
   if (sent) return poll(deps, delivery);
 
-  const order = payoutOf(delivery, address, attestation.deadline);
+  const order = payoutOf(delivery, address);
   return plan(deps, delivery, {
     chain: destination,
     lanes: lanesOf(deps, delivery.destChain).deliver,
     intent,
-    call: destination.buildDeliver(order, attestation.signature),
+    call: destination.buildDeliver(order, attestation.signatures),
     what: "The delivery",
     record: (tx) => store.updateDelivery(tx, delivery, {}),
   });
-}
-
-/** Finds the payout on the destination chain. Passes our own transaction as a hint, so that a long history cannot hide it. */
-async function findDelivery(
-  deps: DeliveryDeps,
-  { id, settlementId, destChain }: Delivery,
-): Promise<FoundDelivery | null> {
-  const hints = await listMinedHashes(deps.db, settlementId);
-  return chainOf(deps, destChain).findDelivery(id, "latest", hints);
 }
 
 /** Requests the next payout signature, in the transaction that counts it. */
@@ -156,16 +188,15 @@ async function requestOrder(
   delivery: Delivery,
   address: DepositAddress,
 ): Promise<void> {
-  const lock = await getLock(deps, delivery, "final");
+  const lock = await getLock(deps, delivery, address, "final");
   if (!lock) return poll(deps, delivery);
   if (lock.state === "returned" || lock.state === "taken_back") {
     return recordGivenBack(deps, delivery, lock.state);
   }
-  const latest = lock.lockedAt + deps.payoutWindowS;
-  if (nowSeconds(deps) >= latest) return giveBack(deps, delivery, address);
+  // The contract pays until then, and refuses later whatever was signed.
+  const deadline = lock.lockedAt + deps.payoutWindowS;
+  if (nowSeconds(deps) >= deadline) return giveBack(deps, delivery, address);
   await assertClaimable(deps, delivery, lock);
-  const wished = nowSeconds(deps) + ORDER_LIFETIME_S;
-  const deadline = wished < latest ? wished : latest;
   const number = delivery.orders + 1;
   const hints = await listMinedHashes(deps.db, delivery.settlementId);
   await deps.db.transaction().execute(async (tx) => {
@@ -174,8 +205,7 @@ async function requestOrder(
       id: `delivery:${delivery.id}:${number}`,
       deliveryId: delivery.id,
       deadline,
-      request: { kind: "delivery", order: payoutOf(delivery, address, deadline), hints },
-      nowMs: deps.clock.now(),
+      request: { kind: "delivery", order: payoutOf(delivery, address), hints },
     });
   });
   deps.wakeAttestor();
@@ -238,9 +268,13 @@ async function advanceDelivered(
 ): Promise<void> {
   const destination = chainOf(deps, delivery.destChain);
   const source = chainOf(deps, delivery.srcChain);
-  if ((await findDelivery(deps, delivery)) === null) return reopen(deps, delivery);
-  if (!(await destination.isDelivered(delivery.id, "final"))) return pollFinality(deps, delivery);
-  const lock = await getLock(deps, delivery, "latest");
+  const found = await findPayout(deps, delivery);
+  if (found === "searching") return poll(deps, delivery);
+  // After a reorg another transaction may have made it: the claim is proved by that one.
+  if (found?.txHash !== delivery.deliveredTxHash) return reopen(deps, delivery);
+  const isFinal = await destination.isDelivered(paidLockOf(delivery), "final");
+  if (!isFinal) return pollFinality(deps, delivery);
+  const lock = await getLock(deps, delivery, address, "latest");
   if (lock?.state === "claimed") {
     // Claimed by an earlier transaction or another relayer: only its finality is missing.
     await deps.db.transaction().execute((tx) => move(tx, delivery, "claiming", { trouble: null }));
@@ -248,23 +282,30 @@ async function advanceDelivered(
   }
 
   const attestationId: AttestationId = `claim:${delivery.id}:${delivery.claims}`;
-  const attestation = delivery.claims > 0 ? await getAttestation(deps.db, attestationId) : null;
+  const attestation =
+    delivery.claims > 0
+      ? await getAttestation(deps.db, deps.attestors, attestationId, (deadline) => ({
+          kind: "claim",
+          chainId: delivery.srcChain,
+          order: claimOf(delivery, deadline),
+        }))
+      : null;
   const intent: IntentName = `claim:${delivery.id}:${delivery.claims}`;
   const sent = delivery.claims > 0 ? await getByIntent(deps.db, intent) : null;
   if (!attestation || isPast(deps, attestation.deadline) || failureOf(sent)) {
     return requestClaim(deps, delivery, address);
   }
-  assertNotRefused(attestation, "The attestor refused to sign the claim.");
-  if (attestation.signature === null) return poll(deps, delivery);
+  assertNotRefused(attestation, "The attestors refused to sign the claim.");
+  if (attestation.signatures === null) return poll(deps, delivery);
 
   const order = claimOf(delivery, attestation.deadline);
-  const { signature } = attestation;
+  const { signatures } = attestation;
   return planEnding(deps, delivery, {
     lock,
     intent,
     previous: `claim:${delivery.id}:${delivery.claims - 1}`,
     buildCall: (ending) =>
-      source.buildClaim(order, signature, { ...openLockOf(delivery, address), ...ending }),
+      source.buildClaim(order, signatures, { ...openLockOf(delivery, address), ...ending }),
     what: "The claim",
     record: (tx) => move(tx, delivery, "claiming", { trouble: null }),
   });

@@ -2,7 +2,15 @@
 import { getConfigured } from "../configured.ts";
 import type { SettlerDeps } from "../module.ts";
 import type { ErrorObject } from "@sluice/sdk/wire";
-import type { Call, Chain, Lock, Payout, ReadAt } from "../../chains/port/index.ts";
+import type {
+  Call,
+  Chain,
+  Lock,
+  LockFacts,
+  PaidLock,
+  Payout,
+  ReadAt,
+} from "../../chains/port/index.ts";
 import { OperatingError } from "../../core/errors.ts";
 import { assert } from "../../core/assert.ts";
 import type { Address } from "../../core/hex.ts";
@@ -32,17 +40,32 @@ export interface DeliveryDeps extends Omit<SettlerDeps, "config" | "attestations
   readonly payoutWindowS: bigint;
 }
 
-/** Seconds for which a payout, claim or return may be used after its request. */
+/** Seconds for which a claim or return may be used after its request. */
 export const ORDER_LIFETIME_S = 3600n;
 
 /** Reads the delivery's lock on the source chain, with our own mined transactions as hints. */
 export async function getLock(
   deps: DeliveryDeps,
-  { id, settlementId, srcChain }: Delivery,
+  delivery: Delivery,
+  address: DepositAddress,
   at: ReadAt,
 ): Promise<Lock | null> {
-  const hints = await listMinedHashes(deps.db, settlementId);
-  return chainOf(deps, srcChain).getLock(id, at, hints);
+  const hints = await listMinedHashes(deps.db, delivery.settlementId);
+  const source = chainOf(deps, delivery.srcChain);
+  return source.getLock(lockOf(delivery, address), at, hints);
+}
+
+/** Returns the facts of a delivery's lock. */
+export function lockOf(
+  { delivery, token, lockedAmount: amount, minOut, seq, lockedAt }: Delivery,
+  { commitmentHash: commitment }: DepositAddress,
+): LockFacts {
+  return { commitment, delivery, token, amount, minOut, seq, lockedAt };
+}
+
+/** Returns a delivery's lock as the destination files it. */
+export function paidLockOf({ id: deliveryId, srcChain, escrow, seq }: Delivery): PaidLock {
+  return { deliveryId, srcChain, escrow, seq };
 }
 
 /** A transaction of a delivery, and the change that is recorded with it. */
@@ -100,26 +123,28 @@ export function assertNotRefused({ refusal }: Attestation, message: string): voi
 }
 
 /** Returns the payout of a delivery, as the attestor signs it. */
-export function payoutOf(delivery: Delivery, address: DepositAddress, deadline: bigint): Payout {
+export function payoutOf(delivery: Delivery, address: DepositAddress): Payout {
   return {
     commitment: address.commitment,
     srcChain: delivery.srcChain,
     escrow: delivery.escrow,
     srcToken: delivery.token,
+    lockedAmount: delivery.lockedAmount,
+    minOut: delivery.minOut,
     seq: delivery.seq,
+    lockedAt: delivery.lockedAt,
     amount: delivery.payAmount,
-    deadline,
   };
 }
 
 /** Schedules the next poll of a delivery. */
 export async function poll(deps: DeliveryDeps, delivery: Delivery): Promise<void> {
-  await store.dueDeliveries.reschedule(deps.db, delivery.id, deps.clock.now() + deps.pollMs);
+  await store.reschedule(deps.db, delivery.id, deps.clock.now() + deps.pollMs);
 }
 
 /** Schedules the next poll of a delivery that waits for the finality of a transaction; the lane wakes it at once. */
 export async function pollFinality(deps: DeliveryDeps, { id }: Delivery): Promise<void> {
-  await store.dueDeliveries.reschedule(deps.db, id, deps.clock.now() + FOLLOW_RETRY_MAX_MS);
+  await store.reschedule(deps.db, id, deps.clock.now() + FOLLOW_RETRY_MAX_MS);
 }
 
 /** Returns a configured chain. Throws CONFIG_MISSING. */

@@ -11,6 +11,7 @@ import {
 } from "../../transactions/index.ts";
 import type { AttestationId } from "./attestation-requests.ts";
 import { getAttestation, insertAttestation } from "./attestations.ts";
+import { listPayoutHints } from "./find-payout.ts";
 import * as store from "./store.ts";
 import type { Delivery } from "./store.ts";
 import {
@@ -20,6 +21,7 @@ import {
   getLock,
   isPast,
   lanesOf,
+  lockOf,
   move,
   nowSeconds,
   ORDER_LIFETIME_S,
@@ -30,11 +32,8 @@ import {
 } from "./delivery-deps.ts";
 
 /** Returns the escrow lock of a delivery. */
-export function openLockOf(
-  { token, seq, lockedAmount: amount }: Delivery,
-  { commitment }: DepositAddress,
-) {
-  return { commitment, token, seq, amount };
+export function openLockOf(delivery: Delivery, address: DepositAddress) {
+  return { commitment: address.commitment, facts: lockOf(delivery, address) };
 }
 
 /**
@@ -76,7 +75,7 @@ export async function requestClaim(
   address: DepositAddress,
 ): Promise<void> {
   const number = delivery.claims + 1;
-  const hints = await listMinedHashes(deps.db, delivery.settlementId);
+  const hints = await listPayoutHints(deps, delivery);
   const deadline = nowSeconds(deps) + ORDER_LIFETIME_S;
   await deps.db.transaction().execute(async (tx) => {
     if (!(await store.updateDelivery(tx, delivery, { claims: number }))) return;
@@ -88,10 +87,10 @@ export async function requestClaim(
         kind: "claim",
         srcChain: delivery.srcChain,
         commitment: address.commitment,
+        lock: lockOf(delivery, address),
         claim: claimOf(delivery, deadline),
         hints,
       },
-      nowMs: deps.clock.now(),
     });
   });
   deps.wakeAttestor();
@@ -99,8 +98,12 @@ export async function requestClaim(
 }
 
 /** Follows the claim until it is final. */
-export async function advanceClaiming(deps: DeliveryDeps, delivery: Delivery): Promise<void> {
-  const lock = await getLock(deps, delivery, "final");
+export async function advanceClaiming(
+  deps: DeliveryDeps,
+  delivery: Delivery,
+  address: DepositAddress,
+): Promise<void> {
+  const lock = await getLock(deps, delivery, address, "final");
   const sent = await getByIntent(deps.db, `claim:${delivery.id}:${delivery.claims}`);
   if (lock?.state === "claimed") {
     await deps.db.transaction().execute(async (tx) => {
@@ -127,24 +130,31 @@ export async function giveBack(
   address: DepositAddress,
 ): Promise<void> {
   const attestationId: AttestationId = `return:${delivery.id}:${delivery.returns}`;
-  const attestation = delivery.returns > 0 ? await getAttestation(deps.db, attestationId) : null;
+  const attestation =
+    delivery.returns > 0
+      ? await getAttestation(deps.db, deps.attestors, attestationId, (deadline) => ({
+          kind: "return",
+          chainId: delivery.srcChain,
+          order: { deliveryId: delivery.id, deadline },
+        }))
+      : null;
   const intent: IntentName = `return:${delivery.id}:${delivery.returns}`;
   const sent = delivery.returns > 0 ? await getByIntent(deps.db, intent) : null;
   if (!attestation || isPast(deps, attestation.deadline) || failureOf(sent)) {
     return requestReturn(deps, delivery, address);
   }
-  assertNotRefused(attestation, "The attestor refused to sign the return.");
-  if (attestation.signature === null) return poll(deps, delivery);
+  assertNotRefused(attestation, "The attestors refused to sign the return.");
+  if (attestation.signatures === null) return poll(deps, delivery);
   const source = chainOf(deps, delivery.srcChain);
   const order = { deliveryId: delivery.id, deadline: attestation.deadline };
-  const lock = await getLock(deps, delivery, "latest");
-  const { signature } = attestation;
+  const lock = await getLock(deps, delivery, address, "latest");
+  const { signatures } = attestation;
   return planEnding(deps, delivery, {
     lock,
     intent,
     previous: `return:${delivery.id}:${delivery.returns - 1}`,
     buildCall: (ending) =>
-      source.buildReturn(order, signature, { ...openLockOf(delivery, address), ...ending }),
+      source.buildReturn(order, signatures, { ...openLockOf(delivery, address), ...ending }),
     what: "The return",
     record: (tx) => move(tx, delivery, "returning", {}),
   });
@@ -166,8 +176,14 @@ async function requestReturn(
       id: `return:${deliveryId}:${number}`,
       deliveryId,
       deadline,
-      request: { kind: "return", srcChain, commitment, order: { deliveryId, deadline }, hints },
-      nowMs: deps.clock.now(),
+      request: {
+        kind: "return",
+        srcChain,
+        commitment,
+        lock: lockOf(delivery, address),
+        order: { deliveryId, deadline },
+        hints,
+      },
     });
   });
   deps.wakeAttestor();
@@ -176,8 +192,12 @@ async function requestReturn(
 }
 
 /** Follows the return until it is final. */
-export async function advanceReturning(deps: DeliveryDeps, delivery: Delivery): Promise<void> {
-  const lock = await getLock(deps, delivery, "final");
+export async function advanceReturning(
+  deps: DeliveryDeps,
+  delivery: Delivery,
+  address: DepositAddress,
+): Promise<void> {
+  const lock = await getLock(deps, delivery, address, "final");
   if (lock?.state === "returned" || lock?.state === "taken_back") {
     return recordGivenBack(deps, delivery, lock.state);
   }
@@ -196,8 +216,13 @@ export async function recordGivenBack(
   delivery: Delivery,
   state: "returned" | "taken_back",
 ): Promise<void> {
+  // Read after the lock's end, which is therefore not above it, unless this node is behind the one that showed the end.
+  const { number: head } = await chainOf(deps, delivery.srcChain).getHead();
+  const sent = await getByIntent(deps.db, `return:${delivery.id}:${delivery.returns}`);
+  const mined = sent?.mined?.blockNumber ?? head;
+  const endedHeight = mined > head ? mined : head;
   await deps.db.transaction().execute(async (tx) => {
-    if (!(await move(tx, delivery, state, {}))) return;
+    if (!(await move(tx, delivery, state, { endedHeight }))) return;
     await store.deleteReservation(tx, delivery.settlementId);
     await deps.onGivenBack(tx, delivery.settlementId);
   });

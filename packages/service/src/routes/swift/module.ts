@@ -5,10 +5,12 @@ import { getChain, getToken } from "../configured.ts";
 import type { AttestorDeps, RouteModule } from "../module.ts";
 import { pricingOf, rateOf } from "../pool-options.ts";
 import { type AttestedPair, pollAttestationRequests } from "./attest.ts";
+import type { AttestationKind } from "./attestation-requests.ts";
 import { swiftAudit } from "./audit.ts";
 import type { DeliveryDeps } from "./delivery-deps.ts";
-import { pollDeliveries } from "./deliver.ts";
+import { createDeliveryPolls } from "./deliver.ts";
 import { swiftGauges } from "./gauges.ts";
+import { createOverdueClaimsPoll } from "./overdue-claims.ts";
 import { createSwiftRoute, SWIFT_GAS } from "./route.ts";
 import { wakeOfSettlement } from "./store.ts";
 import { compareTerms } from "./doctor.ts";
@@ -39,9 +41,10 @@ export const swift: RouteModule<SwiftConfig> = {
       decimalsOut: getToken(config, destChain, destToken).decimals,
       contract,
       pricing: route.pricedIn && pricingOf(route, route.pricedIn, deps),
+      limits: config.inventoryShares,
     });
   },
-  /** One loop per destination. */
+  /** Two loops per destination: claims wait behind nothing else. */
   listSettlerWorkers({ config, ...deps }) {
     const delivery: DeliveryDeps = {
       ...deps,
@@ -56,18 +59,32 @@ export const swift: RouteModule<SwiftConfig> = {
       ),
       payoutWindowS: config.payoutWindowS,
     };
-    return [...deps.lanes.keys()].map((destChain) => ({
-      name: `deliveries to chain ${destChain}`,
-      poll: () => pollDeliveries(delivery, destChain),
-    }));
+    const loops = [...deps.lanes.keys()].flatMap((destChain) => {
+      const { payouts, claims } = createDeliveryPolls(delivery, destChain);
+      return [
+        { name: `payouts on chain ${destChain}`, poll: payouts },
+        { name: `claims from chain ${destChain}`, poll: claims },
+      ];
+    });
+    return [...loops, { name: "overdue claims", poll: createOverdueClaimsPoll(deps) }];
   },
 
-  /** Signs payouts, claims and returns, and prices for sweeps by any kind of route. */
-  listAttestorWorkers({ config, prices, ...deps }) {
+  /** Signs payouts, claims and returns, and prices for sweeps and refunds of any kind of route. */
+  listAttestorWorkers({ config, prices, endingChains, isBelowMinimum, ...deps }) {
     const pairs = config.routes.map((route) => attestedPairOf(config, route, prices));
-    const { payoutWindowS } = config;
+    const { rateToleranceBps } = config;
+    const { threshold } = config.attestors;
+    const refunds = { policies: config.refunds, isBelowMinimum };
+    const attestor = { ...deps, threshold, rateToleranceBps, pairs, refunds };
+    const ending = { ...attestor, chains: endingChains };
+    const pollKinds = (by: typeof attestor, kinds: readonly AttestationKind[]) => () =>
+      pollAttestationRequests(by, kinds);
     return [
-      { name: "attestor", poll: () => pollAttestationRequests({ ...deps, payoutWindowS, pairs }) },
+      { name: "attestor", poll: pollKinds(attestor, ["delivery", "price"]) },
+      { name: "attestor of returns", poll: pollKinds(ending, ["return"]) },
+      { name: "attestor of claims", poll: pollKinds(ending, ["claim"]) },
+      // Searches of old blocks delay nothing that has a payout window.
+      { name: "attestor of refunds", poll: pollKinds(attestor, ["refund"]) },
     ];
   },
 

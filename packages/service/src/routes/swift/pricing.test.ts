@@ -1,6 +1,7 @@
 /** Prices between settler and attestor: requested once, reused while valid, renewed before they expire. */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import {
+  BELIEVED_ATTESTOR,
   createStillClock,
   createStrictChain,
   hashOf,
@@ -9,7 +10,7 @@ import {
 } from "../../../test/support/doubles.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/support/database.ts";
 import type { DepositAddress } from "../../addresses/index.ts";
-import type { Commitment } from "../../core/commitment.ts";
+import { type Commitment, GOVERNED } from "../../core/commitment.ts";
 import { OperatingError } from "../../core/errors.ts";
 import {
   type EvmAddress,
@@ -39,6 +40,7 @@ const commitment: Commitment = {
   refundAuthority: padAddress(address("02")),
   maxFeeBps: 50,
   maxSlippageBps: 100,
+  ...GOVERNED,
 };
 // CAST: only the commitment is read.
 const deposit = { commitment, commitmentHash: toHex32(hashOf("c")) } as DepositAddress;
@@ -71,6 +73,7 @@ function openDesk() {
     createPricing({
       db: database.db,
       clock,
+      attestors: BELIEVED_ATTESTOR,
       source,
       token,
       contract,
@@ -103,6 +106,7 @@ function openDesk() {
         signDelivery: refuse,
         signClaim: refuse,
         signReturn: refuse,
+        signRefund: refuse,
         signPrice: async (_chainId, order) => {
           signed.push(order);
           return SIGNATURE;
@@ -112,7 +116,8 @@ function openDesk() {
       crashPoint: () => undefined,
       log: silentLog,
       metrics: unseenMetrics,
-      payoutWindowS: 60n,
+      threshold: 1,
+      rateToleranceBps: 200,
       pairs,
       wakeSettler: () => undefined,
     });
@@ -120,7 +125,7 @@ function openDesk() {
   return { pricing, pricingFor, attest, pair, signed, refused, state, clock, nowS };
 }
 
-test("requests a price once, signed at the attestor's own rate, and reuses it", async () => {
+test("requests a price once, at its own rate, and reuses it when signed", async () => {
   const { pricing, attest, signed, nowS } = openDesk();
   expect(await pricing.attestPrice(deposit, 1_000_000n)).toBeNull();
   expect(await pricing.attestPrice(deposit, 1_000_000n)).toBeNull();
@@ -168,6 +173,7 @@ test("renews a price that is about to expire", async () => {
 
 test("repeats the request later when the attestor has no price and refuses [T56]", async () => {
   const { pricing, attest, state, clock, signed } = openDesk();
+  state.own = RATE;
   state.rate = null;
   await pricing.attestPrice(deposit, 1n);
   await attest();
@@ -214,8 +220,8 @@ test("keeps separate prices for two tokens of one wallet and route", async () =>
   await pricing.attestPrice(deposit, 1n);
   await attest(pairs);
   expect(await native.findRateAt(deposit, { route: ROUTE, block })).toBeNull();
-  expect(await native.attestPrice(deposit, 1n)).toBeNull();
   state.rate = RATE - 9n;
+  expect(await native.attestPrice(deposit, 1n)).toBeNull();
   await attest(pairs);
   expect(signed.map(({ token }) => token)).toEqual([USDC, NATIVE_TOKEN]);
   expect((await pricing.attestPrice(deposit, 1n))?.price.rate).toBe(RATE);
@@ -223,16 +229,30 @@ test("keeps separate prices for two tokens of one wallet and route", async () =>
   expect(await pricing.findRateAt(deposit, { route: ROUTE, block })).toBe(RATE);
 });
 
-test("sends the bounds of its own rate with the price", async () => {
+test("sends the bounds of its own rate of now with the price", async () => {
   const { pricing, attest, state } = openDesk();
-  state.own = 1_000_000n;
-  state.rate = 1_020_000n;
+  state.own = 1_020_000n;
+  state.rate = 1_000_000n;
   await pricing.attestPrice(deposit, 1n);
   await attest();
+  state.own = 1_000_000n;
   expect(await pricing.attestPrice(deposit, 1n)).toMatchObject({
     price: { rate: 1_020_000n },
     bounds: { min: 980_000n, max: 1_020_000n },
   });
+});
+
+test("does not use a signed rate from which its own has moved too far", async () => {
+  const { pricing, attest, state, refused } = openDesk();
+  state.own = 1_000_000n;
+  state.rate = 1_000_000n;
+  await pricing.attestPrice(deposit, 1n);
+  await attest();
+  state.own = 2_000_000n;
+  await expect(pricing.attestPrice(deposit, 1n)).rejects.toMatchObject({
+    details: { reason: "rates_differ" },
+  });
+  expect(refused).toEqual([{ chainId: 2, token: USDC, requested: 1_000_000n, own: 2_000_000n }]);
 });
 
 test.each([
@@ -240,25 +260,26 @@ test.each([
   ["just above", 1_020_001n],
   ["just below", 979_999n],
   ["far below", 1n],
-])("does not use a signed rate that is %s its own, and asks again [T121]", async (_, attested) => {
-  const { pricing, attest, refused, state, clock } = openDesk();
-  state.own = 1_000_000n;
-  state.rate = attested;
+])("is not signed by an attestor when it is %s the attestor's own [T110]", async (_, own) => {
+  const { pricing, attest, signed, refused, state, clock } = openDesk();
+  state.own = own;
+  state.rate = 1_000_000n;
   await pricing.attestPrice(deposit, 1n);
   await attest();
   await expect(pricing.attestPrice(deposit, 1n)).rejects.toMatchObject({
     code: "PRICE_UNAVAILABLE",
     details: { reason: "rates_differ" },
   });
-  expect(refused).toEqual([{ chainId: 2, token: USDC, attested, own: 1_000_000n }]);
+  expect(signed).toEqual([]);
+  expect(refused).toEqual([{ chainId: 2, token: USDC, requested: own, own }]);
   clock.advance(75_000);
-  state.rate = 1_000_000n;
+  state.own = 1_000_000n;
   expect(await pricing.attestPrice(deposit, 1n)).toBeNull();
   await attest();
   expect(await pricing.attestPrice(deposit, 1n)).not.toBeNull();
 });
 
-test("does not use a signed rate without a rate of its own", async () => {
+test("requests and uses no price without a rate of its own", async () => {
   const { pricing, attest, state } = openDesk();
   await pricing.attestPrice(deposit, 1n);
   await attest();

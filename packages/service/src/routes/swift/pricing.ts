@@ -1,7 +1,7 @@
 /**
- * Pricing of pairs of different assets. The service's own rate decides quotes and reservations; the rate that the contract
- * enforces is the attestor's, from its own sources. Neither trusts the other: a signed rate that is too far from the
- * service's own is not used, and the contract refuses one outside the bounds that the service sends with it.
+ * Pricing of pairs of different assets. The service proposes its own rate, and each attestor signs it if it is close to the
+ * attestor's own, from its own sources. Neither trusts the other: a signed rate from which the service's own has moved too
+ * far is not used, and the contract refuses one outside the bounds that the service sends with it.
  */
 import type { BlockId, BoundedPrice, Chain, RateBounds } from "../../chains/port/index.ts";
 import { feeOf } from "../../core/amounts.ts";
@@ -9,13 +9,9 @@ import { OperatingError } from "../../core/errors.ts";
 import type { Address } from "../../core/hex.ts";
 import type { Clock } from "../../core/ports.ts";
 import type { Db } from "../../db/schema.ts";
+import type { AttestorSet } from "../../signers/port.ts";
 import type { DepositAddress } from "../../addresses/index.ts";
-import {
-  findLowestRate,
-  getLatestPrice,
-  insertAttestation,
-  nextPriceNumber,
-} from "./attestations.ts";
+import { findLowestRate, getLatestPrice, insertAttestation, nextNumber } from "./attestations.ts";
 
 /** Returns a rate: whole destination tokens per whole source token, times 1e18. Throws PRICE_UNAVAILABLE. */
 export type ReadRate = () => Promise<bigint>;
@@ -25,8 +21,8 @@ export interface Pricing {
   /** The most by which a signed rate may differ from the service's own, in basis points. */
   readonly rateToleranceBps: number;
   /**
-   * Returns a signed price for a sweep of up to `amount`, with the service's bounds; null while the attestor has not
-   * answered. Throws PRICE_UNAVAILABLE if there is no price, or if the signed rate is outside the bounds.
+   * Returns a signed price for a sweep of up to `amount`, with the service's bounds; null until enough attestors have
+   * signed. Throws PRICE_UNAVAILABLE if there is no price, or if the signed rate is outside the bounds.
    */
   attestPrice(address: DepositAddress, amount: bigint): Promise<BoundedPrice | null>;
   /** Returns the lowest rate at which a route can have swept in a block; null if no price was signed. */
@@ -45,14 +41,18 @@ const PRICE_LIFETIME_S = 100n;
 /** Minimum time left, in seconds, for a price to be sent. */
 const TIME_TO_MINE_S = 30n;
 
-/** A rate that the attestor signed, and the service's own, from which it is too far. */
+/** A rate that was requested, and that attestors refused or from which the service's own has moved too far. */
 export interface RefusedRate {
   /** Bridge chain id of the source. */
   readonly chainId: number;
   readonly token: Address;
-  readonly attested: bigint;
+  readonly requested: bigint;
+  /** The service's own rate now. */
   readonly own: bigint;
 }
+
+/** The attestors' word for a rate that is too far from their own. */
+const RATES_DIFFER = "rates_differ";
 
 /** Returns the rates that are at most the tolerance away from a rate. */
 export function boundsAround(rate: bigint, toleranceBps: number): RateBounds {
@@ -64,16 +64,17 @@ export function boundsAround(rate: bigint, toleranceBps: number): RateBounds {
 export function createPricing(options: {
   readonly db: Db;
   readonly clock: Clock;
+  readonly attestors: AttestorSet;
   readonly source: Chain;
   readonly token: Address;
   readonly contract: Address;
   readonly readRate: ReadRate;
   readonly rateToleranceBps: number;
-  /** Called with each signed rate that is refused. */
+  /** Called with each rate that is refused. */
   readonly onRefusedRate: (refused: RefusedRate) => void;
   readonly wakeAttestor: () => void;
 }): Pricing {
-  const { db, clock, source, token, contract, readRate, rateToleranceBps } = options;
+  const { db, clock, attestors, source, token, contract, readRate, rateToleranceBps } = options;
   const nowS = () => BigInt(Math.floor(clock.now() / 1000));
   const scopeOf = ({ commitmentHash }: DepositAddress, route = contract) => ({
     commitment: commitmentHash,
@@ -82,16 +83,16 @@ export function createPricing(options: {
     route,
   });
 
-  /** Returns the bounds of a rate that the attestor signed. Throws PRICE_UNAVAILABLE if it is outside them. */
-  async function boundRate(attested: bigint): Promise<RateBounds> {
+  /** Returns the bounds of a rate that attestors signed. Throws PRICE_UNAVAILABLE if it is outside them. */
+  async function boundRate(requested: bigint): Promise<RateBounds> {
     const own = await readRate();
     const bounds = boundsAround(own, rateToleranceBps);
-    if (attested >= bounds.min && attested <= bounds.max) return bounds;
-    options.onRefusedRate({ chainId: source.chainId, token, attested, own });
+    if (requested >= bounds.min && requested <= bounds.max) return bounds;
+    options.onRefusedRate({ chainId: source.chainId, token, requested, own });
     throw new OperatingError(
       "PRICE_UNAVAILABLE",
-      "The attestor's rate differs too much from the service's own.",
-      { details: { reason: "rates_differ" } },
+      "The signed rate differs too much from the service's own.",
+      { details: { reason: RATES_DIFFER } },
     );
   }
 
@@ -107,22 +108,29 @@ export function createPricing(options: {
 
     async attestPrice(address, amount) {
       const { commitment, commitmentHash } = address;
-      const last = await getLatestPrice(db, scopeOf(address));
+      const wallet = source.predictWallet(commitment);
+      const last = await getLatestPrice(db, attestors, scopeOf(address), wallet);
       const usable =
         last && last.maxAmount >= amount && last.deadline > nowS() + TIME_TO_MINE_S ? last : null;
       if (usable?.refusal) {
-        throw new OperatingError("PRICE_UNAVAILABLE", "The attestor has no price for this pair.", {
+        if (usable.refusal === RATES_DIFFER) {
+          const { rate: requested } = usable;
+          const own = await readRate();
+          options.onRefusedRate({ chainId: source.chainId, token, requested, own });
+        }
+        throw new OperatingError("PRICE_UNAVAILABLE", "The attestors sign no price of this pair.", {
           details: { reason: usable.refusal },
         });
       }
       if (usable) {
-        const { rate, maxAmount, deadline, signature } = usable;
-        if (rate === null || signature === null) return null;
+        const { rate, maxAmount, deadline, signatures } = usable;
+        if (signatures === null) return null;
         const bounds = await boundRate(rate);
-        return { price: { rate, maxAmount, deadline }, signature, bounds };
+        return { price: { rate, maxAmount, deadline }, signature: signatures, bounds };
       }
+      const rate = await readRate();
       const deadline = nowS() + PRICE_LIFETIME_S;
-      const number = await nextPriceNumber(db, commitmentHash);
+      const number = await nextNumber(db, commitmentHash, "price");
       await db.transaction().execute((tx) =>
         insertAttestation(tx, {
           id: `price:${commitmentHash}:${number}`,
@@ -134,11 +142,11 @@ export function createPricing(options: {
             commitment,
             token,
             route: contract,
+            rate,
             // Allows for small additions meanwhile; a much larger balance needs a new price.
             maxAmount: amount + amount / 10n + 1n,
             deadline,
           },
-          nowMs: clock.now(),
         }),
       );
       options.wakeAttestor();

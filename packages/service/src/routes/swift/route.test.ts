@@ -1,6 +1,7 @@
 /** Payouts from inventory, of the same asset and of another, against the suite of all routes. */
 import { createEncodingChain, CONTRACTS } from "../../../test/support/encoding-chain.ts";
 import {
+  BELIEVED_ATTESTOR,
   createCountingRandom,
   createStillClock,
   hashOf,
@@ -24,7 +25,7 @@ import type { Db } from "../../db/schema.ts";
 import { pollAttestationRequests } from "./attest.ts";
 import { readAddressOf } from "../../settlements/index.ts";
 import type { DeliveryDeps } from "./delivery-deps.ts";
-import { pollDeliveries } from "./deliver.ts";
+import { pollClaims, pollPayouts } from "./deliver.ts";
 import { createPricing } from "./pricing.ts";
 import { createSwiftRoute } from "./route.ts";
 
@@ -46,9 +47,12 @@ interface Scale {
 function minOutOfSameAsset(amount: bigint, caps: Caps, { decimalsIn, decimalsOut }: Scale): bigint {
   const maxFeeBps = BigInt(caps.maxFeeBps);
   if (maxFeeBps >= BPS) return 0n;
-  return (
-    (amount * (BPS - maxFeeBps) * 10n ** BigInt(decimalsOut)) / (BPS * 10n ** BigInt(decimalsIn))
-  );
+  const whole = amount * 10n ** BigInt(decimalsOut);
+  const unit = 10n ** BigInt(decimalsIn);
+  const value = whole / unit;
+  const exact = whole * (BPS - maxFeeBps);
+  const least = exact / (BPS * unit) + (exact % (BPS * unit) > 0n ? 1n : 0n);
+  return least < value ? least : value;
 }
 
 /** `PricedRoute.minOut`. */
@@ -58,7 +62,7 @@ function minOutOfPriced(amount: bigint, caps: Caps, rate: bigint, scale: Scale):
   const fair =
     (amount * rate * 10n ** BigInt(scale.decimalsOut)) /
     (RATE_SCALE * 10n ** BigInt(scale.decimalsIn));
-  return (fair * (BPS - given)) / BPS;
+  return fair - (fair * given) / BPS;
 }
 
 function openBench(db: Db, { token, contract }: SuitePair, scale: Scale): RouteBench {
@@ -73,23 +77,21 @@ function openBench(db: Db, { token, contract }: SuitePair, scale: Scale): RouteB
       ? minOutOfSameAsset(amount, caps, scale)
       : minOutOfPriced(amount, caps, rate, scale);
   const lock = () => ({
-    wallet: LANE,
     commitment,
+    delivery: padAddress(CONTRACTS.delivery),
     token,
     amount: 0n,
     minOut: 0n,
     seq: SEQ,
-    destChain: THERE,
-    delivery: padAddress(CONTRACTS.delivery),
-    state: "locked" as const,
     lockedAt: BigInt(clock.now() / 1000),
+    state: "locked" as const,
   });
   const source = createEncodingChain(HERE, {
     getLock: async () => lock(),
     wasListed: async () => true,
   });
   const destination = createEncodingChain(THERE, {
-    async findDelivery(deliveryId): Promise<FoundDelivery | null> {
+    async findDelivery({ deliveryId }): Promise<FoundDelivery | null> {
       if (isAway) throw new OperatingError("RPC_UNAVAILABLE", "The node did not answer.");
       if (!arrival) return null;
       const { to, token: paid, amount, txHash, isConfirmed } = arrival;
@@ -118,15 +120,18 @@ function openBench(db: Db, { token, contract }: SuitePair, scale: Scale): RouteB
     readRate: rate === undefined ? null : readRate,
     fromInventory: true,
   };
+  const chains = new Map([
+    [HERE, source],
+    [THERE, destination],
+  ]);
   const deliveries: DeliveryDeps = {
     db,
-    chains: new Map([
-      [HERE, source],
-      [THERE, destination],
-    ]),
+    chains,
+    endingChains: chains,
     clock,
     random,
     log: silentLog,
+    attestors: BELIEVED_ATTESTOR,
     lanes: new Map([HERE, THERE].map((chainId) => [chainId, { deliver: [LANE], claim: [LANE] }])),
     deliveryConfirmations: new Map([[THERE, 3]]),
     payoutWindowS: 3_600n,
@@ -160,6 +165,7 @@ function openBench(db: Db, { token, contract }: SuitePair, scale: Scale): RouteB
             : createPricing({
                 db,
                 clock,
+                attestors: BELIEVED_ATTESTOR,
                 source,
                 token,
                 contract,
@@ -174,19 +180,18 @@ function openBench(db: Db, { token, contract }: SuitePair, scale: Scale): RouteB
       const { address, amount, wallet = address.wallet } = sweep;
       const swept = sweep.token ?? token;
       ({ commitmentHash: commitment } = address);
-      const locked: Effect = {
-        kind: "locked",
-        escrow: CONTRACTS.escrow,
-        deliveryId: source.deliveryIdOf({ wallet, token: swept, seq: SEQ }),
-        wallet,
+      const facts = {
         commitment,
+        delivery: padAddress(CONTRACTS.delivery),
         token: swept,
         amount,
         minOut: leastOf(amount, address.commitment),
         seq: SEQ,
-        destChain: THERE,
-        delivery: padAddress(CONTRACTS.delivery),
+        lockedAt: BigInt(clock.now() / 1000),
       };
+      const { escrow } = CONTRACTS;
+      const deliveryId = source.deliveryIdOf(facts);
+      const locked: Effect = { kind: "locked", escrow, deliveryId, wallet, ...facts };
       return receiptOfSweep(sweep, { token, contract, block: 7n }, [locked]);
     },
 
@@ -195,7 +200,8 @@ function openBench(db: Db, { token, contract }: SuitePair, scale: Scale): RouteB
 
     async work() {
       clock.advance(15_000);
-      await pollDeliveries(deliveries, THERE);
+      await pollPayouts(deliveries, THERE);
+      await pollClaims(deliveries, THERE);
       await pollAttestationRequests({
         db,
         // Reading locks throws here, so it retries them and signs none.
@@ -205,13 +211,15 @@ function openBench(db: Db, { token, contract }: SuitePair, scale: Scale): RouteB
           signDelivery: notAsked,
           signClaim: notAsked,
           signReturn: notAsked,
+          signRefund: notAsked,
           signPrice: async () => `0x${"51".repeat(65)}`,
         },
         clock,
         crashPoint: () => undefined,
         log: silentLog,
         metrics: unseenMetrics,
-        payoutWindowS: 3_600n,
+        rateToleranceBps: 200,
+        threshold: 1,
         pairs: [pair],
         wakeSettler: wake,
       });

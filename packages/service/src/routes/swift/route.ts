@@ -1,3 +1,4 @@
+import { proveRoute } from "../../addresses/index.ts";
 import type { Chain } from "../../chains/port/index.ts";
 import {
   type Caps,
@@ -15,15 +16,16 @@ import { type Address, padAddress } from "../../core/hex.ts";
 import type { Clock } from "../../core/ports.ts";
 import type { Db } from "../../db/schema.ts";
 import { type FeeItems, type FeeTerms, type GasStep, itemise } from "../../fees/index.ts";
+import type { InventoryShares } from "../../config/index.ts";
 import type { Inventory, Reservation, Route } from "../port.ts";
 import { boundsAround, type Pricing } from "./pricing.ts";
 import * as store from "./store.ts";
 
 /** Gas of the lock, the payout and the claim. */
 export const SWIFT_GAS = [
-  { on: "source", gas: 224_000n },
-  { on: "destination", gas: 117_000n, paysRecipient: true },
-  { on: "source", gas: 65_000n },
+  { on: "source", gas: 145_000n },
+  { on: "destination", gas: 125_000n, paysRecipient: true },
+  { on: "source", gas: 74_000n },
 ] as const satisfies readonly GasStep[];
 
 /**
@@ -41,7 +43,9 @@ export function createSwiftRoute(options: {
   readonly decimalsOut: number;
   readonly contract: Address;
   readonly pricing: Pricing | null;
+  readonly limits?: InventoryShares;
 }): Route {
+  const { limits = WHOLE_INVENTORY } = options;
   const { db, clock, source, destination, token, destToken, pricing } = options;
   const { decimalsIn, decimalsOut, contract } = options;
 
@@ -60,14 +64,15 @@ export function createSwiftRoute(options: {
     fee: FeeTerms,
   ): { readonly payout: bigint; readonly items: FeeItems } {
     const items = itemise(lock.amount, fee, caps.maxFeeBps);
+    // Fees planned for a larger amount, or rounding to coarser units, could push the payout below the promised minimum.
+    const atLeast = (payout: bigint) => (payout > lock.minOut ? payout : lock.minOut);
     if (pricing) {
       const fair = fairOfMinOut(lock.minOut, caps);
       const payout = fair - feeOf(fair, fee.bps) - (fair * items.gas) / lock.amount;
-      // Fees planned for a larger amount could push the payout below the promised minimum.
-      return { payout: payout > lock.minOut ? payout : lock.minOut, items };
+      return { payout: atLeast(payout), items };
     }
     const kept = items.service + items.gas;
-    return { payout: rescale(lock.amount - kept, decimalsIn, decimalsOut), items };
+    return { payout: atLeast(rescale(lock.amount - kept, decimalsIn, decimalsOut)), items };
   }
 
   function judge(amount: bigint, { balance, capLeft, reserved, rate }: Inventory): Reservation {
@@ -89,6 +94,19 @@ export function createSwiftRoute(options: {
     return fairAt(highest, amount);
   }
 
+  /** Returns the largest amount whose largest payout is not above a limit. */
+  function largestAmount(payout: bigint, rate: bigint): bigint {
+    const unit = largestPayout(10n ** BigInt(decimalsIn) * RATE_SCALE, rate);
+    return unit === 0n ? 0n : (payout * 10n ** BigInt(decimalsIn) * RATE_SCALE) / unit;
+  }
+
+  async function readInventory(): Promise<Inventory> {
+    const reserved = await store.sumReserved(db, held);
+    const balance = await destination.getBalance(destToken, destination.addresses.delivery);
+    const capLeft = await destination.getDailyCapLeft(destToken);
+    return { reserved, balance, capLeft, rate: await readRate() };
+  }
+
   return {
     kind: "SWIFT",
     pair: {
@@ -102,6 +120,7 @@ export function createSwiftRoute(options: {
     decimalsOut,
     etaSeconds: 60,
     waitsForFinality: true,
+    payer: "delivery",
     deliversBySweep: false,
     isPriced: pricing !== null,
     gasSteps: SWIFT_GAS,
@@ -118,16 +137,18 @@ export function createSwiftRoute(options: {
       return { fair, minOut, amountOut: payout < fair ? payout : fair };
     },
 
-    async prepareSweep({ commitment, ...address }, amount, _fee, { asOf, sources } = {}) {
+    async prepareSweep(address, amount, _fee, { asOf, sources } = {}) {
+      const { commitment } = address;
       const { escrow } = source.addresses;
       const ofLock = { srcChain: source.chainId, escrow, wallet: address.wallet, token };
-      const price = pricing && (await pricing.attestPrice({ commitment, ...address }, amount));
+      const price = pricing && (await pricing.attestPrice(address, amount));
       if (pricing && !price) return null;
       const routeData = source.encodeLockData({
         price,
         minOut: minOutAt(price ? price.price.rate : RATE_SCALE, amount, commitment),
         // Only one settlement at a time sweeps a token of a wallet, so each gets its own number.
         seq: await store.nextSeq(db, ofLock, clock.now()),
+        lockedAt: BigInt(Math.floor(clock.now() / 1000)),
         delivery: padAddress(destination.addresses.delivery),
       });
       return source.buildSettle({
@@ -135,31 +156,35 @@ export function createSwiftRoute(options: {
         token,
         route: contract,
         routeData,
+        proof: proveRoute(address, { chainId: source.chainId, contract }),
         amount,
         asOf,
         sources,
       });
     },
 
-    async readInventory() {
-      const reserved = await store.sumReserved(db, held);
-      const balance = await destination.getBalance(destToken, destination.addresses.delivery);
-      const capLeft = await destination.getDailyCapLeft(destToken);
-      return { reserved, balance, capLeft, rate: await readRate() };
+    readInventory,
+
+    async readCapacity(of) {
+      const inventory = await readInventory();
+      const shares = await store.readShares(db, held, of);
+      return largestAmount(roomOf({ inventory, shares, limits }), inventory.rate);
     },
 
     judgeInventory: ({ amount, inventory }) => judge(amount, inventory),
 
-    async reserve(tx, { settlementId, amount, inventory }) {
+    async reserve(tx, { settlementId, integratorId, addressId, amount, inventory }) {
       // The larger sum: a reservation made or released since the balance was read is in one of the two.
       const now = await store.lockReserved(tx, held);
       const reserved = now > inventory.reserved ? now : inventory.reserved;
       const verdict = judge(amount, { ...inventory, reserved });
-      if (verdict === "reserved") {
-        const needed = largestPayout(amount, inventory.rate);
-        await store.upsertReservation(tx, { ...held, settlementId, amount: needed });
-      }
-      return verdict;
+      if (verdict !== "reserved") return verdict;
+      const needed = largestPayout(amount, inventory.rate);
+      const shares = await store.readShares(tx, held, { settlementId, integratorId, addressId });
+      const refusal = judgeShares(needed, { inventory, shares, limits });
+      if (refusal) return refusal;
+      await store.upsertReservation(tx, { ...held, settlementId, amount: needed });
+      return "reserved";
     },
 
     release: (tx, settlementId) => store.deleteReservation(tx, settlementId),
@@ -219,6 +244,8 @@ export function createSwiftRoute(options: {
           seq: locked.seq,
           lockedAmount: locked.amount,
           minOut: locked.minOut,
+          lockedAt: locked.lockedAt,
+          delivery: locked.delivery,
           destChain: destination.chainId,
           destToken,
           destWallet: address.destWallet,
@@ -247,6 +274,51 @@ export function createSwiftRoute(options: {
       return error ? { kind: "failing", error } : { kind: "waiting" };
     },
   };
+}
+
+const WHOLE_INVENTORY: InventoryShares = { addressBps: 10_000, integratorBps: 10_000 };
+
+/**
+ * Returns the share of the inventory that a reservation would exceed, or null. A lock whose recipient turns against its
+ * payout holds a reservation for the whole payout window, so no address and no integrator reserves everything.
+ */
+function judgeShares(
+  needed: bigint,
+  {
+    inventory: { balance },
+    shares,
+    limits,
+  }: {
+    readonly inventory: Inventory;
+    readonly shares: store.Shares;
+    readonly limits: InventoryShares;
+  },
+): "address_share_reached" | "integrator_share_reached" | null {
+  const isAbove = (sum: bigint, bps: number) => (sum + needed) * 10_000n > balance * BigInt(bps);
+  if (isAbove(shares.ofAddress, limits.addressBps)) return "address_share_reached";
+  if (!shares.isShared) return null;
+  return isAbove(shares.ofIntegrator, limits.integratorBps) ? "integrator_share_reached" : null;
+}
+
+/** Returns the largest reservation that inventory, daily cap and shares allow, in destination base units. */
+function roomOf({
+  inventory: { balance, capLeft, reserved },
+  shares,
+  limits,
+}: {
+  readonly inventory: Inventory;
+  readonly shares: store.Shares;
+  readonly limits: InventoryShares;
+}): bigint {
+  const ofShare = (bps: number, taken: bigint) => (balance * BigInt(bps)) / 10_000n - taken;
+  const rooms = [
+    balance - reserved,
+    capLeft - reserved,
+    ofShare(limits.addressBps, shares.ofAddress),
+    ...(shares.isShared ? [ofShare(limits.integratorBps, shares.ofIntegrator)] : []),
+  ];
+  const room = rooms.reduce((least, one) => (one < least ? one : least));
+  return room > 0n ? room : 0n;
 }
 
 function tooLate(): OperatingError {

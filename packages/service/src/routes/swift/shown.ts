@@ -1,4 +1,6 @@
-/** Locks of a settlement, for display to an operator. */
+/** Locks of a settlement, for an operator. */
+import type { LockFacts } from "../../chains/port/index.ts";
+import { type Hex32, toAddress, toHex32 } from "../../core/hex.ts";
 import type { Db } from "../../db/schema.ts";
 
 /** A lock in the escrow, and its progress. */
@@ -31,4 +33,29 @@ export async function listDeliveries(db: Db, id: string): Promise<ShownDelivery[
     error: row.trouble?.message ?? null,
     createdAt: row.created_at,
   }));
+}
+
+/** Returns the facts of a settlement's newest lock, and the transaction that paid it; null if it locked nothing. */
+export async function findNewestLock(
+  db: Db,
+  { id, commitment }: { readonly id: string; readonly commitment: Hex32 },
+): Promise<{ readonly lock: LockFacts; readonly deliveredTxHash: string | null } | null> {
+  const row = await db
+    .selectFrom("deliveries")
+    .selectAll()
+    .where("settlement_id", "=", id)
+    .orderBy("created_at", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  if (!row) return null;
+  const lock = {
+    commitment,
+    delivery: toHex32(row.delivery),
+    token: toAddress(row.token),
+    amount: BigInt(row.locked_amount),
+    minOut: BigInt(row.min_out),
+    seq: row.seq,
+    lockedAt: row.locked_at,
+  };
+  return { lock, deliveredTxHash: row.delivered_tx_hash };
 }

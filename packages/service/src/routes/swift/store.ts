@@ -20,6 +20,10 @@ export interface Delivery {
   readonly seq: bigint;
   readonly lockedAmount: bigint;
   readonly minOut: bigint;
+  /** Unix seconds. */
+  readonly lockedAt: bigint;
+  /** The contract that pays it. */
+  readonly delivery: Hex32;
   readonly destChain: number;
   readonly destToken: Address;
   readonly destWallet: Address;
@@ -65,6 +69,8 @@ export async function insertDelivery(
       seq: delivery.seq,
       locked_amount: delivery.lockedAmount,
       min_out: delivery.minOut,
+      locked_at: delivery.lockedAt,
+      delivery: delivery.delivery,
       dest_chain: delivery.destChain,
       dest_token: delivery.destToken,
       dest_wallet: delivery.destWallet,
@@ -102,12 +108,24 @@ export async function nextSeq(
   return greatest === null || BigInt(greatest) < now ? now : BigInt(greatest) + 1n;
 }
 
-/** Deliveries that have not ended, by destination. */
-export const dueDeliveries = createDueRows<Hex32>({
-  table: "deliveries",
-  chain: "dest_chain",
-  isOpen: expressionBuilder<Database, "deliveries">()("state", "not in", ENDED_STATES),
-});
+const rows = expressionBuilder<Database, "deliveries">();
+
+/** Returns the due deliveries in some states, by destination. */
+const dueIn = (states: readonly DeliveryState[]) =>
+  createDueRows<Hex32>({
+    table: "deliveries",
+    chain: "dest_chain",
+    isOpen: rows.and([rows("state", "not in", ENDED_STATES), rows("state", "in", states)]),
+  });
+
+/** Locks to pay or to return. */
+export const duePayouts = dueIn(["locked", "returning"]);
+
+/** Payouts to claim: a queue of their own, so that no number of locks keeps a claim waiting. */
+export const dueClaims = dueIn(["delivered", "claiming"]);
+
+/** Makes a delivery due at a time. */
+export const { reschedule } = duePayouts;
 
 /** Makes a settlement's delivery due, in the transaction that records the event it waited for. */
 export async function wakeOfSettlement(tx: Tx, settlementId: string, nowMs: number): Promise<void> {
@@ -131,6 +149,7 @@ export async function updateDelivery(
     readonly deliveredTxHash?: TxHash | null;
     readonly deliveredAmount?: bigint | null;
     readonly claimedTxHash?: TxHash;
+    readonly endedHeight?: bigint;
     readonly trouble?: ErrorObject | null;
   },
 ): Promise<boolean> {
@@ -147,6 +166,7 @@ export async function updateDelivery(
         : { delivered_tx_hash: change.deliveredTxHash }),
       ...(change.deliveredAmount === undefined ? {} : { delivered_amount: change.deliveredAmount }),
       ...(change.claimedTxHash === undefined ? {} : { claimed_tx_hash: change.claimedTxHash }),
+      ...(change.endedHeight === undefined ? {} : { ended_height: change.endedHeight }),
       ...(change.trouble === undefined
         ? {}
         : { trouble: change.trouble === null ? null : JSON.stringify(change.trouble) }),
@@ -156,6 +176,24 @@ export async function updateDelivery(
     .where("state", "=", delivery.state)
     .executeTakeFirst();
   return result.numUpdatedRows === 1n;
+}
+
+/** Ends a delivery as the escrow ended its lock, although the lock was paid. An operator has accepted the loss. */
+export async function endLock(
+  tx: Tx,
+  end: { readonly delivery: string; readonly state: string; readonly height: bigint },
+): Promise<void> {
+  await tx
+    .updateTable("deliveries")
+    .set((row) => ({
+      state: end.state,
+      ended_height: end.height,
+      trouble: null,
+      version: row("version", "+", 1),
+    }))
+    .where("id", "=", end.delivery)
+    .where("state", "not in", ENDED_STATES)
+    .execute();
 }
 
 /** Inventory of one token on one chain. */
@@ -180,6 +218,41 @@ export async function lockReserved(tx: Tx, held: Held): Promise<bigint> {
   const key = `${held.destChain}:${held.token}`;
   await sql`select pg_advisory_xact_lock(10, hashtext(${key}))`.execute(tx);
   return sumReserved(tx, held);
+}
+
+/** Sums of reservations of an inventory, those of one settlement left out. */
+export interface Shares {
+  readonly ofIntegrator: bigint;
+  readonly ofAddress: bigint;
+  /** Whether the installation has another integrator, who could need the inventory. */
+  readonly isShared: boolean;
+}
+
+/** Returns the sums that the integrator and the address of a settlement have reserved. */
+export async function readShares(
+  db: Db | Tx,
+  { destChain, token }: Held,
+  of: {
+    readonly settlementId: string;
+    readonly integratorId: string;
+    readonly addressId: string;
+  },
+): Promise<Shares> {
+  const { rows } = await sql<{ integrator: string; address: string; is_shared: boolean }>`
+    select coalesce(sum(amount) filter (where integrator_id = ${of.integratorId}), 0)::text as integrator,
+           coalesce(sum(amount) filter (where address_id = ${of.addressId}), 0)::text as address,
+           exists (select from integrators where id <> ${of.integratorId}) as is_shared
+      from inventory_reservations
+     where dest_chain = ${destChain} and token = ${token} and settlement_id <> ${of.settlementId}`.execute(
+    db,
+  );
+  const [row] = rows;
+  if (!row) throw new TypeError("expected a row of sums");
+  return {
+    ofIntegrator: BigInt(row.integrator),
+    ofAddress: BigInt(row.address),
+    isShared: row.is_shared,
+  };
 }
 
 /** Inserts or updates the reservation of a settlement. */
@@ -224,6 +297,8 @@ function parseDelivery(row: Selectable<DeliveriesTable>): Delivery {
     seq: row.seq,
     lockedAmount: BigInt(row.locked_amount),
     minOut: BigInt(row.min_out),
+    lockedAt: row.locked_at,
+    delivery: toHex32(row.delivery),
     destChain: row.dest_chain,
     destToken: toAddress(row.dest_token),
     destWallet: toAddress(row.dest_wallet),

@@ -9,7 +9,7 @@ import { isSweeping } from "./lifecycle.ts";
 import { toOperatingError } from "../core/errors.ts";
 import { isTransientDatabaseError } from "../db/transient-errors.ts";
 import { followDelay, LEASE_MS } from "../jobs/delays.ts";
-import { workOnDue } from "../jobs/due.ts";
+import { createResumingPoll, workOnDue } from "../jobs/due.ts";
 import type { SettlementDeps } from "./deps.ts";
 import { fail } from "./fail.ts";
 import { ConcurrentChange, type StepResult } from "./step.ts";
@@ -35,6 +35,19 @@ export function pollDueSettlements(deps: SettlementDeps, chainId: number): Promi
     leaseMs: LEASE_MS.settlement,
     limit: BATCH_SIZE,
     work: (id) => advance(deps, id),
+  });
+}
+
+/** Creates the poll of a source chain's due settlements. Its first poll takes up those of a process that ended. */
+export function createSettlementsPoll(
+  deps: SettlementDeps,
+  chainId: number,
+): () => Promise<boolean> {
+  return createResumingPoll(deps, {
+    rows: dueSettlements,
+    chainId,
+    leaseMs: LEASE_MS.settlement,
+    poll: () => pollDueSettlements(deps, chainId),
   });
 }
 

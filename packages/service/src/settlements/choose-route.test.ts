@@ -1,6 +1,7 @@
 /** Several routes for one pair: order of preference, fallback to the next, and the route that a swept settlement keeps. */
 import { describe, expect, test } from "vitest";
 import { openDesk, ROUTE } from "../../test/support/settlement-desk.ts";
+import type { RouteSet } from "../addresses/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import { toEvmAddress } from "../core/hex.ts";
 import { createRouteBook, type Route, withBreaker } from "../routes/index.ts";
@@ -10,10 +11,14 @@ import { pollDueSettlements } from "./advance.ts";
 const NEXT = toEvmAddress(`0x${"0f".repeat(20)}`);
 
 /** Opens a settlement that is about to be swept, and two routes of one kind. */
-async function openChoice(preferred: Partial<Route>, next: Partial<Route> = {}) {
+async function openChoice(
+  preferred: Partial<Route>,
+  next: Partial<Route> = {},
+  routeSet?: RouteSet,
+) {
   const desk = await openDesk();
   const metrics = createMetrics();
-  const address = await desk.issue("0x07");
+  const address = await desk.issue("0x07", routeSet);
   desk.state.balance = 1_000n;
   await desk.arrive(address, { amount: 1_000n, block: 90n });
   const first = withBreaker(
@@ -120,6 +125,24 @@ describe("with several routes", () => {
       { bps: 0, flat: 0n, bridge: 0n },
     );
     expect(await paused()).toEqual([{ labels, value: 0 }]);
+  });
+
+  test("a route to which the address does not commit is passed over", async () => {
+    const { poll, row } = await openChoice({}, {}, [{ chainId: 2, evmChainId: 1, route: NEXT }]);
+    await poll();
+    expect(await row()).toMatchObject({ status: "swapping", route_contract: NEXT });
+  });
+
+  test("the deposit waits, refundable, when its address commits to no enabled route", async () => {
+    const elsewhere = [{ chainId: 30, evmChainId: 8453, route: ROUTE }];
+    const { desk, poll, row, swap } = await openChoice({}, {}, elsewhere);
+    await poll();
+    expect(await swap()).toMatchObject({
+      status: "failed_swap",
+      error: { code: "NO_ROUTE", details: { reason: "route_not_committed" } },
+    });
+    expect(await row()).toMatchObject({ attempts_used: 0 });
+    expect(await desk.db.selectFrom("transactions").selectAll().execute()).toEqual([]);
   });
 
   test("a swept settlement keeps its route when another becomes preferred", async () => {

@@ -1,21 +1,38 @@
 /** Chooses the route of a settlement. */
 import type { Holding } from "../deposits/index.ts";
-import type { DepositAddress } from "../addresses/index.ts";
+import { type DepositAddress, isCommitted } from "../addresses/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import type { Pair, Route } from "../routes/index.ts";
 import type { SettlementDeps } from "./deps.ts";
+import { paused, readPausedRoutes } from "./operator/pauses.ts";
 import type { Settlement } from "./types.ts";
 
-/** Returns the enabled routes of the settlement's pair, the preferred one first. Throws NO_ROUTE when there is none. */
-export function listRoutes(
+/**
+ * Returns the enabled routes of the settlement's pair to which the address commits, the preferred one first, without paused
+ * ones.
+ * @throws OperatingError NO_ROUTE when there is none; CONFIG_MISSING when the settlement or all of its routes are paused.
+ */
+export async function listRoutes(
   deps: SettlementDeps,
   settlement: Settlement,
   address: DepositAddress,
-): readonly [Route, ...Route[]] {
-  const [route, ...others] = deps.routes.list(pairOf(settlement, address));
+): Promise<readonly [Route, ...Route[]]> {
+  const pausedKinds = await readPausedRoutes(deps.db, settlement);
+  const enabled = deps.routes.list(pairOf(settlement, address));
+  const committed = enabled.filter(({ contract }) =>
+    isCommitted(address, { chainId: settlement.chainId, contract }),
+  );
+  const [route, ...others] = committed.filter(({ kind }) => !pausedKinds.has(kind));
   if (route) return [route, ...others];
-  throw new OperatingError("NO_ROUTE", "No enabled route delivers this pair right now.", {
-    details: { destChain: address.destChain },
+  if (committed.length > 0) throw paused("route");
+  const details = { destChain: address.destChain };
+  if (enabled.length === 0) {
+    throw new OperatingError("NO_ROUTE", "No enabled route delivers this pair right now.", {
+      details,
+    });
+  }
+  throw new OperatingError("NO_ROUTE", "The address does not commit to an enabled route.", {
+    details: { ...details, reason: "route_not_committed" },
   });
 }
 

@@ -2,10 +2,12 @@ import type { Chain, Chains } from "../chains/port/index.ts";
 import type { Address } from "../core/hex.ts";
 import type { Db } from "../db/schema.ts";
 import type { Minimums } from "../deposits/index.ts";
+import type { Quotas } from "../integrators/index.ts";
 import type { Fees } from "../fees/index.ts";
 import { getConfigured, type RouteBook } from "../routes/index.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Holding } from "../deposits/index.ts";
+import type { AttestedRefunds } from "./operator/attested-refund.ts";
 import type { StoreDeps } from "./store/transition.ts";
 
 /** Sender accounts for the settlements of a chain; several of one purpose share the work. */
@@ -14,10 +16,13 @@ export interface SettlementLanes {
   readonly settle: readonly Address[];
 }
 
-/** Dependencies of settling by request: all that the API needs. */
-export interface RequestDeps extends StoreDeps {
+/** Dependencies of the intake, which queues settlements for arrived value and by request. */
+export interface IntakeDeps extends StoreDeps {
   readonly db: Db;
   readonly chains: Chains;
+  readonly routes: RouteBook;
+  /** Quotas of integrators without their own. */
+  readonly quotas: Quotas;
   readonly log: Log;
   /** Reads the current minimums of a token. A missing price is part of the result, not an error. */
   readonly readMinimums: (chainId: number, token: Address) => Promise<Minimums>;
@@ -25,18 +30,17 @@ export interface RequestDeps extends StoreDeps {
   readonly wakeEvents: (integratorId: string) => void;
 }
 
-/** Dependencies of the intake, which turns arrived value into settlements; composed by the scanner role. */
-export interface IntakeDeps extends RequestDeps {
-  readonly routes: RouteBook;
-}
-
 /** Dependencies of the settlement steps; composed by the settler role. */
 export interface SettlementDeps extends IntakeDeps {
   readonly fees: Fees;
+  /** Whether deposits are screened before their sweep; not without the setting. */
+  readonly screens?: boolean;
   /** Senders per source chain. */
   readonly lanes: ReadonlyMap<number, SettlementLanes>;
   /** Wakes the lanes of a chain because there is a new intent; called after the commit. */
   readonly wakeLanes: (chainId: number) => void;
+  /** Refunds by policy; without them only the refund authority refunds where wallets are contracts. */
+  readonly attestedRefunds?: AttestedRefunds;
   /** Poll interval of a waiting settlement that nothing wakes, in milliseconds. */
   readonly pollMs: number;
   /** Delays of retries in milliseconds; the published schedule unless a test says otherwise. */

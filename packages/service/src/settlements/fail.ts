@@ -2,10 +2,15 @@ import type { OperatingError } from "../core/errors.ts";
 import type { Tx } from "../db/schema.ts";
 import type { SettlementDeps } from "./deps.ts";
 import { hasValueInFlight } from "./in-flight.ts";
+import { PAUSED } from "./operator/pauses.ts";
 import { judgeFailure } from "./retry.ts";
+import { SCREENING_PENDING, SCREENING_REFUSED } from "./screening/rows.ts";
 import type { Change } from "./store/row.ts";
 import { transition } from "./store/transition.ts";
 import type { Settlement, SettlementError } from "./types.ts";
+
+/** Reasons that only an operator or the screening ends, which then makes the settlement due. */
+const HELD: ReadonlySet<string> = new Set([PAUSED, SCREENING_PENDING, SCREENING_REFUSED]);
 
 /**
  * Records in the caller's transaction that a step failed or was deferred: the settlement is retried on the schedule, or
@@ -27,6 +32,7 @@ export async function failIn(
       plannedAmount:
         change.plannedAmount === undefined ? settlement.plannedAmount : change.plannedAmount,
     }),
+    isHeld: HELD.has(String(error.details?.reason)),
     ...(deps.retryScheduleMs ? { scheduleMs: deps.retryScheduleMs } : {}),
   });
   const shown = showError(error, verdict.kind === "retry" && error.retryable);

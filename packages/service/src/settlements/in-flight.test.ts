@@ -77,6 +77,8 @@ test("the database accepts a dead settlement in exactly the states with nothing 
             seq: 0n,
             locked_amount: 1n,
             min_out: 1n,
+            locked_at: 1n,
+            delivery: hashOf("delivery"),
             dest_chain: 30,
             dest_token: USDC,
             dest_wallet: RECIPIENT,
@@ -220,7 +222,7 @@ async function openWalk() {
     switch (action) {
       case "poll":
         await desk.poll();
-        await pollUnsettledDeposits(deps);
+        await pollUnsettledDeposits(deps, 2);
         break;
       case "revert the simulation":
         state.simulation = { ok: false, reason: "Paused" };

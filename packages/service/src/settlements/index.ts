@@ -1,5 +1,5 @@
-export { pollDueSettlements } from "./advance.ts";
-export type { IntakeDeps, RequestDeps, SettlementDeps } from "./deps.ts";
+export { createSettlementsPoll } from "./advance.ts";
+export type { IntakeDeps, SettlementDeps } from "./deps.ts";
 export { findSwap, listSwaps, type SwapFilter } from "./list.ts";
 export type { OperatorRequest } from "./operator/request.ts";
 export {
@@ -15,9 +15,11 @@ export {
   refundAddress,
   type RefundRequest,
 } from "./operator/refund-address.ts";
+export { pollAttestedRefunds, readUnsent, type UnsentState } from "./operator/attested-refund.ts";
 export { type AddressRefund, findLastRefund } from "./operator/refunds.ts";
-export { requestIndex, type RequestResult } from "./intake/request-index.ts";
-export { acceptBalance, acceptValue } from "./intake/accept.ts";
+export { createIndexRequests, requestIndex, type RequestResult } from "./intake/request-index.ts";
+export { acceptBalance } from "./intake/accept.ts";
+export { acceptArrivals, type OurArrival } from "./intake/accept-arrivals.ts";
 export { followCompleted } from "./followers/completed.ts";
 export { pollWaitingForGas } from "./waiting/gas.ts";
 export { pollWaitingForInventory } from "./waiting/inventory.ts";
@@ -28,3 +30,26 @@ export { readSettlementFile, type SettlementFile } from "./operator/file.ts";
 export { recordUndeliveredLock } from "./steps/deliver.ts";
 export { dueSettlements } from "./store/due.ts";
 export { readAddressOf } from "./store/read.ts";
+export { reopenSweeps } from "./store/sweep.ts";
+export {
+  endPause,
+  listPauses,
+  type PauseFacts,
+  type PauseTarget,
+  startPause,
+} from "./operator/pauses.ts";
+export {
+  decideScreening,
+  listScreenings,
+  pollScreenings,
+  type Screen,
+  type ScreeningFacts,
+} from "./screening/screen.ts";
+export { createScreen } from "./screening/service.ts";
+export {
+  listRetryable,
+  RETRIED_STATUSES,
+  type RetriedStatus,
+  retryEach,
+  type RetryOutcome,
+} from "./operator/retry-many.ts";

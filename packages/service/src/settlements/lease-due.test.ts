@@ -1,8 +1,9 @@
 /** Polls of due settlements, against real PostgreSQL. */
-import { expect, test } from "vitest";
-import { openDesk } from "../../test/support/settlement-desk.ts";
+import { describe, expect, test } from "vitest";
+import { type Desk, openDesk } from "../../test/support/settlement-desk.ts";
 import { createRouteBook } from "../routes/index.ts";
-import { pollDueSettlements } from "./advance.ts";
+import { LEASE_MS } from "../jobs/delays.ts";
+import { createSettlementsPoll, pollDueSettlements } from "./advance.ts";
 import { dueSettlements } from "./store/due.ts";
 
 test("a due settlement leased by one worker is not leased to another until the lease ends [T62]", async () => {
@@ -38,7 +39,9 @@ test("a poll takes at most 20 of the settlements that became due in an outage [T
 test("a settlement whose every step throws does not stop the others of its poll [T78]", async () => {
   const desk = await openDesk();
   desk.state.balance = 1_000n;
-  const [broken, ...others] = await Promise.all(["0x01", "0x02", "0x03"].map(desk.issue));
+  const [broken, ...others] = await Promise.all(
+    ["0x01", "0x02", "0x03"].map((userId) => desk.issue(userId)),
+  );
   for (const address of [broken, ...others]) {
     if (address) await desk.arrive(address, { amount: 1_000n, block: 5n });
   }
@@ -57,4 +60,53 @@ test("a settlement whose every step throws does not stop the others of its poll 
   const statusOf = new Map(rows.map(({ wallet, status }) => [wallet, status]));
   expect(statusOf.get(broken?.wallet ?? "")).toBe("failed_swap");
   expect(others.map(({ wallet }) => statusOf.get(wallet))).toEqual(["swapping", "swapping"]);
+});
+
+describe("the first poll of a process", () => {
+  async function openLeased() {
+    const desk = await openDesk();
+    desk.state.balance = 1_000n;
+    await desk.arrive(await desk.issue("0x01"), { amount: 1_000n, block: 5n });
+    const nowMs = desk.clock.now();
+    const taken = { chainId: 2, nowMs, leaseMs: LEASE_MS.settlement, limit: 1 };
+    expect(await dueSettlements.lease(desk.db, taken)).toHaveLength(1);
+    desk.clock.advance(1_000);
+    return desk;
+  }
+  const statusesOf = async (desk: Desk) => (await desk.swaps()).map(({ status }) => status);
+
+  test("takes up the settlements that an ended process had leased [T173]", async () => {
+    const desk = await openLeased();
+    await pollDueSettlements(desk.deps, 2);
+    expect(await statusesOf(desk)).toEqual(["pending_swap"]);
+    const poll = createSettlementsPoll(desk.deps, 2);
+    await poll();
+    expect(await statusesOf(desk)).toEqual(["swapping"]);
+  });
+
+  test("leaves retries, other chains and later leases as they are [T173]", async () => {
+    const desk = await openLeased();
+    desk.state.reserves = "inventory_too_low";
+    await createSettlementsPoll(desk.deps, 30)();
+    expect(await statusesOf(desk)).toEqual(["pending_swap"]);
+    await createSettlementsPoll(desk.deps, 2)();
+    expect(await desk.swaps()).toMatchObject([{ status: "failed_swap", retryCount: 1 }]);
+    const prepared = desk.state.prepared.length;
+    await createSettlementsPoll(desk.deps, 2)();
+    expect(desk.state.prepared).toHaveLength(prepared);
+    expect(await desk.swaps()).toMatchObject([{ status: "failed_swap", retryCount: 1 }]);
+  });
+
+  test("is the only one that does [T62]", async () => {
+    const desk = await openDesk();
+    const poll = createSettlementsPoll(desk.deps, 2);
+    await poll();
+    desk.state.balance = 1_000n;
+    await desk.arrive(await desk.issue("0x01"), { amount: 1_000n, block: 5n });
+    const taken = { chainId: 2, nowMs: desk.clock.now(), leaseMs: 30_000, limit: 1 };
+    await dueSettlements.lease(desk.db, taken);
+    desk.clock.advance(1_000);
+    await poll();
+    expect(await statusesOf(desk)).toEqual(["pending_swap"]);
+  });
 });

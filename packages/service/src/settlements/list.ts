@@ -37,7 +37,7 @@ export async function listSwaps(
   const { status, wallet, userId, chainId } = page.filter ?? {};
   if (status !== undefined) query = query.where("settlements.status", "=", status);
   if (wallet !== undefined) query = query.where("settlements.wallet", "=", wallet);
-  if (userId !== undefined) query = query.where("addresses.user_id", "=", userId);
+  if (userId !== undefined) query = query.where("settlements.user_id", "=", userId);
   if (chainId !== undefined) query = query.where("settlements.chain_id", "=", chainId);
   const rows = await query.execute();
   const items = rows.slice(0, page.limit).map((row) => describeSwap(row, page.display));

@@ -34,19 +34,32 @@ export type Verdict =
 /**
  * Decides between a retry and giving up. `retryCount` counts every re-check, `triesUsed` only attempted steps. A
  * settlement with value in flight is never given up: it is retried, in the end every 15 minutes, until its value is
- * delivered, returned or taken back.
+ * delivered, returned or taken back. One that an operator holds is not retried: it is only polled until that ends.
  */
 export function judgeFailure(failure: {
   readonly code: ErrorCode;
   readonly retryCount: number;
   readonly triesUsed: number;
   readonly valueInFlight: boolean;
+  /** Whether an operator's pause or screening holds the settlement. */
+  readonly isHeld?: boolean;
   readonly scheduleMs?: readonly number[];
 }): Verdict {
   const schedule = failure.scheduleMs ?? RETRY_SCHEDULE_MS;
   const delayMs = schedule[Math.min(failure.retryCount, schedule.length - 1)] ?? 0;
   const retryCount = failure.retryCount + 1;
   const { valueInFlight, triesUsed: used } = failure;
+  if (failure.isHeld && !valueInFlight) {
+    const longestMs = schedule.at(-1) ?? 0;
+    const { retryCount: unchanged } = failure;
+    return {
+      kind: "retry",
+      deferred: true,
+      retryCount: unchanged,
+      triesUsed: used,
+      delayMs: longestMs,
+    };
+  }
   if (valueInFlight || DEFERRALS.has(failure.code)) {
     const deferred = !valueInFlight;
     return { kind: "retry", deferred, retryCount, triesUsed: used, delayMs };

@@ -4,7 +4,9 @@ import { createStrictChain, hashOf } from "../../test/support/doubles.ts";
 import { openDesk, RECIPIENT, USDC } from "../../test/support/settlement-desk.ts";
 import { getAddressById } from "../addresses/index.ts";
 import { OperatingError } from "../core/errors.ts";
-import { toEvmAddress } from "../core/hex.ts";
+import { toAddress, toEvmAddress } from "../core/hex.ts";
+import { endBreach, listBreaches, recordFindings, toFinding } from "../ledger/index.ts";
+import { REPAIRS } from "../roles/repairs.ts";
 import { createRouteBook } from "../routes/index.ts";
 import { recordUndeliveredLock } from "./steps/deliver.ts";
 import { followCompleted } from "./followers/completed.ts";
@@ -74,8 +76,8 @@ describe("arrival", () => {
     expect(await desk.swaps()).toEqual([]);
     desk.state.balance = 1_000n;
     desk.clock.advance(60_000);
-    await pollUnsettledDeposits(desk.deps);
-    await pollUnsettledDeposits(desk.deps);
+    await pollUnsettledDeposits(desk.deps, 2);
+    await pollUnsettledDeposits(desk.deps, 2);
     const swaps = await desk.swaps();
     expect(swaps.map((swap) => [swap.status, swap.amount])).toEqual([["pending_swap", "1000"]]);
     expect((await desk.deposits())[0]?.settlement_id).toBe(swaps[0]?.id);
@@ -88,7 +90,7 @@ describe("arrival", () => {
     await desk.arrive(address, { amount: 1_000n, block: 5n, tx: "a" });
     desk.state.balance = 1_000n;
     await desk.arrive(address, { amount: 1_000n, block: 7n, tx: "a" });
-    await pollUnsettledDeposits(desk.deps);
+    await pollUnsettledDeposits(desk.deps, 2);
     expect((await desk.swaps()).length).toBe(1);
     expect((await desk.events()).length).toBe(1);
   });
@@ -101,7 +103,7 @@ describe("arrival", () => {
     const planned = new Set<string | null | undefined>();
     for (let i = 0; i < 200; i++) {
       desk.clock.advance(60_000);
-      await pollUnsettledDeposits(desk.deps);
+      await pollUnsettledDeposits(desk.deps, 2);
       planned.add((await desk.deposits())[0]?.recheck_at);
     }
     expect(await desk.swaps()).toEqual([]);
@@ -120,152 +122,6 @@ describe("arrival", () => {
       queued: false,
       ignoredReason: "no_adapter",
     });
-  });
-});
-
-describe("a deposit while a settlement is active", () => {
-  async function openSwapping() {
-    const desk = await openDesk();
-    const address = await desk.issue("0x05");
-    desk.state.balance = 1_000n;
-    await desk.arrive(address, { amount: 1_000n, block: 90n });
-    await desk.poll();
-    const [swap] = await desk.swaps();
-    if (!swap) throw new Error("there is a settlement");
-    expect(swap.status).toBe("swapping");
-    return { desk, address, id: swap.id };
-  }
-
-  test("joins the settlement when its sweep is not sent yet", async () => {
-    const desk = await openDesk();
-    const address = await desk.issue("0x06");
-    desk.state.balance = 1_000n;
-    await desk.arrive(address, { amount: 1_000n, block: 90n });
-    desk.state.balance = 1_001n;
-    await desk.arrive(address, { amount: 1n, block: 91n });
-    const events = await desk.events();
-    expect(events.map((event) => event.data)).toMatchObject([{ queued: true }, { queued: true }]);
-    expect((await desk.swaps()).length).toBe(1);
-  });
-
-  test("gets a settlement of its own when the sweep is already sent [T75]", async () => {
-    const { desk, address, id } = await openSwapping();
-    desk.state.balance = 1_500n;
-    await desk.arrive(address, { amount: 500n, block: 101n });
-    desk.state.swept = 1_000n;
-    desk.state.balance = 500n;
-    await desk.mine(`sweep:${id}`);
-    desk.state.delivery = { kind: "delivered", txHash: hashOf("delivery"), amount: 999n };
-    await desk.poll();
-    const swaps = await desk.swaps();
-    expect(swaps.map((swap) => [swap.status, swap.amount])).toEqual([
-      ["completed", "1000"],
-      ["pending_swap", "500"],
-    ]);
-    const deposits = await desk.deposits();
-    expect(deposits.map((deposit) => deposit.settlement_id)).toEqual([id, swaps[1]?.id]);
-  });
-
-  test("belongs to the sweep when it is earlier on the chain, and no successor is created", async () => {
-    const { desk, address, id } = await openSwapping();
-    desk.state.balance = 1_500n;
-    await desk.arrive(address, { amount: 500n, block: 99n });
-    desk.state.swept = 1_500n;
-    desk.state.balance = 0n;
-    await desk.mine(`sweep:${id}`);
-    desk.state.delivery = { kind: "delivered", txHash: hashOf("delivery"), amount: 1_499n };
-    await desk.poll();
-    expect((await desk.swaps()).map((swap) => swap.status)).toEqual(["completed"]);
-    expect(new Set((await desk.deposits()).map((deposit) => deposit.settlement_id))).toEqual(
-      new Set([id]),
-    );
-  });
-
-  test("is reassigned when a reorg moves it before or after the recorded sweep", async () => {
-    const { desk, address, id } = await openSwapping();
-    const owners = async () => (await desk.deposits()).map((deposit) => deposit.settlement_id);
-    desk.state.balance = 1_500n;
-    await desk.arrive(address, { amount: 500n, block: 101n, tx: "late" });
-    desk.state.swept = 1_500n;
-    desk.state.balance = 0n;
-    await desk.mine(`sweep:${id}`);
-    desk.state.delivery = { kind: "delivered", txHash: hashOf("delivery"), amount: 1_499n };
-    await desk.poll();
-    expect(await owners()).toEqual([id, null]);
-    // A reorg: the scanner now finds the transfer before the sweep, and after a second reorg behind it.
-    await desk.arrive(address, { amount: 500n, block: 98n, tx: "late" });
-    expect(await owners()).toEqual([id, id]);
-    await desk.arrive(address, { amount: 500n, block: 102n, tx: "late" });
-    expect(await owners()).toEqual([id, null]);
-  });
-
-  test("is reported with the ignore reason when its amount is below the minimum", async () => {
-    const { desk, address } = await openSwapping();
-    desk.state.balance = 1_099n;
-    await desk.arrive(address, { amount: 99n, block: 101n });
-    expect((await desk.events()).at(-1)?.data).toMatchObject({
-      queued: false,
-      ignoredReason: "below_token_min",
-    });
-  });
-
-  test("is queued with the sweep that took it when it was swept before it was scanned", async () => {
-    const { desk, address, id } = await openSwapping();
-    desk.state.swept = 1_500n;
-    desk.state.balance = 0n;
-    await desk.mine(`sweep:${id}`);
-    desk.state.delivery = { kind: "delivered", txHash: hashOf("delivery"), amount: 1_499n };
-    await desk.poll();
-    await desk.arrive(address, { amount: 500n, block: 99n });
-    expect((await desk.events()).at(-1)).toMatchObject({
-      type: "deposit_detected",
-      data: { queued: true },
-    });
-    expect((await desk.deposits()).at(-1)?.settlement_id).toBe(id);
-    expect((await desk.swaps()).length).toBe(1);
-  });
-
-  test("belongs to its own side of a sweep in the middle of its block, scanned after it [D1]", async () => {
-    const { desk, address, id } = await openSwapping();
-    desk.state.swept = 1_200n;
-    desk.state.balance = 200n;
-    await desk.mine(`sweep:${id}`);
-    desk.state.delivery = { kind: "delivered", txHash: hashOf("delivery"), amount: 1_199n };
-    await desk.poll();
-    const { taken_block: block, taken_log_index: index } = await desk.db
-      .selectFrom("settlements")
-      .select(["taken_block", "taken_log_index"])
-      .where("id", "=", id)
-      .executeTakeFirstOrThrow();
-    if (block === null || index === null) throw new Error("the sweep is recorded");
-    await desk.arrive(address, { amount: 100n, block, times: index + 2 });
-    const deposits = await desk.deposits();
-    const sides = deposits
-      .filter((deposit) => deposit.block_number === block)
-      .map((deposit) => [deposit.log_index < index, deposit.settlement_id === id]);
-    expect(new Set(sides.map(String))).toEqual(new Set(["true,true", "false,false"]));
-  });
-
-  test("does not give a later deposit to the sweep that took it [D1]", async () => {
-    const { desk, address, id } = await openSwapping();
-    desk.state.swept = 1_000n;
-    desk.state.balance = 0n;
-    await desk.mine(`sweep:${id}`);
-    desk.state.delivery = { kind: "delivered", txHash: hashOf("delivery"), amount: 999n };
-    await desk.poll();
-    const { taken_block: block } = await desk.db
-      .selectFrom("settlements")
-      .select("taken_block")
-      .where("id", "=", id)
-      .executeTakeFirstOrThrow();
-    if (block === null) throw new Error("the sweep is recorded");
-    // Too small for a settlement of its own, and after the sweep.
-    await desk.arrive(address, { amount: 1n, block: block + 1n, tx: "later" });
-    await desk.arrive(address, { amount: 100n, block: block - 1n, tx: "earlier" });
-    const settled = await desk.deposits();
-    const ownerOf = (tx: string) =>
-      settled.find(({ tx_hash: hash }) => hash === hashOf(tx))?.settlement_id;
-    expect([ownerOf("earlier"), ownerOf("later")]).toEqual([id, null]);
   });
 });
 
@@ -297,6 +153,34 @@ describe("failures", () => {
     expect((await desk.swaps())[0]).toMatchObject({ status: "swapping", error: null });
   });
 
+  test("a token in quarantine waits in its wallet without using up a try, until an operator ends it [T159]", async () => {
+    const { desk, address } = await openPending(true);
+    const [{ token } = { token: "" }] = await desk.deposits();
+    const holding = { wallet: toAddress(address.wallet), token: toAddress(token) };
+    await recordFindings(desk.db, [
+      toFinding("wallet_short", {
+        chainId: 2,
+        subject: `${holding.wallet}:${holding.token}`,
+        details: {},
+        holding,
+      }),
+    ]);
+    for (let i = 0; i < 12; i++) await desk.poll();
+    expect((await desk.swaps())[0]).toMatchObject({
+      status: "failed_swap",
+      error: { code: "NO_ROUTE", retryable: true, details: { reason: "quarantined" } },
+    });
+    const row = await desk.db.selectFrom("settlements").selectAll().executeTakeFirstOrThrow();
+    expect(row.attempts_used).toBe(0);
+    expect(await desk.db.selectFrom("transactions").selectAll().execute()).toEqual([]);
+    const [breach] = await listBreaches(desk.db);
+    const clock = { now: () => 0, sleep: async () => undefined };
+    const end = { id: breach?.id ?? "", operator: "ann", reason: "the issuer explained it" };
+    await endBreach({ db: desk.db, clock, ...REPAIRS }, end);
+    await desk.poll();
+    expect((await desk.swaps())[0]).toMatchObject({ status: "swapping", error: null });
+  });
+
   test("a wallet emptied by a refund ends its settlement once the refund is final", async () => {
     const { desk } = await openPending(true);
     desk.state.balance = 0n;
@@ -311,6 +195,51 @@ describe("failures", () => {
       status: "dead",
       error: { code: "INSUFFICIENT_BALANCE", retryable: false, details: { reason: "refunded" } },
     });
+  });
+
+  test("a wallet that somebody else settled ends its settlement with that reason [T123]", async () => {
+    const { desk } = await openPending(true);
+    const [swap] = await desk.swaps();
+    const { wallet, token } = await desk.db
+      .selectFrom("settlements")
+      .select(["wallet", "token"])
+      .executeTakeFirstOrThrow();
+    await desk.db
+      .insertInto("outflows")
+      .values({
+        chain_id: 2,
+        block_number: 90n,
+        block_hash: hashOf("a block"),
+        log_index: 1,
+        wallet,
+        token,
+        amount: 1_000n,
+        kind: "unattended",
+        tx_hash: hashOf("a transaction of theirs"),
+      })
+      .execute();
+    desk.state.balance = 0n;
+    desk.state.finalNumber = 90n;
+    for (let i = 0; i < 5; i++) await desk.poll();
+    expect((await desk.swaps())[0]).toMatchObject({
+      id: swap?.id,
+      status: "dead",
+      error: { code: "INSUFFICIENT_BALANCE", details: { reason: "settled_unattended" } },
+    });
+  });
+
+  test("a single empty answer after waits for another cause ends nothing [T190]", async () => {
+    const { desk } = await openPending(true);
+    desk.state.finalNumber = 90n;
+    desk.state.reserves = "inventory_too_low";
+    for (let i = 0; i < 5; i++) await desk.poll();
+    const { balance } = desk.state;
+    desk.state.balance = 0n;
+    await desk.poll();
+    desk.state.balance = balance;
+    desk.state.reserves = "reserved";
+    await desk.poll();
+    expect((await desk.swaps())[0]).toMatchObject({ status: "swapping", error: null });
   });
 
   test("orphaned deposits defer with REORG and end with it once the reorg is final [T44]", async () => {
@@ -469,9 +398,11 @@ describe("failures", () => {
     expect((await desk.swaps())[0]?.status).toBe("completed");
     await desk.mine("sweep:", false, "final");
     desk.state.balance = 1_000n;
-    await followCompleted(desk.deps);
-    await pollUnsettledDeposits(desk.deps);
-    expect((await desk.swaps()).map((swap) => swap.status)).toEqual(["completed", "pending_swap"]);
+    await followCompleted(desk.deps, 2);
+    await pollUnsettledDeposits(desk.deps, 2);
+    const swaps = await desk.swaps();
+    expect(swaps.map((swap) => swap.status)).toEqual(["completed", "pending_swap"]);
+    expect(await desk.deposits()).toMatchObject([{ settlement_id: swaps[1]?.id }]);
   });
 
   test("the deposits of a completed settlement whose lock was returned go to a new settlement [V9]", async () => {
@@ -488,7 +419,7 @@ describe("failures", () => {
     desk.state.balance = 1_000n;
     const given = { settlementId: completed.id, nowMs: desk.clock.now() };
     await desk.db.transaction().execute((tx) => recordUndeliveredLock(tx, given));
-    await pollUnsettledDeposits(desk.deps);
+    await pollUnsettledDeposits(desk.deps, 2);
     expect((await desk.swaps()).map((swap) => swap.status)).toEqual(["completed", "pending_swap"]);
   });
 
@@ -507,13 +438,26 @@ describe("failures", () => {
     expect(statuses).toEqual([...Array(6).fill("failed_swap"), "dead"]);
   });
 
-  test.each(["TakeBackPending", "TooFewAttestors"])(
-    "a lock that the escrow refuses with %s is deferred without a try, and made when the escrow takes it",
-    async (reason) => {
+  test.each([
+    ["a pause", "IsPaused"],
+    ["a relayer that is not listed", "NotRelayer"],
+    ["a route that is not listed", "NotRoute"],
+    ["the daily cap", "AboveDailyCap"],
+    ["a removed attestor", "NotAttestor"],
+    ["a threshold that is not reached", "TooFewSignatures"],
+    ["an announced take-back", "TakeBackPending"],
+    ["attestors that are missing", "TooFewAttestors"],
+  ])(
+    "a sweep that %s does not allow (%s) waits for hours without a try, and is made afterwards [T153]",
+    async (_, reason) => {
       const { desk } = await openPending(true);
       desk.state.simulation = { ok: false, reason };
       for (let i = 0; i < 12; i++) await desk.poll();
+      desk.clock.advance(3 * 3_600_000);
+      await desk.poll();
       const [deferred] = await desk.swaps();
+      const tries = await desk.db.selectFrom("settlements").select("attempts_used").execute();
+      expect(tries).toEqual([{ attempts_used: 0 }]);
       expect(deferred).toMatchObject({ terminal: false, error: { code: "NO_ROUTE" } });
       expect(deferred?.error?.details).toEqual({ reason });
       desk.state.simulation = { ok: true, gas: 1n };
@@ -664,7 +608,7 @@ describe("failures", () => {
       const [swap] = await desk.swaps();
       expect(swap?.status).toBe("failed_swap");
       expect(swap?.error?.code).toBe("CONFIG_MISSING");
-      const { id: _id, ...columns } = honest;
+      const { id: _id, fixed: _fixed, route_set: _set, ...columns } = honest;
       await desk.db.updateTable("addresses").set(columns).where("id", "=", address.id).execute();
     }
     expect(await desk.db.selectFrom("transactions").selectAll().execute()).toEqual([]);

@@ -90,14 +90,14 @@ test("a completed settlement takes over the final amounts of its sweep, once, af
   desk.state.swapFee = 4n;
   await desk.mine("sweep:", true, "final");
   desk.state.delivery = { kind: "delivered", txHash: hashOf("sweep:"), amount: 90n };
-  await followCompleted(desk.deps);
+  await followCompleted(desk.deps, 2);
   expect((await desk.swaps()).map(({ status }) => status)).toEqual(["completed"]);
   const settled = ["delivered coin 90", "fees token 4", "swapped coin -90", "swapped token 1196"];
   expect(await readAccounts(desk)).toEqual(settled);
   // Only once: final amounts cannot change.
   const change = desk.db.updateTable("settlements").set({ delivered_amount: 91n }).execute();
   await expect(change).rejects.toThrow("is terminal and cannot change");
-  await followCompleted(desk.deps);
+  await followCompleted(desk.deps, 2);
   expect(await readAccounts(desk)).toEqual(settled);
 });
 
@@ -109,7 +109,7 @@ test("a sweep that finally reverts leaves nothing in the ledger, not even its fe
   expect((await desk.swaps()).map(({ status }) => status)).toEqual(["completed"]);
   expect(await readAccounts(desk)).not.toEqual([]);
   await desk.mine("sweep:", false, "final");
-  await followCompleted(desk.deps);
+  await followCompleted(desk.deps, 2);
   expect(await readAccounts(desk)).toEqual([]);
 });
 
@@ -122,8 +122,8 @@ test("the route records the new amount when a reorg changes a sweep that it deli
   desk.state.block = 101n;
   desk.state.swept = 1_200n;
   await desk.mine("sweep:", true, "final");
-  await followCompleted(desk.deps);
-  await followCompleted(desk.deps);
+  await followCompleted(desk.deps, 2);
+  await followCompleted(desk.deps, 2);
   expect(recorded).toEqual([1_200n]);
   const row = await desk.db.selectFrom("settlements").selectAll().executeTakeFirstOrThrow();
   expect(row).toMatchObject({ swept_amount: "1200", swept_block: 101n, delivered_amount: "77" });

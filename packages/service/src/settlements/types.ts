@@ -31,6 +31,8 @@ export interface Settlement {
   readonly sweepsSent: number;
   /** Base units that the open sweep was planned for; null when no sweep is open. */
   readonly plannedAmount: bigint | null;
+  /** The last block whose deposits the planned sweep takes, if it names its amount. */
+  readonly plannedUpTo: bigint | null;
   /** Fee terms of the last planned sweep; null before the first, or if it was planned before terms were stored. */
   readonly fee: FeeTerms | null;
   /** Base units that the mined sweep took; null before it is recorded. */

@@ -110,7 +110,7 @@ describe("a settlement of a deposit that is not final", () => {
     for (let polls = 0; polls < 5; polls += 1) await desk.poll();
     expect(await desk.swaps()).toMatchObject([{ status: "dead" }]);
     await desk.arrive(address, { amount: 1_000n, block: 70n, tx: "a" });
-    await pollUnsettledDeposits(desk.deps);
+    await pollUnsettledDeposits(desk.deps, 2);
     const swaps = await desk.swaps();
     expect(swaps).toMatchObject([{ status: "dead" }, { status: "pending_swap" }]);
     expect((await desk.deposits())[0]?.settlement_id).toBe(swaps[1]?.id);

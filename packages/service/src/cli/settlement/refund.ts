@@ -1,10 +1,16 @@
 import { type Config, findEvmChain } from "../../config/index.ts";
 import { addressFormat } from "../../roles/address-format.ts";
+import { Bug } from "../../core/assert.ts";
+import { OperatingError } from "../../core/errors.ts";
+import type { Address } from "../../core/hex.ts";
 import {
+  readSettlementFile,
+  refundAddress,
   refundSettlement,
   type RefundByCall,
   type RefundByOrder,
   type RefundResult,
+  type SettlementDeps,
 } from "../../settlements/index.ts";
 import type { Call, Result } from "../command.ts";
 import { UsageError } from "../failure.ts";
@@ -29,13 +35,52 @@ export async function run(
     operator: nameOperator(),
     to: parsed.address,
   };
-  const result = await withSettlements(config, (deps) => refundSettlement(deps, request));
-  return { json: result, text: formatRefund(config, result) };
+  return withSettlements(config, async (deps) => {
+    const result = await refundSettlement(deps, request);
+    const asked = result.kind === "call" ? await askAttestors(deps, result, request) : null;
+    return { json: { ...result, ...asked }, text: formatRefund(config, result, asked) };
+  });
+}
+
+/** A refund by policy of the deposits of a settlement that ended, or why there is none. */
+interface AskedAttestors {
+  readonly attested: { readonly intent: string; readonly policyReason: string } | null;
+  readonly notAttested: string | null;
+}
+
+/** Asks the attestors for the refund too, where the policies allow it. The authority's own call works in any case. */
+async function askAttestors(
+  deps: SettlementDeps,
+  { chainId, settlementId }: RefundByCall,
+  request: { readonly to: Address; readonly operator: string; readonly reason: string },
+): Promise<AskedAttestors> {
+  const settlement = await readSettlementFile(deps.db, settlementId);
+  try {
+    if (!settlement) throw new Bug("the settlement was just ended");
+    const { wallet, token } = settlement.settlement;
+    const { refund } = await refundAddress(deps, { ...request, chainId, wallet, token });
+    const policyReason = refund.attested?.reason ?? "";
+    return { attested: { intent: refund.intent, policyReason }, notAttested: null };
+  } catch (error) {
+    if (!(error instanceof OperatingError) || error.code !== "VALIDATION_ERROR") throw error;
+    return { attested: null, notAttested: error.message };
+  }
 }
 
 /** Formats a refund for people: the refund authority's call, or the signer's payment. */
-export function formatRefund(config: Pick<Config, "chains">, refund: RefundResult): string {
-  return refund.kind === "call" ? formatCall(config, refund) : formatOrder(refund);
+export function formatRefund(
+  config: Pick<Config, "chains">,
+  refund: RefundResult,
+  asked: AskedAttestors | null = null,
+): string {
+  if (refund.kind === "order") return formatOrder(refund);
+  const { attested } = asked ?? {};
+  if (!attested) return formatCall(config, refund);
+  return [
+    `settlement ${refund.settlementId} is dead and will not be swept${refund.changed ? "" : " (a refund was prepared before)"}.`,
+    `The attestors are asked to sign the refund as ${attested.policyReason}; then the settler sends ${attested.intent}. \`sluice addresses refund\` shows its progress.`,
+    `${addressFormat.display(refund.authority)} need not act, and can take its deposits itself at any time: \`sluice rescue\` prints its transaction.`,
+  ].join("\n");
 }
 
 function formatOrder({ settlementId, changed, authority, chainId, intent }: RefundByOrder): string {

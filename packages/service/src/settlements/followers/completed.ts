@@ -4,22 +4,30 @@
  * reverted releases them to the next settlement.
  */
 import { assignSwept, releaseDeposits } from "../../deposits/index.ts";
+import { withUpTo } from "../part.ts";
 import { getAddressById } from "../../addresses/index.ts";
 import { getByIntent, type MinedFacts } from "../../transactions/index.ts";
 import { chainOf, type SettlementDeps } from "../deps.ts";
 import { SETTLEMENT_CONDITIONS } from "../store/deposits.ts";
-import { listToFollow } from "../store/due.ts";
+import { followAgain, listToFollow } from "../store/due.ts";
 import { lockHolding } from "../store/read.ts";
 import { recordFinalSweep } from "../store/sweep.ts";
 import type { Settlement } from "../types.ts";
-import { RECHECK_MS } from "../../jobs/delays.ts";
+import { FOLLOW_COMPLETED_MIN_MS, followDelay, RECHECK_MS } from "../../jobs/delays.ts";
 import { usedRoute } from "../choose-route.ts";
 
 const SETTLEMENTS_AT_ONCE = 100;
 
-/** Polls completed settlements until their sweeps are final. An error affects one settlement only. */
-export async function followCompleted(deps: SettlementDeps): Promise<void> {
-  for (const settlement of await listToFollow(deps.db, SETTLEMENTS_AT_ONCE)) {
+/**
+ * Polls due completed settlements of a source chain until their sweeps are final. Returns true when there may be more. An
+ * error affects one settlement only.
+ */
+export async function followCompleted(deps: SettlementDeps, chainId: number): Promise<boolean> {
+  const nowMs = deps.clock.now();
+  const due = await listToFollow(deps.db, { chainId, nowMs, limit: SETTLEMENTS_AT_ONCE });
+  for (const settlement of due) {
+    const delayMs = Math.max(FOLLOW_COMPLETED_MIN_MS, followDelay(nowMs - settlement.updatedAtMs));
+    await followAgain(deps.db, settlement.id, nowMs + delayMs);
     const intent = `sweep:${settlement.id}:${settlement.sweepsSent}` as const;
     const sent = await getByIntent(deps.db, intent);
     if (sent?.state !== "final" || !sent.mined) continue;
@@ -32,6 +40,7 @@ export async function followCompleted(deps: SettlementDeps): Promise<void> {
       );
     }
   }
+  return due.length === SETTLEMENTS_AT_ONCE;
 }
 
 async function recordFinality(
@@ -54,7 +63,7 @@ async function recordFinality(
   const receipt = await chainOf(deps, settlement).getReceipt(mined.txHash);
   const address = await getAddressById(deps.db, settlement.addressId);
   const route = usedRoute(deps, settlement, address);
-  const sweep = receipt && (await route.readSweep(receipt, address));
+  const sweep = receipt && withUpTo(settlement, await route.readSweep(receipt, address));
   if (!receipt || !sweep) return;
   const { txHash, blockNumber: block } = receipt;
   // In another block the sweep may have taken another amount. Where the sweep is the delivery, the route looks it up in

@@ -10,10 +10,14 @@ import { type DeadSettlement, listDeadDue, recordRefunded, watchForRefund } from
 
 const SETTLEMENTS_AT_ONCE = 50;
 
-/** Polls due dead settlements for a refund; the interval grows with the time since the settlement ended. */
-export async function pollRefunds(deps: SettlementDeps): Promise<void> {
+/** Polls due dead settlements of a chain for a refund; the interval grows with the time since the settlement ended. */
+export async function pollRefunds(deps: SettlementDeps, chainId: number): Promise<void> {
   const nowMs = deps.clock.now();
-  for (const dead of await listDeadDue(deps.db, { nowMs, limit: SETTLEMENTS_AT_ONCE })) {
+  for (const dead of await listDeadDue(deps.db, {
+    chainId,
+    nowMs,
+    limit: SETTLEMENTS_AT_ONCE,
+  })) {
     const waitMs = Math.min(
       Math.max((nowMs - dead.sinceMs) / 4, REFUND_POLL_MIN_MS),
       REFUND_POLL_MAX_MS,

@@ -19,7 +19,7 @@ import {
   refreshKnown,
 } from "../../deposits/index.ts";
 import { type DepositAddress, keepFresh } from "../../addresses/index.ts";
-import { appendEvent } from "../../events/index.ts";
+import { appendEvents, type NewEvent } from "../../events/index.ts";
 import type { Tx } from "../../db/schema.ts";
 import type { DepositDetectedData } from "@sluice/sdk/wire";
 import { chainLabel } from "../../telemetry/metrics.ts";
@@ -29,6 +29,7 @@ import { SETTLEMENT_CONDITIONS } from "../store/deposits.ts";
 import { getActive, getSweptAfter, lockHolding, lockSettlement } from "../store/read.ts";
 import { readDeployed } from "../wallet-state.ts";
 import { retryNow } from "../store/due.ts";
+import { findUsedUpQuota } from "./quota.ts";
 import { insertSettlement } from "../store/transition.ts";
 import { promiseSuccessor } from "../store/sweep.ts";
 import type { Settlement } from "../types.ts";
@@ -51,12 +52,21 @@ export async function acceptValue(
     deps.readMinimums(arrived.chainId, arrived.token),
   ]);
   // A failing token contract must not block its chain: zero leaves the deposit to the re-check.
-  const balance = found ?? 0n;
+  const facts = { arrived, address, balance: found ?? 0n, walletDeployed, minimums };
+  await acceptArrival(deps, facts, premise);
+}
 
+/** Records one arrival by the state that was read for it. Idempotent. */
+export async function acceptArrival(
+  deps: IntakeDeps,
+  arrival: Arrival,
+  premise: Premise,
+): Promise<void> {
+  const { arrived, address } = arrival;
   const accepted = await deps.db.transaction().execute(async (tx) => {
     await premise(tx);
     await lockHolding(tx, arrived);
-    return record(tx, deps, { arrived, address, balance, walletDeployed, minimums });
+    return record(tx, deps, arrival);
   });
   if (accepted) announce(deps, arrived, address, accepted);
 }
@@ -72,9 +82,11 @@ export async function acceptBalance(
   premise: Premise,
 ): Promise<void> {
   const chain = chainOf(deps, held);
-  const balance = await chain.getBalance(held.token, held.wallet);
-  const walletDeployed = await readDeployed(chain, held.wallet);
-  const minimums = await deps.readMinimums(held.chainId, held.token);
+  const [balance, walletDeployed, minimums] = await Promise.all([
+    chain.getBalance(held.token, held.wallet),
+    readDeployed(chain, held.wallet),
+    deps.readMinimums(held.chainId, held.token),
+  ]);
   const accepted = await deps.db.transaction().execute(async (tx) => {
     await premise(tx);
     await lockHolding(tx, held);
@@ -89,7 +101,8 @@ export async function acceptBalance(
   for (const { arrived, outcome } of accepted) announce(deps, arrived, address, outcome);
 }
 
-interface Arrival {
+/** An arrival, and the state that decides about it. */
+export interface Arrival {
   readonly arrived: ArrivedValue;
   readonly address: DepositAddress;
   /** Base units that the wallet holds now. */
@@ -116,13 +129,10 @@ async function record(tx: Tx, deps: IntakeDeps, arrival: Arrival): Promise<Depos
   const outcome: DepositOutcome = taker
     ? { queued: true, settlementId: taker.id }
     : await decide(tx, deps, { ...arrival, arrived: fresh });
-  await insertDeposits(
-    tx,
-    deps.random,
-    fresh,
-    { addressId: address.id, integratorId: address.integratorId },
-    { outcome, nowMs: deps.clock.now(), recheckAtMs: deps.clock.now() + RECHECK_MS },
-  );
+  const owner = { addressId: address.id, integratorId: address.integratorId };
+  const nowMs = deps.clock.now();
+  const added = [{ arrived: fresh, owner, outcome }];
+  await insertDeposits(tx, deps.random, added, { nowMs, recheckAtMs: nowMs + RECHECK_MS });
   await keepFresh(tx, fresh.chainId, address, "paid");
   if (!taker && outcome.queued && outcome.settlementId !== null) {
     await assignUnsettled(tx, fresh, outcome.settlementId);
@@ -131,6 +141,17 @@ async function record(tx: Tx, deps: IntakeDeps, arrival: Arrival): Promise<Depos
   if (fresh.transfers.length > 1) {
     await assignBySweeps(tx, SETTLEMENT_CONDITIONS, fresh, deps.clock.now());
   }
+  await appendEvents(tx, deps.random, [detected(deps, arrived, address, outcome)]);
+  return outcome;
+}
+
+/** Returns the event of an arrival. */
+export function detected(
+  deps: Pick<IntakeDeps, "displayAddress">,
+  arrived: ArrivedValue,
+  { integratorId }: DepositAddress,
+  outcome: DepositOutcome,
+): NewEvent {
   const data: DepositDetectedData = {
     walletAddress: deps.displayAddress(arrived.wallet),
     chainId: arrived.chainId,
@@ -139,12 +160,7 @@ async function record(tx: Tx, deps: IntakeDeps, arrival: Arrival): Promise<Depos
       ? { queued: true as const }
       : { queued: false as const, ignoredReason: outcome.reason }),
   };
-  await appendEvent(tx, deps.random, {
-    integratorId: address.integratorId,
-    type: "deposit_detected",
-    data,
-  });
-  return outcome;
+  return { integratorId, type: "deposit_detected", data };
 }
 
 /** Retries at once the settlement that waits for a deposit which reappeared after a reorg. */
@@ -191,6 +207,11 @@ async function decide(tx: Tx, deps: IntakeDeps, facts: Arrival): Promise<Deposit
     return { queued: false, reason: "no_adapter" };
   const gate = gateBalance(balance, minimums);
   if (gate.kind === "ignore") return { queued: false, reason: gate.reason };
+  const owner = { integratorId: address.integratorId, chainId: arrived.chainId };
+  // The deposit waits without a settlement, and is re-checked.
+  if ((await findUsedUpQuota(tx, deps, owner)) !== null) {
+    return { queued: false, reason: "enqueue_error" };
+  }
   const settlementId = await insertSettlement(tx, deps, {
     chainId: arrived.chainId,
     wallet: arrived.wallet,

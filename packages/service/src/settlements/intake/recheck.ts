@@ -17,15 +17,23 @@ import { chainOf, type SettlementDeps } from "../deps.ts";
 import { SETTLEMENT_CONDITIONS } from "../store/deposits.ts";
 import { getActive, lockHolding } from "../store/read.ts";
 import { readDeployed } from "../wallet-state.ts";
+import { findUsedUpQuota } from "./quota.ts";
 import { insertSettlement } from "../store/transition.ts";
 import { RECHECK_MAX_MS, RECHECK_MS } from "../../jobs/delays.ts";
 
-const HOLDINGS_AT_ONCE = 50;
+const DEPOSITS_AT_ONCE = 50;
 
-/** Re-checks the due holdings. Returns true when there may be more. An error affects one holding only. */
-export async function pollUnsettledDeposits(deps: SettlementDeps): Promise<boolean> {
+/** Re-checks the due holdings of a chain. Returns true when there may be more. An error affects one holding only. */
+export async function pollUnsettledDeposits(
+  deps: SettlementDeps,
+  chainId: number,
+): Promise<boolean> {
   const nowMs = deps.clock.now();
-  const due = await listUnsettled(deps.db, { nowMs, limit: HOLDINGS_AT_ONCE });
+  const { holdings: due, mayBeMore } = await listUnsettled(deps.db, {
+    chainId,
+    nowMs,
+    limit: DEPOSITS_AT_ONCE,
+  });
   for (const holding of due) {
     const age = nowMs - holding.oldestMs;
     await rescheduleUnsettled(
@@ -39,7 +47,7 @@ export async function pollUnsettledDeposits(deps: SettlementDeps): Promise<boole
       deps.log.warn({ err: error, wallet: holding.wallet }, "holding re-check failed, retrying");
     }
   }
-  return due.length === HOLDINGS_AT_ONCE;
+  return mayBeMore;
 }
 
 async function recheck(deps: SettlementDeps, holding: Unsettled): Promise<void> {
@@ -58,6 +66,7 @@ async function recheck(deps: SettlementDeps, holding: Unsettled): Promise<void> 
   const created = await deps.db.transaction().execute(async (tx) => {
     await lockHolding(tx, holding);
     if (await getActive(tx, holding)) return null;
+    if ((await findUsedUpQuota(tx, deps, holding)) !== null) return null;
     const id = await insertSettlement(tx, deps, {
       chainId,
       wallet,

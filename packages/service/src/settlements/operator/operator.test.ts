@@ -314,13 +314,13 @@ describe("a refund", () => {
       blockNumber: 120n,
       logIndex: 3,
     };
-    await pollRefunds(desk.deps);
+    await pollRefunds(desk.deps, 2);
     expect((await desk.swaps())[0]?.error?.details).not.toMatchObject({ reason: "refunded" });
     await refund();
     desk.state.refund = refunded;
     desk.state.balance = 0n;
-    await pollRefunds(desk.deps);
-    await pollRefunds(desk.deps);
+    await pollRefunds(desk.deps, 2);
+    await pollRefunds(desk.deps, 2);
     expect((await desk.swaps())[0]).toMatchObject({
       status: "dead",
       error: {
@@ -348,7 +348,7 @@ describe("a refund", () => {
         logIndex,
       };
       desk.clock.advance(3_600_000);
-      await pollRefunds(desk.deps);
+      await pollRefunds(desk.deps, 2);
       expect((await desk.swaps())[0]?.error?.details).not.toMatchObject({ reason: "refunded" });
     }
   });
@@ -358,7 +358,7 @@ describe("a refund", () => {
     const search = vi.spyOn(chainOf(desk), "findRefund");
     for (let minute = 0; minute < 24 * 60; minute++) {
       desk.clock.advance(60_000);
-      await pollRefunds(desk.deps);
+      await pollRefunds(desk.deps, 2);
     }
     expect(search.mock.calls.length).toBeGreaterThan(5);
     expect(search.mock.calls.length).toBeLessThan(40);
@@ -370,7 +370,7 @@ describe("a refund", () => {
     search.mockClear();
     for (let hours = 0; hours < 48; hours++) {
       desk.clock.advance(3_600_000);
-      await pollRefunds(desk.deps);
+      await pollRefunds(desk.deps, 2);
     }
     expect(search).not.toHaveBeenCalled();
   });
@@ -454,7 +454,7 @@ describe("a refund from a vault", () => {
     desk.state.balance = 0n;
     const txHash = hashOf(`refund:${id}`);
     desk.state.refund = { to: AUTHORITY, amount: 1_000n, txHash, blockNumber: 120n, logIndex: 3 };
-    await pollRefunds(desk.deps);
+    await pollRefunds(desk.deps, 2);
     expect((await desk.swaps())[0]).toMatchObject({
       status: "dead",
       error: { details: { reason: "refunded", txHash } },

@@ -165,7 +165,7 @@ describe("a refund by address", () => {
     ["of an empty balance", "holds nothing of the token"],
     ["to a stranger", "nobody else can get a refund"],
     ["of an unknown address", `There is no deposit address ${STRANGER}`],
-    ["where the authority can take it directly", "Only on Solana"],
+    ["where the authority can take it directly", "The refund authority can take it by itself"],
   ])("%s is refused", async (what, message) => {
     const { desk, chain, ask, sent } = await openDust();
     if (what === "of an empty balance") desk.state.balance = 0n;

@@ -1,8 +1,9 @@
 /**
- * Refunds a vault's balance that no settlement takes: deposits below the minimum, or without a route.
+ * Refunds a balance that no settlement takes: deposits below the minimum, or without a route.
  *
- * Applies only where the signer alone can move a wallet's funds; elsewhere the refund authority refunds itself. The
- * order names the commitment, and the signer pays only the authority in it, whatever the request says.
+ * Where the signer alone can move a wallet's funds, an order names the commitment, and the signer pays only the authority
+ * in it, whatever the request says. Elsewhere the attestors sign the refund, if it is one of their policy
+ * (`attested-refund.ts`).
  *
  * Invariant: a holding has at most one open refund, and none beside a settlement that may sweep it. A refund is queued
  * under the lock of the holding while no settlement is active; a later settlement plans no sweep until the refund is
@@ -10,11 +11,13 @@
  *
  * Idempotent: an open refund is returned, not queued twice, so an interrupted command can be repeated.
  */
-import { assertAuthority, holdsNothing, refusal } from "./request.ts";
+import { requestAttestedRefund } from "./attested-refund.ts";
+import { assertAuthority, holdsNothing, refusal, refuseActive } from "./request.ts";
 import { assertDerived, type DepositAddress, listByWallets } from "../../addresses/index.ts";
 import type { Chain, VaultWallets } from "../../chains/port/index.ts";
 import { assert } from "../../core/assert.ts";
 import type { Address } from "../../core/hex.ts";
+import type { Db, Tx } from "../../db/schema.ts";
 import { submitIntent } from "../../transactions/index.ts";
 import type { SettlementDeps } from "../deps.ts";
 import { planRefund } from "./plan-refund.ts";
@@ -25,7 +28,7 @@ import {
   findOpenRefund,
   insertRefund,
 } from "./refunds.ts";
-import { countSettlements, getActive, lockHolding } from "../store/read.ts";
+import { countSettlements, lockHolding } from "../store/read.ts";
 import type { Holding } from "../../deposits/index.ts";
 
 export interface RefundRequest extends Holding {
@@ -56,13 +59,13 @@ export async function refundAddress(
   const chain = deps.chains.get(chainId);
   assert(chain, "the caller names a configured chain");
   const { wallets } = chain;
-  if (wallets.kind !== "vault") {
-    throw refusal("Only on Solana are deposits given back for their refund authority.");
-  }
   const address = (await listByWallets(deps.db, [wallet])).get(wallet);
   if (!address) throw refusal(`There is no deposit address ${deps.displayAddress(wallet)}.`);
   assertDerived(chain, address);
   const authority = assertAuthority(deps, address, request.to);
+  if (wallets.kind === "contract") {
+    return requestAttestedRefund(deps, { chain, holding, address, authority, request });
+  }
   let result: RefundedAddress | "again";
   do {
     result = await tryRefund(deps, { chain, wallets, holding, address, authority, request });
@@ -102,7 +105,9 @@ async function tryRefund(
     const { amount } = taken;
     const { operator, reason } = request;
     const id = random.uuid();
-    const refund = { ...holding, id, addressId: address.id, amount, authority, operator, reason };
+    const attested = null;
+    const by = { authority, operator, reason };
+    const refund = { ...holding, ...by, id, addressId: address.id, amount, attested };
     const intent = await insertRefund(tx, refund);
     const { chainId } = holding;
     await submitIntent(tx, random, { chainId, settlementId: null, intent, ...order });
@@ -131,14 +136,6 @@ async function readLast({ db }: SettlementDeps, holding: Holding): Promise<Refun
   throw holdsNothing();
 }
 
-async function refuseActive(db: Parameters<typeof getActive>[0], holding: Holding): Promise<void> {
-  const active = await getActive(db, holding);
-  if (!active) return;
-  throw refusal(
-    `Settlement ${active.id} is settling the balance of the deposit address (${active.status}). If it fails, run \`sluice settlement refund\`: it ends the settlement and refunds the deposits.`,
-  );
-}
-
-async function countAll(db: Parameters<typeof getActive>[0], holding: Holding): Promise<bigint> {
+async function countAll(db: Db | Tx, holding: Holding): Promise<bigint> {
   return (await countSettlements(db, holding)) + (await countRefunds(db, holding));
 }

@@ -1,6 +1,8 @@
 /** Records refunds that were requested by address and token. The table is append-only. */
 import { toAddress, toTxHash, type Address, type TxHash } from "../../core/hex.ts";
 import type { Db, Tx } from "../../db/schema.ts";
+import type { RefundReason } from "../../core/refund-reason.ts";
+import type { AttestationId } from "../../routes/index.ts";
 import type { IntentName, TransactionState } from "../../transactions/index.ts";
 import type { Holding } from "../../deposits/index.ts";
 
@@ -13,11 +15,22 @@ export interface AddressRefund extends Holding {
   readonly operator: string;
   readonly reason: string;
   readonly intent: IntentName;
-  readonly state: TransactionState;
+  /** What attestors are asked to sign; null where the signer pays without them. */
+  readonly attested: AttestedTerms | null;
+  /** Null until it is sent, which only a refund that attestors sign waits for. */
+  readonly state: TransactionState | null;
   /** Null until mined. */
   readonly succeeded: boolean | null;
   /** Hash of the mined attempt, else of the last signed one; null before the first. */
   readonly txHash: TxHash | null;
+}
+
+/** The terms of a refund by policy. */
+export interface AttestedTerms {
+  readonly reason: RefundReason;
+  /** Unix seconds in which the contract accepts the signatures for the last time. */
+  readonly deadline: bigint;
+  readonly attestationId: AttestationId;
 }
 
 /** Returns the refund of a holding that may still be mined, by settlement or by address; null when there is none. */
@@ -41,9 +54,35 @@ export async function findLastRefund(
   db: Db | Tx,
   { chainId, wallet, token }: Holding,
 ): Promise<AddressRefund | null> {
-  const row = await db
+  const row = await selectRefunds(db)
+    .where("refund.chain_id", "=", chainId)
+    .where("refund.wallet", "=", wallet)
+    .where("refund.token", "=", token)
+    .orderBy("refund.number", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  return row ? parseRefund(row) : null;
+}
+
+/** Lists refunds by policy that no transaction carries and whose deadline is not before a time, the oldest first. */
+export async function listUnsentRefunds(
+  db: Db,
+  of: { readonly chainId: number; readonly deadlineMin: bigint; readonly limit: number },
+): Promise<readonly AddressRefund[]> {
+  const rows = await selectRefunds(db)
+    .where("refund.chain_id", "=", of.chainId)
+    .where("refund.deadline", ">=", of.deadlineMin)
+    .where("sent.id", "is", null)
+    .orderBy("refund.number")
+    .limit(of.limit)
+    .execute();
+  return rows.map(parseRefund);
+}
+
+const selectRefunds = (db: Db | Tx) =>
+  db
     .selectFrom("address_refunds as refund")
-    .innerJoin("transactions as sent", "sent.intent", "refund.intent")
+    .leftJoin("transactions as sent", "sent.intent", "refund.intent")
     .selectAll("refund")
     .select(["sent.state", "sent.succeeded", "sent.mined_hash"])
     .select((eb) =>
@@ -54,15 +93,15 @@ export async function findLastRefund(
         .orderBy("number", "desc")
         .limit(1)
         .as("signed_hash"),
-    )
-    .where("refund.chain_id", "=", chainId)
-    .where("refund.wallet", "=", wallet)
-    .where("refund.token", "=", token)
-    .orderBy("refund.number", "desc")
-    .limit(1)
-    .executeTakeFirst();
-  if (!row) return null;
+    );
+
+type RefundRow = Awaited<ReturnType<ReturnType<typeof selectRefunds>["executeTakeFirstOrThrow"]>>;
+
+function parseRefund(row: RefundRow): AddressRefund {
+  const { policy_reason: reason, deadline, attestation_id: attestationId } = row;
   const hash = row.mined_hash ?? row.signed_hash;
+  // CAST: a check constraint, and a reference to a request for a refund.
+  const terms = { reason: reason as RefundReason, attestationId: attestationId as AttestationId };
   return {
     id: row.id,
     chainId: row.chain_id,
@@ -74,7 +113,9 @@ export async function findLastRefund(
     reason: row.reason,
     // CAST: held by the columns' check constraints.
     intent: row.intent as IntentName,
-    state: row.state as TransactionState,
+    attested: reason === null || deadline === null ? null : { ...terms, deadline },
+    // CAST: held by the column's check constraint.
+    state: row.state as TransactionState | null,
     succeeded: row.succeeded,
     txHash: hash === null ? null : toTxHash(hash),
   };
@@ -95,7 +136,7 @@ export async function countRefunds(
   return count;
 }
 
-/** Records a refund, in the transaction that queues its order. Returns the order's intent. */
+/** Records a refund, in the transaction that queues its order or asks the attestors. Returns the order's intent. */
 export async function insertRefund(
   tx: Tx,
   refund: Omit<AddressRefund, "intent" | "state" | "succeeded" | "txHash"> & {
@@ -114,6 +155,9 @@ export async function insertRefund(
       refund_to: refund.authority,
       operator: refund.operator,
       reason: refund.reason,
+      policy_reason: refund.attested?.reason ?? null,
+      deadline: refund.attested?.deadline ?? null,
+      attestation_id: refund.attested?.attestationId ?? null,
     })
     .returning("intent")
     .executeTakeFirstOrThrow();

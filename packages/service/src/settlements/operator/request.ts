@@ -5,7 +5,9 @@ import { categoryOf } from "@sluice/sdk/wire";
 import { OperatingError } from "../../core/errors.ts";
 import type { SettlementDeps } from "../deps.ts";
 import { hasValueInFlight } from "../in-flight.ts";
-import { getSettlement } from "../store/read.ts";
+import type { Db, Tx } from "../../db/schema.ts";
+import type { Holding } from "../../deposits/index.ts";
+import { getActive, getSettlement } from "../store/read.ts";
 import type { Settlement } from "../types.ts";
 
 /** A request with the operator's name and reason, which are recorded permanently. */
@@ -31,6 +33,15 @@ export function assertFailing(settlement: Settlement, what: "retry" | "refund"):
   }
 }
 
+/** Throws VALIDATION_ERROR while a settlement of the holding is active. */
+export async function refuseActive(db: Db | Tx, holding: Holding): Promise<void> {
+  const active = await getActive(db, holding);
+  if (!active) return;
+  throw refusal(
+    `Settlement ${active.id} is settling the balance of the deposit address (${active.status}). If it fails, run \`sluice settlement refund\`: it ends the settlement and refunds the deposits.`,
+  );
+}
+
 /** Returns a settlement. Throws VALIDATION_ERROR for an unknown or malformed id. */
 export async function getExisting(deps: SettlementDeps, id: string): Promise<Settlement> {
   const settlement = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id)
@@ -53,9 +64,11 @@ export function assertAuthority(
   );
 }
 
-/** Returns the refusal for an empty deposit address. */
+/** Returns the refusal for a deposit address that is empty at the newest final block. */
 export function holdsNothing(): OperatingError {
-  return refusal("The deposit address holds nothing of the token.");
+  return refusal(
+    "The deposit address holds nothing of the token in a final block. A payment can be refunded once its block is final.",
+  );
 }
 
 /** Returns the error of a refused request. The message tells the operator why. */

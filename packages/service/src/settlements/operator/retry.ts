@@ -59,12 +59,14 @@ async function reopen(
   const requested = await requestIndex(
     deps,
     { chainId, address, token },
-    async (tx, successorId) => {
-      const dead = await lockSettlement(tx, settlement.id);
-      const open = await findOpenRefund(tx, settlement);
-      if (open)
-        throw refusal(`The refund ${open} is pending: the balance that it takes is not settled.`);
-      await recordAction(tx, dead, { ...request, action: "retry", successorId });
+    {
+      async onQueued(tx, successorId) {
+        const dead = await lockSettlement(tx, settlement.id);
+        const open = await findOpenRefund(tx, settlement);
+        if (open)
+          throw refusal(`The refund ${open} is pending: the balance that it takes is not settled.`);
+        await recordAction(tx, dead, { ...request, action: "retry", successorId });
+      },
     },
   );
   if (requested.queued) {

@@ -20,16 +20,15 @@ async function openLocked() {
   const [swap] = await desk.swaps();
   if (!swap) throw new Error("there is a settlement");
   const { wallet, commitment } = address;
-  const facts = { wallet, token: USDC, seq: 0n, minOut: 990n, destChain: 30 };
   const nowS = BigInt(Math.floor(desk.clock.now() / 1000));
+  const numbers = { minOut: 990n, seq: 0n, lockedAt: nowS };
+  const facts = { delivery: padAddress(RECIPIENT), token: USDC, ...numbers };
   const state = {
     lock: {
       ...facts,
       commitment: address.commitmentHash,
       amount: 1_000n,
-      delivery: padAddress(RECIPIENT),
       state: "locked",
-      lockedAt: nowS,
     } as Lock | null,
     announcedAt: null as bigint | null,
     steps: [] as TakeBackStep[],
@@ -49,6 +48,8 @@ async function openLocked() {
       tx,
       {
         ...facts,
+        wallet,
+        destChain: 30,
         id: DELIVERY_ID,
         settlementId: swap.id,
         srcChain: 2,
@@ -91,7 +92,7 @@ describe("a take-back", () => {
       lock: { possibleFrom: nowS + 84n * HOUR_S },
       obstacle: "it reverts with TooEarly",
     });
-    const step = { kind: "take_back", commitment, deliveryId: DELIVERY_ID };
+    const step = { kind: "take_back", commitment, lock: state.lock };
     expect(state.steps).toEqual([step]);
     const text = formatTakeBack({ chains: [] }, planned);
     expect(text).toContain("Step 2 of 2");

@@ -5,8 +5,8 @@
 import { assertDerived, type DepositAddress, getAddressById } from "../../addresses/index.ts";
 import type { Call, Chain, Lock, TakeBackStep } from "../../chains/port/index.ts";
 import type { Db } from "../../db/schema.ts";
-import { type Address, toHex32, unpadAddress } from "../../core/hex.ts";
-import { listDeliveries } from "../../routes/index.ts";
+import { type Address, unpadAddress } from "../../core/hex.ts";
+import { findNewestLock } from "../../routes/index.ts";
 import { chainOf, type SettlementDeps } from "../deps.ts";
 import type { Settlement } from "../types.ts";
 import { findObstacle } from "./obstacle.ts";
@@ -86,23 +86,20 @@ function planCancel(
 async function planNext(
   { db, chain }: { readonly db: Db; readonly chain: Chain },
   { id, token }: Settlement,
-  { commitment }: DepositAddress,
+  { commitment, commitmentHash }: DepositAddress,
   announcedAt: bigint | null,
 ): Promise<Planned> {
-  const delivery = (await listDeliveries(db, id)).at(-1);
-  if (delivery?.deliveredTxHash) {
+  const newest = await findNewestLock(db, { id, commitment: commitmentHash });
+  if (newest?.deliveredTxHash) {
     throw refusal(
-      `The deposit was delivered in ${delivery.deliveredTxHash}: its lock is the operator's.`,
+      `The deposit was delivered in ${newest.deliveredTxHash}: its lock is the operator's.`,
     );
   }
-  const deliveryId = delivery && toHex32(delivery.id);
-  const lock = deliveryId && (await chain.getLock(deliveryId, "latest"));
-  if (lock?.state !== "locked" || !deliveryId) {
-    throw refusal("The escrow holds no lock of this settlement.");
-  }
+  const lock = newest && (await chain.getLock(newest.lock, "latest"));
+  if (lock?.state !== "locked") throw refusal("The escrow holds no lock of this settlement.");
   return announcedAt === null
     ? { step: { kind: "announce", commitment, token }, lock }
-    : { step: { kind: "take_back", commitment, deliveryId }, lock };
+    : { step: { kind: "take_back", commitment, lock }, lock };
 }
 
 function possibleFrom({ lockedAt }: Lock, announcedAt: bigint): bigint {

@@ -8,7 +8,7 @@ import { assert } from "../../core/assert.ts";
 import { isSweeping } from "../lifecycle.ts";
 import { OperatingError } from "../../core/errors.ts";
 import type { TxHash } from "../../core/hex.ts";
-import { assignUnsettled, gateBalance, releaseDeposits } from "../../deposits/index.ts";
+import { assignUnsettled, gateBalance, releaseDeposits, sumOpen } from "../../deposits/index.ts";
 import type { Tx } from "../../db/schema.ts";
 import { getByIntent } from "../../transactions/index.ts";
 import { chainOf, type SettlementDeps } from "../deps.ts";
@@ -128,7 +128,9 @@ async function complete(
       },
     });
     if (!moved) throw new ConcurrentChange();
-    if (gate.kind === "ignore") return;
+    // A node that lags still shows the swept balance: only what deposits brought and the sweep left has a successor.
+    const swept = settlement.sweptAmount ?? 0n;
+    if (gate.kind === "ignore" || (await sumOpen(tx, settlement, settlement.id)) <= swept) return;
     const successor = await insertSettlement(tx, deps, {
       chainId: settlement.chainId,
       wallet: settlement.wallet,

@@ -7,12 +7,19 @@ import type { Chain, ContractWallets } from "../../chains/port/index.ts";
 import { assert } from "../../core/assert.ts";
 import { OperatingError } from "../../core/errors.ts";
 import type { TxHash } from "../../core/hex.ts";
-import { getByIntent, type IntentName, planCall, submitIntent } from "../../transactions/index.ts";
+import {
+  failureOf,
+  getByIntent,
+  type IntentName,
+  planCall,
+  submitIntent,
+} from "../../transactions/index.ts";
 import { listRoutes, takeFirst } from "../choose-route.ts";
 import { chainOf, lanesOf, type SettlementDeps } from "../deps.ts";
 import { recordEmpty } from "../empty.ts";
 import { fail } from "../fail.ts";
 import { planFee } from "../plan-fee.ts";
+import { isScreened } from "../screening/rows.ts";
 import { ConcurrentChange, type StepResult } from "../step.ts";
 import { transition } from "../store/transition.ts";
 import type { Settlement } from "../types.ts";
@@ -31,9 +38,10 @@ export async function stepDeploy(
 
   assertDerived(chain, address);
   // A requested token may have no route: the deployment would be paid for nothing.
-  const routes = listRoutes(deps, settlement, address);
+  const routes = await listRoutes(deps, settlement, address);
   const balance = await chain.getBalance(settlement.token, settlement.wallet);
   if (balance === 0n) return recordEmpty(deps, settlement);
+  if (deps.screens && !(await isScreened(deps, settlement))) return "wait";
   await assertWorthwhile(deps, settlement, balance);
   // A deposit that does not cover its fees waits before gas is spent on it.
   await takeFirst(routes, (route) =>
@@ -71,9 +79,11 @@ async function followDeployment(deps: SettlementDeps, settlement: Settlement): P
   if (sent?.mined && deployed) {
     return recordReady(deps, settlement, sent.mined.succeeded ? sent.mined.txHash : null);
   }
-  if (sent?.mined && !sent.mined.succeeded) {
+  const failure = failureOf(sent);
+  if (failure) {
+    const { txHash } = failure;
     const error = new OperatingError("TX_REVERTED", "The deployment transaction reverted.", {
-      details: { txHash: sent.mined.txHash },
+      details: txHash === null ? { reason: "signer refused" } : { txHash },
     });
     await fail(deps, settlement, error);
   }

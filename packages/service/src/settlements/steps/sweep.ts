@@ -2,18 +2,25 @@
  * Sweeps the wallet through a route: `pending_swap -> swapping`. The sweep takes the live balance; the real amount, and
  * the deposits that it took, are read from the mined receipt.
  */
-import { type Held, LOCK_BARRED, MORE_ARRIVED } from "../../chains/port/index.ts";
+import { type Held, MORE_ARRIVED } from "../../chains/port/index.ts";
 import { assertDerived, type DepositAddress } from "../../addresses/index.ts";
 import { formatUnits } from "../../core/amounts.ts";
 import { assert } from "../../core/assert.ts";
 import { OperatingError } from "../../core/errors.ts";
-import type { TxHash } from "../../core/hex.ts";
 import { assignSwept, hasDepositAbove } from "../../deposits/index.ts";
-import { assertPayable, type Reservation, type Route } from "../../routes/index.ts";
+import { isQuarantined } from "../../ledger/index.ts";
+import {
+  assertPayable,
+  assertRecipientAccepts,
+  type Reservation,
+  type Route,
+} from "../../routes/index.ts";
 import {
   failureOf,
+  findDeferral,
   getByIntent,
   type IntentName,
+  type LaneTransaction,
   planCall,
   submitIntent,
 } from "../../transactions/index.ts";
@@ -23,6 +30,7 @@ import { failIn } from "../fail.ts";
 import { hasValueInFlight } from "../in-flight.ts";
 import { planFee } from "../plan-fee.ts";
 import { findOpenRefund } from "../operator/refunds.ts";
+import { isScreened, isStillScreened } from "../screening/rows.ts";
 import { SETTLEMENT_CONDITIONS } from "../store/deposits.ts";
 import { getError, lockHolding } from "../store/read.ts";
 import { recordSwapTransaction, recordSweep } from "../store/sweep.ts";
@@ -32,6 +40,7 @@ import type { Settlement } from "../types.ts";
 import { FINALITY_RETRY_MS, RECHECK_MS } from "../../jobs/delays.ts";
 import { assertWorthwhile } from "../worthwhile.ts";
 import { ConcurrentChange, type StepResult } from "../step.ts";
+import { planPart, withUpTo } from "../part.ts";
 import { leaveSpare, failedByArrival } from "../spare.ts";
 import { recordEmpty } from "../empty.ts";
 
@@ -45,18 +54,18 @@ export async function stepSweep(
   const chain = chainOf(deps, settlement);
   assertDerived(chain, address);
   // An open refund may be signed again until it is over, and would take the balance of this sweep.
-  if (chain.wallets.kind === "vault" && (await findOpenRefund(deps.db, settlement))) return "wait";
-  const routes = listRoutes(deps, settlement, address);
+  if (await findOpenRefund(deps.db, settlement)) return "wait";
+  const routes = await listRoutes(deps, settlement, address);
   const held = await readSweepable(deps, settlement);
   if (held.amount === 0n) {
     if (await awaitsFinalDeposit(deps, settlement, held)) return waitForFinality(deps, settlement);
     return recordEmpty(deps, settlement);
   }
+  await assertNotQuarantined(deps, settlement);
+  if (deps.screens && !(await isScreened(deps, settlement))) return "wait";
   try {
     await assertWorthwhile(deps, settlement, held.amount);
-    return await takeFirst(routes, (route) =>
-      planSweep(deps, { settlement, address, route, held }),
-    );
+    return await takeFirst(routes, (route) => planMost(deps, { settlement, address, route, held }));
   } catch (error) {
     const isTooLittle = error instanceof OperatingError && TOO_LITTLE.has(error.code);
     if (isTooLittle && (await awaitsFinalDeposit(deps, settlement, held))) {
@@ -64,6 +73,14 @@ export async function stepSweep(
     }
     throw error;
   }
+}
+
+/** Defers the sweep of a token that the auditor quarantined in this wallet. */
+async function assertNotQuarantined(deps: SettlementDeps, settlement: Settlement): Promise<void> {
+  if (!(await isQuarantined(deps.db, settlement))) return;
+  throw new OperatingError("NO_ROUTE", "The token is quarantined in this wallet by the audit.", {
+    details: { reason: "quarantined", chainId: settlement.chainId },
+  });
 }
 
 const TOO_LITTLE: ReadonlySet<string> = new Set(["AMOUNT_TOO_SMALL", "FEE_NOT_COVERED"]);
@@ -95,20 +112,45 @@ async function readSweepable(deps: SettlementDeps, settlement: Settlement): Prom
   return failedByArrival(await getError(deps.db, settlement.id)) ? leaveSpare(held) : held;
 }
 
+interface PlannedSweep {
+  readonly settlement: Settlement;
+  readonly address: DepositAddress;
+  readonly route: Route;
+  readonly held: Held;
+}
+
+/**
+ * Plans the sweep of the whole balance, or of a part where the route cannot take all of it. Parts begin with the second
+ * try, since reservations of other settlements often end within seconds.
+ */
+async function planMost(deps: SettlementDeps, sweep: PlannedSweep): Promise<StepResult> {
+  const { settlement, route, held } = sweep;
+  try {
+    return await planSweep(deps, sweep);
+  } catch (error) {
+    if (!isTooMuch(error) || settlement.retryCount === 0) throw error;
+    const part = await planPart(deps, settlement, { route, held });
+    if (!part) throw error;
+    return planSweep(deps, { ...sweep, held: part });
+  }
+}
+
+/** Limits of a route's contract or bridge, as reasons of NO_ROUTE. */
+const LIMITS: ReadonlySet<unknown> = new Set(["daily_cap", "burn_limit"]);
+
+/** Returns whether a route refused the amount, and might take a part of it. */
+function isTooMuch(error: unknown): boolean {
+  if (!(error instanceof OperatingError)) return false;
+  const { code, details } = error;
+  return (
+    code === "INSUFFICIENT_BALANCE" || (code === "NO_ROUTE" && LIMITS.has(details?.["reason"]))
+  );
+}
+
 /** Plans the sweep through a route. Throws when the route cannot take it now; nothing is planned or reserved then. */
 async function planSweep(
   deps: SettlementDeps,
-  {
-    settlement,
-    address,
-    route,
-    held,
-  }: {
-    readonly settlement: Settlement;
-    readonly address: DepositAddress;
-    readonly route: Route;
-    readonly held: Held;
-  },
+  { settlement, address, route, held }: PlannedSweep,
 ): Promise<StepResult> {
   const { amount: balance } = held;
   const chain = chainOf(deps, settlement);
@@ -121,17 +163,21 @@ async function planSweep(
   }
   const { destWallet } = address;
   await assertPayable(deps.chains, route.pair, { destWallet, amountOut });
+  await assertRecipientAccepts(deps.chains, route, { destWallet, amountOut });
   const call = await route.prepareSweep(address, balance, fee, held);
   if (!call) return "wait";
   const { settle: lanes } = lanesOf(deps, settlement);
-  const { lane, gas } = await deferIfBarred(
-    planCall({ db: deps.db, chain }, { lanes, call, what: "Sweeping the wallet" }),
+  const { lane, gas } = await planCall(
+    { db: deps.db, chain },
+    { lanes, call, what: "Sweeping the wallet" },
   );
   const inventory = await route.readInventory();
   const number = settlement.sweepsSent + 1;
   await deps.db.transaction().execute(async (tx) => {
     await lockHolding(tx, settlement);
-    const request = { settlementId: settlement.id, amount: balance, inventory };
+    if (deps.screens && !(await isStillScreened(tx, settlement))) throw new ConcurrentChange();
+    const { id: settlementId, integratorId, addressId } = settlement;
+    const request = { settlementId, integratorId, addressId, amount: balance, inventory };
     const reservation = await route.reserve(tx, request);
     if (reservation !== "reserved") throw notReserved(route, balance, reservation);
     await submitIntent(tx, deps.random, {
@@ -149,6 +195,7 @@ async function planSweep(
         routeContract: route.contract,
         sweepsSent: number,
         plannedAmount: balance,
+        plannedUpTo: held.asOf ?? null,
         fee,
         retryAtMs: null,
         nextCheckAtMs: deps.clock.now() + deps.pollMs,
@@ -161,28 +208,20 @@ async function planSweep(
   return "wait";
 }
 
-/** Turns the refusal of a lock that waits for another party into NO_ROUTE: it uses up no try. */
-async function deferIfBarred<T>(planned: Promise<T>): Promise<T> {
-  try {
-    return await planned;
-  } catch (error) {
-    const reason = error instanceof OperatingError ? error.details?.["reason"] : undefined;
-    if (typeof reason !== "string" || !LOCK_BARRED.has(reason)) throw error;
-    throw new OperatingError("NO_ROUTE", "The escrow takes no lock of this deposit now.", {
-      details: { reason },
-    });
-  }
-}
+const NOT_RESERVED = {
+  inventory_too_low: "Inventory on the destination is too low.",
+  daily_cap_reached: "The cap on deliveries over 24 hours is used up.",
+  address_share_reached: "The address has reserved its share of the inventory on the destination.",
+  integrator_share_reached:
+    "The integrator has reserved its share of the inventory on the destination.",
+} as const;
 
 function notReserved(
   route: Route,
   balance: bigint,
   reason: Exclude<Reservation, "reserved">,
 ): OperatingError {
-  const message =
-    reason === "daily_cap_reached"
-      ? "The cap on deliveries over 24 hours is used up."
-      : "Inventory on the destination is too low.";
+  const message = NOT_RESERVED[reason];
   const needed = formatUnits(balance, route.decimalsIn);
   return new OperatingError("INSUFFICIENT_BALANCE", message, {
     details: { reason, chainId: route.pair.destChain, needed },
@@ -196,13 +235,13 @@ async function followSweep(
   address: DepositAddress,
 ): Promise<StepResult> {
   const sent = await getByIntent(deps.db, intentOf(settlement, settlement.sweepsSent));
+  if (!sent) return "wait";
   const failure = failureOf(sent);
-  if (!sent?.mined && !failure) return "wait";
+  if (!sent.mined && !failure) return "wait";
   const route = usedRoute(deps, settlement, address);
   // On another fork the same transaction may still succeed; a second sweep would then run beside it.
-  if (failure)
-    return failure.isFinal ? recordRevert(deps, settlement, route, failure.txHash) : "wait";
-  assert(sent?.mined, "a sweep that did not fail is mined");
+  if (failure) return failure.isFinal ? recordRevert(deps, settlement, route, sent) : "wait";
+  assert(sent.mined, "a sweep that did not fail is mined");
   const isFinal = sent.state === "final";
   await recordSwapTransaction(deps.db, settlement, sent.mined.txHash);
   if (route.waitsForFinality && !isFinal) return "wait";
@@ -210,7 +249,7 @@ async function followSweep(
   const receipt = await chainOf(deps, settlement).getReceipt(sent.mined.txHash);
   // The block may be orphaned just now: the lane follows the transaction and wakes this settlement.
   if (!receipt) return "wait";
-  const sweep = await route.readSweep(receipt, address);
+  const sweep = withUpTo(settlement, await route.readSweep(receipt, address));
   if (!sweep) {
     // A successful sweep emits logs: a receipt without them is incomplete.
     throw new OperatingError("RPC_UNAVAILABLE", "The node answered without the sweep's logs.", {
@@ -249,9 +288,9 @@ async function recordRevert(
   deps: SettlementDeps,
   settlement: Settlement,
   route: Route,
-  txHash: TxHash | null,
+  sent: LaneTransaction,
 ): Promise<StepResult> {
-  const error = await explainRevert(deps, settlement, { route, txHash });
+  const error = await explainRevert(deps, settlement, { route, sent });
   await deps.db.transaction().execute(async (tx) => {
     await route.release(tx, settlement.id);
     if (!(await failIn(tx, deps, settlement, error, { plannedAmount: null }))) {
@@ -265,8 +304,9 @@ async function recordRevert(
 async function explainRevert(
   deps: SettlementDeps,
   settlement: Settlement,
-  { route, txHash }: { readonly route: Route; readonly txHash: TxHash | null },
+  { route, sent }: { readonly route: Route; readonly sent: LaneTransaction },
 ): Promise<OperatingError> {
+  const txHash = sent.mined?.txHash ?? null;
   const receipt = txHash && (await chainOf(deps, settlement).getReceipt(txHash));
   if (receipt?.metMore) {
     return new OperatingError("RPC_UNAVAILABLE", "The wallet received more while it was swept.", {
@@ -274,6 +314,8 @@ async function explainRevert(
     });
   }
   const details = txHash === null ? { reason: "signer refused" } : { txHash };
+  const held = await findDeferral(chainOf(deps, settlement), sent);
+  if (held) return held;
   // An expired price is not the settlement's fault, up to a limit.
   return route.isPriced && settlement.sweepsSent <= PRICED_REVERTS_MAX
     ? new OperatingError("PRICE_UNAVAILABLE", "The price of the sweep expired.", { details })

@@ -4,6 +4,7 @@ import { displayTxHash } from "../../core/base58.ts";
 import { toAddress, type TxHash } from "../../core/hex.ts";
 import { formatStamp } from "../../core/stamp.ts";
 import type { Db, Tx } from "../../db/schema.ts";
+import { takeTurns } from "../../jobs/turns.ts";
 import type { Holding } from "../../deposits/index.ts";
 
 /** A settlement that ended without moving its deposits. */
@@ -13,25 +14,30 @@ export interface DeadSettlement extends Holding {
   readonly sinceMs: number;
 }
 
-/** Returns due dead settlements whose deposits may have been refunded, the longest due first. */
+/** Returns due dead settlements of a chain whose deposits may have been refunded, in turns, the longest due first. */
 export async function listDeadDue(
   db: Db,
-  args: { readonly nowMs: number; readonly limit: number },
+  args: { readonly chainId: number; readonly nowMs: number; readonly limit: number },
 ): Promise<DeadSettlement[]> {
+  const turns = takeTurns({
+    table: "settlements",
+    open: sql`chain_id = ${args.chainId} and status = 'dead'`,
+    due: sql`next_check_at <= ${formatStamp(args.nowMs)}`,
+    since: "next_check_at",
+    limit: args.limit,
+  });
   const rows = await db
     .selectFrom("settlements")
-    .select(["id", "chain_id", "wallet", "token", "updated_at"])
+    .innerJoin(turns.as("turns"), (join) => join.onRef("turns.id", "=", "settlements.id"))
+    .select(["settlements.id", "chain_id", "wallet", "token", "updated_at"])
     .select((eb) =>
       eb
         .selectFrom("operator_actions")
-        .whereRef("settlement_id", "=", "settlements.id")
+        .whereRef("operator_actions.settlement_id", "=", "settlements.id")
         .select((inner) => inner.fn.max("at").as("at"))
         .as("acted_at"),
     )
-    .where("status", "=", "dead")
-    .where("next_check_at", "<=", formatStamp(args.nowMs))
-    .orderBy("next_check_at")
-    .limit(args.limit)
+    .orderBy("turns.place")
     .execute();
   return rows.map((row) => ({
     id: row.id,

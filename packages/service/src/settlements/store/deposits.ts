@@ -18,10 +18,12 @@ export const SETTLEMENT_CONDITIONS: SettlementConditions = {
         and s.status = 'dead' and s.error_code = 'REORG')`,
   hasSweptBefore: sql<boolean>`exists (select from settlements s where s.id = deposits.settlement_id
         and (s.taken_block, s.taken_log_index) < (deposits.block_number, deposits.log_index))`,
+  // A sweep that finally reverted has an amount of zero.
   taker: sql<string | null>`(select s.id from settlements s
     where s.chain_id = deposits.chain_id and s.wallet = deposits.wallet and s.token = deposits.token
+      and s.swept_amount > 0
       and (s.taken_block, s.taken_log_index) > (deposits.block_number, deposits.log_index)
-    order by s.taken_block, s.taken_log_index limit 1)`,
+    order by s.swept_block, s.swept_log_index limit 1)`,
 };
 
 /** Returns the chain position of a settlement's last deposit; null when it has none on the chain. */

@@ -1,6 +1,7 @@
 /** Selects and reschedules the settlements that workers poll. Nothing here changes a status. */
-import { expressionBuilder, sql } from "kysely";
+import { expressionBuilder, type RawBuilder, sql, type SqlBool } from "kysely";
 import { createDueRows } from "../../jobs/due.ts";
+import { takeTurns } from "../../jobs/turns.ts";
 import { formatStamp } from "../../core/stamp.ts";
 import type { Database, Db, Tx } from "../../db/schema.ts";
 import { TOO_SMALL_FOR_FEES } from "../../fees/index.ts";
@@ -18,62 +19,88 @@ export const dueSettlements = createDueRows({
   keepsEnded: true,
 });
 
-/** Returns completed settlements whose sweep is not recorded as final, the longest unchanged first. */
-export async function listToFollow(db: Db, limit: number): Promise<Settlement[]> {
-  const rows = await db
-    .selectFrom("settlements")
-    .selectAll()
+/** Which settlements of a source chain a list is about; integrators take turns in it. */
+interface ListArgs {
+  readonly chainId: number;
+  readonly nowMs: number;
+  readonly limit: number;
+}
+
+/** Returns due completed settlements whose sweep is not recorded as final, the longest due first. */
+export function listToFollow(db: Db, { chainId, nowMs, limit }: ListArgs): Promise<Settlement[]> {
+  return listInTurns(db, {
+    open: sql`chain_id = ${chainId} and status = 'completed' and not sweep_final`,
+    // Null in rows that completed since their last poll.
+    due: sql`(next_check_at is null or next_check_at <= ${formatStamp(nowMs)})`,
+    since: "next_check_at",
+    nulls: "first",
+    limit,
+  });
+}
+
+/** Sets when a completed settlement is followed next. */
+export async function followAgain(db: Db, id: string, atMs: number): Promise<void> {
+  await db
+    .updateTable("settlements")
+    .set({ next_check_at: formatStamp(atMs) })
+    .where("id", "=", id)
     .where("status", "=", "completed")
-    .where("sweep_final", "=", false)
-    .orderBy("updated_at")
-    .limit(limit)
     .execute();
-  return rows.map(parseSettlement);
 }
 
 /** Returns settlements that wait for inventory and are not due yet, the oldest first. */
-export async function listWaitingForInventory(
-  db: Db,
-  args: { readonly nowMs: number; readonly limit: number },
-): Promise<Settlement[]> {
-  const rows = await db
-    .selectFrom("settlements")
-    .selectAll()
-    .where("status", "in", ["failed_swap", "failed_settle", "deferred"])
-    .where("step", "=", "sweep")
-    .where("error_code", "=", "INSUFFICIENT_BALANCE")
-    .where(sql<string>`error_details ->> 'reason'`, "in", WAITS_FOR_INVENTORY)
-    .where("retry_at", ">", formatStamp(args.nowMs))
-    .orderBy("created_at")
-    .limit(args.limit)
-    .execute();
-  return rows.map(parseSettlement);
+export function listWaitingForInventory(db: Db, args: ListArgs): Promise<Settlement[]> {
+  return listFailing(db, args, {
+    cause: sql`step = 'sweep' and error_code = 'INSUFFICIENT_BALANCE'`,
+    due: sql`error_details ->> 'reason' in (${sql.join(WAITS_FOR_INVENTORY)})`,
+  });
 }
 
-const WAITS_FOR_INVENTORY = ["inventory_too_low", "daily_cap_reached"] satisfies Reservation[];
+const WAITS_FOR_INVENTORY = [
+  "inventory_too_low",
+  "daily_cap_reached",
+  "address_share_reached",
+  "integrator_share_reached",
+] satisfies Reservation[];
 
 /** Returns settlements that wait for lower gas costs and are not due yet, the oldest first. */
-export async function listWaitingForGas(
+export function listWaitingForGas(db: Db, args: ListArgs): Promise<Settlement[]> {
+  return listFailing(db, args, {
+    cause: sql`error_code in ('FEE_NOT_COVERED', 'AMOUNT_TOO_SMALL')`,
+    due: sql`step in ('deploy', 'sweep') and (error_code = 'FEE_NOT_COVERED'
+      or error_details ->> 'reason' = ${TOO_SMALL_FOR_FEES})`,
+  });
+}
+
+function listFailing(
   db: Db,
-  args: { readonly nowMs: number; readonly limit: number },
+  { chainId, nowMs, limit }: ListArgs,
+  waits: {
+    /** The condition of an index: those that fail for this cause. */
+    readonly cause: RawBuilder<SqlBool>;
+    readonly due: RawBuilder<SqlBool>;
+  },
+): Promise<Settlement[]> {
+  const failing = sql`status in ('failed_deploy', 'failed_swap', 'failed_settle', 'deferred')`;
+  return listInTurns(db, {
+    open: sql`chain_id = ${chainId} and ${failing} and ${waits.cause}`,
+    due: sql`retry_at > ${formatStamp(nowMs)} and ${waits.due}`,
+    since: "created_at",
+    limit,
+  });
+}
+
+async function listInTurns(
+  db: Db,
+  choice: Omit<Parameters<typeof takeTurns>[0], "table">,
 ): Promise<Settlement[]> {
   const rows = await db
     .selectFrom("settlements")
-    .selectAll()
-    .where("status", "in", ["failed_deploy", "failed_swap", "failed_settle", "deferred"])
-    .where("step", "in", ["deploy", "sweep"])
-    .where((eb) =>
-      eb.or([
-        eb("error_code", "=", "FEE_NOT_COVERED"),
-        eb.and([
-          eb("error_code", "=", "AMOUNT_TOO_SMALL"),
-          eb(sql<string>`error_details ->> 'reason'`, "=", TOO_SMALL_FOR_FEES),
-        ]),
-      ]),
+    .innerJoin(takeTurns({ table: "settlements", ...choice }).as("turns"), (join) =>
+      join.onRef("turns.id", "=", "settlements.id"),
     )
-    .where("retry_at", ">", formatStamp(args.nowMs))
-    .orderBy("created_at")
-    .limit(args.limit)
+    .selectAll("settlements")
+    .orderBy("turns.place")
     .execute();
   return rows.map(parseSettlement);
 }

@@ -12,6 +12,37 @@ export async function lockHolding(tx: Tx, holding: Holding): Promise<void> {
   await sql`select pg_advisory_xact_lock(8, hashtext(${key}))`.execute(tx);
 }
 
+/** Locks holdings like `lockHolding`, in one order, so that two transactions never wait for each other. */
+export async function lockHoldings(tx: Tx, holdings: readonly Holding[]): Promise<void> {
+  const keys = holdings.map(({ chainId, wallet, token }) => `${chainId}:${wallet}:${token}`);
+  await sql`select pg_advisory_xact_lock(8, hashtext(key))
+    from unnest(${keys.toSorted()}::text[]) as held (key)`.execute(tx);
+}
+
+/**
+ * Returns the positions of the holdings whose deposits in a block can concern a settlement: an active one, or one whose mined
+ * sweep is in that block or later.
+ */
+export async function listConcerned(
+  db: Db | Tx,
+  holdings: readonly Holding[],
+  block: bigint,
+): Promise<ReadonlySet<number>> {
+  const [first] = holdings;
+  if (!first) return new Set();
+  const { rows } = await sql<{ place: number }>`
+    select place::int from unnest(
+      ${holdings.map(({ wallet }) => wallet)}::text[],
+      ${holdings.map(({ token }) => token)}::text[]
+    ) with ordinality as held (wallet, token, place)
+    where exists (
+      select from settlements s where s.chain_id = ${first.chainId} and s.wallet = held.wallet
+        and s.token = held.token
+        and (s.status not in ('completed', 'dead') or s.taken_block >= ${block})
+    )`.execute(db);
+  return new Set(rows.map(({ place }) => place - 1));
+}
+
 /** Returns the active settlement of a holding, at most one; null when all are terminal. */
 export async function getActive(db: Db | Tx, holding: Holding): Promise<Settlement | null> {
   const row = await selectHolding(db, holding)
@@ -27,9 +58,12 @@ export async function getSweptAfter(
   position: { readonly block: bigint; readonly logIndex: number },
 ): Promise<Settlement | null> {
   const row = await selectHolding(db, holding)
+    // A sweep that finally reverted took nothing.
+    .where("swept_amount", ">", "0")
     .where(sql<boolean>`(taken_block, taken_log_index) > (${position.block}, ${position.logIndex})`)
-    .orderBy("taken_block")
-    .orderBy("taken_log_index")
+    // In the order of the chain: the parts of one deposit end at the same place, or before an earlier sweep of its block.
+    .orderBy("swept_block")
+    .orderBy("swept_log_index")
     .limit(1)
     .executeTakeFirst();
   return row ? parseSettlement(row) : null;
@@ -43,6 +77,28 @@ export async function getSettlement(db: Db | Tx, id: string): Promise<Settlement
     .where("id", "=", id)
     .executeTakeFirst();
   return row ? parseSettlement(row) : null;
+}
+
+/** Returns the number of settlements of an integrator on a chain that have not ended, at most `max`. */
+export async function countOpen(
+  tx: Tx,
+  owner: { readonly integratorId: string; readonly chainId: number },
+  max: number,
+): Promise<number> {
+  const { count } = await tx
+    .selectFrom((from) =>
+      from
+        .selectFrom("settlements")
+        .select("id")
+        .where("chain_id", "=", owner.chainId)
+        .where("integrator_id", "=", owner.integratorId)
+        .where("status", "not in", ["completed", "dead"])
+        .limit(max)
+        .as("open"),
+    )
+    .select((eb) => eb.fn.countAll<bigint>().as("count"))
+    .executeTakeFirstOrThrow();
+  return Number(count);
 }
 
 /** Counts all settlements that a holding ever had. */

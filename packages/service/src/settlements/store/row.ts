@@ -54,6 +54,7 @@ export function parseSettlement(row: Selectable<SettlementsTable>): Settlement {
     deploysSent: row.deploys_sent,
     sweepsSent: row.sweeps_sent,
     plannedAmount: bigintOf(row.planned_amount),
+    plannedUpTo: row.planned_up_to,
     fee: feeOf(row),
     sweptAmount: bigintOf(row.swept_amount),
     sweptBlock: row.swept_block,
@@ -77,6 +78,7 @@ export interface Change {
   readonly deploysSent?: number;
   readonly sweepsSent?: number;
   readonly plannedAmount?: bigint | null;
+  readonly plannedUpTo?: bigint | null;
   readonly fee?: FeeTerms;
   readonly deployTxHash?: TxHash;
   readonly swapTxHash?: TxHash;
@@ -99,6 +101,7 @@ export function columnsOf(change: Change) {
     deploys_sent: change.deploysSent,
     sweeps_sent: change.sweepsSent,
     planned_amount: change.plannedAmount,
+    planned_up_to: change.plannedUpTo,
     fee_bps: change.fee?.bps,
     fee_flat: change.fee?.flat,
     fee_bridge: change.fee?.bridge,

@@ -127,6 +127,20 @@ export async function recordFinalSweep(
     .execute();
 }
 
+/** Follows completed sweeps above a height again, after final blocks were replaced. */
+export async function reopenSweeps(
+  tx: Tx,
+  above: { readonly chainId: number; readonly height: bigint },
+): Promise<void> {
+  await tx
+    .updateTable("settlements")
+    .set({ sweep_final: false })
+    .where("chain_id", "=", above.chainId)
+    .where("status", "=", "completed")
+    .where("swept_block", ">", above.height)
+    .execute();
+}
+
 /** Records that a deposit which arrived too late for the sweep was promised another settlement. */
 export async function promiseSuccessor(tx: Tx, settlement: Settlement): Promise<void> {
   const result = await tx

@@ -12,10 +12,11 @@ import type { Settlement } from "../types.ts";
 
 const SETTLEMENTS_AT_ONCE = 200;
 
-/** Retries every waiting settlement whose fees would fit now. */
-export async function pollWaitingForGas(deps: SettlementDeps): Promise<void> {
+/** Retries every waiting settlement of a source chain whose fees would fit now. */
+export async function pollWaitingForGas(deps: SettlementDeps, chainId: number): Promise<void> {
   const nowMs = deps.clock.now();
   for (const settlement of await listWaitingForGas(deps.db, {
+    chainId,
     nowMs,
     limit: SETTLEMENTS_AT_ONCE,
   })) {
@@ -30,9 +31,9 @@ export async function pollWaitingForGas(deps: SettlementDeps): Promise<void> {
 
 async function isCovered(deps: SettlementDeps, settlement: Settlement): Promise<boolean> {
   const address = await getAddressById(deps.db, settlement.addressId);
-  const routes = listRoutes(deps, settlement, address);
   const amount = await chainOf(deps, settlement).getBalance(settlement.token, settlement.wallet);
   try {
+    const routes = await listRoutes(deps, settlement, address);
     await takeFirst(routes, (route) => planFee(deps, settlement, { address, route, amount }));
     return true;
   } catch (error) {
@@ -41,4 +42,9 @@ async function isCovered(deps: SettlementDeps, settlement: Settlement): Promise<
   }
 }
 
-const STILL_WAITS: ReadonlySet<string> = new Set(["FEE_NOT_COVERED", "AMOUNT_TOO_SMALL"]);
+const STILL_WAITS: ReadonlySet<string> = new Set([
+  "FEE_NOT_COVERED",
+  "AMOUNT_TOO_SMALL",
+  // Paused by an operator.
+  "CONFIG_MISSING",
+]);

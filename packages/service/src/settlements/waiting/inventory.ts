@@ -7,36 +7,87 @@ import { getAddressById } from "../../addresses/index.ts";
 import type { Inventory, Route } from "../../routes/index.ts";
 import { chainOf, type SettlementDeps } from "../deps.ts";
 import { retryNow, listWaitingForInventory } from "../store/due.ts";
+import type { Settlement } from "../types.ts";
 
 const SETTLEMENTS_AT_ONCE = 200;
 
-/** Retries every waiting settlement that alone would fit now; which of them get it is decided when they reserve. */
-export async function pollWaitingForInventory(deps: SettlementDeps): Promise<void> {
-  const inventories = new Map<string, Promise<Inventory>>();
-  const readOnce = (route: Route): Promise<Inventory> => {
-    const key = `${route.pair.destChain}:${route.pair.destToken}`;
-    const reading = inventories.get(key) ?? route.readInventory();
-    inventories.set(key, reading);
-    return reading;
-  };
+/**
+ * Retries the waiting settlements of a source chain that fit together, the small and old first, so that a large one takes
+ * nothing that many others wait for. Destinations are read independently: one that does not answer delays only its own
+ * settlements.
+ */
+export async function pollWaitingForInventory(
+  deps: SettlementDeps,
+  chainId: number,
+): Promise<void> {
   const nowMs = deps.clock.now();
-  for (const settlement of await listWaitingForInventory(deps.db, {
-    nowMs,
-    limit: SETTLEMENTS_AT_ONCE,
-  })) {
+  const waiting = [];
+  const limit = SETTLEMENTS_AT_ONCE;
+  for (const settlement of await listWaitingForInventory(deps.db, { chainId, nowMs, limit })) {
+    const address = await getAddressById(deps.db, settlement.addressId);
+    const [route] = deps.routes.list(pairOf(settlement, address));
+    if (route) waiting.push({ settlement, route });
+  }
+  const destinations = Map.groupBy(
+    waiting,
+    ({ route: { pair } }) => `${pair.destChain}:${pair.destToken}`,
+  );
+  await Promise.all([...destinations.values()].map((some) => retryFitting(deps, some, nowMs)));
+}
+
+interface Waiting {
+  readonly settlement: Settlement;
+  readonly route: Route;
+}
+
+interface Sized extends Waiting {
+  /** In base units of the source token. */
+  readonly amount: bigint;
+}
+
+/** Retries the settlements that one inventory covers. */
+async function retryFitting(
+  deps: SettlementDeps,
+  waiting: readonly Waiting[],
+  nowMs: number,
+): Promise<void> {
+  const [first] = waiting;
+  if (!first) return;
+  let inventory: Inventory;
+  const sized: Sized[] = [];
+  try {
+    inventory = await first.route.readInventory();
+  } catch (error) {
+    deps.log.warn({ err: error, chainId: first.route.pair.destChain }, "inventory poll failed");
+    return;
+  }
+  for (const { settlement, route } of waiting) {
     try {
-      const address = await getAddressById(deps.db, settlement.addressId);
-      const [route] = deps.routes.list(pairOf(settlement, address));
-      if (!route) continue;
-      const inventory = await readOnce(route);
-      const amount = await chainOf(deps, settlement).getBalance(
-        settlement.token,
-        settlement.wallet,
-      );
-      if (route.judgeInventory({ amount, inventory }) !== "reserved") continue;
-      await deps.db.transaction().execute((tx) => retryNow(tx, settlement.id, nowMs));
+      const chain = chainOf(deps, settlement);
+      const amount = await chain.getBalance(settlement.token, settlement.wallet);
+      sized.push({ settlement, route, amount });
     } catch (error) {
       deps.log.warn({ err: error, settlementId: settlement.id }, "inventory poll failed, retrying");
     }
   }
+  const taken = new Map<string, bigint>();
+  for (const { settlement, route, amount } of sized.toSorted(bySizeAndAge)) {
+    const { srcChain, srcToken } = route.pair;
+    const source = `${srcChain}:${srcToken}`;
+    const sum = (taken.get(source) ?? 0n) + amount;
+    if (route.judgeInventory({ amount: sum, inventory }) !== "reserved") continue;
+    taken.set(source, sum);
+    await deps.db.transaction().execute((tx) => retryNow(tx, settlement.id, nowMs));
+  }
+}
+
+/** Orders by the amount per re-check: each of these doubles, triples and so on the amount that goes before. */
+function bySizeAndAge(one: Sized, other: Sized): number {
+  const difference = one.amount * ageOf(other) - other.amount * ageOf(one);
+  return difference < 0n ? -1 : Number(difference > 0n);
+}
+
+/** Returns the re-checks of a settlement, times the units of its token. */
+function ageOf({ settlement, route }: Sized): bigint {
+  return BigInt(1 + settlement.retryCount) * 10n ** BigInt(route.decimalsIn);
 }

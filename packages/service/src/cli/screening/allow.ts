@@ -1,0 +1,7 @@
+import type { Call, Result } from "../command.ts";
+import { decide, type DecisionInput } from "./decide.ts";
+
+/** Lets a deposit be swept, whatever the screening answered. */
+export async function run(call: Call, input: DecisionInput): Promise<Result> {
+  return decide(call, input, "allow");
+}

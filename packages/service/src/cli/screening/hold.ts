@@ -1,0 +1,7 @@
+import type { Call, Result } from "../command.ts";
+import { decide, type DecisionInput } from "./decide.ts";
+
+/** Holds a deposit in its address, whatever the screening answered. */
+export async function run(call: Call, input: DecisionInput): Promise<Result> {
+  return decide(call, input, "refuse");
+}

@@ -213,6 +213,18 @@ describe("event log", () => {
     expect(count).toBe(1_201);
   });
 
+  test("writes few events at once to many listeners, so that other work goes on [T98]", async () => {
+    const sizes: number[] = [];
+    const tail = createTail({ db, emit: (_, events) => sizes.push(events.length) });
+    for (let n = 0; n < 100; n += 1) await tail.join(tenant, () => true);
+    await db.transaction().execute(async (tx) => {
+      await sql`select append_event(gen_random_uuid(), ${tenant}::uuid, 'status_changed', '{}')
+        from generate_series(1, 120)`.execute(tx);
+    });
+    await tail.pump();
+    expect(sizes).toEqual([50, 50, 20]);
+  });
+
   test("returns an integrator its own events only [T86]", async () => {
     await append(tenant, "mine");
     await append(other, "theirs");

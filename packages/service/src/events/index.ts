@@ -1,3 +1,10 @@
 export { maintainEvents, RETENTION_MS } from "./retention.ts";
-export { appendEvent, getNewestStamp, listEvents, lockStamps } from "./store.ts";
+export {
+  appendEvent,
+  appendEvents,
+  getNewestStamp,
+  listEvents,
+  lockStamps,
+  type NewEvent,
+} from "./store.ts";
 export { createTail, type Tail } from "./tail.ts";

@@ -11,19 +11,34 @@ export async function lockStamps(tx: Tx, integratorId: string): Promise<void> {
   await sql`select lock_stamps(${integratorId}::uuid)`.execute(tx);
 }
 
+/** An event to append. */
+export interface NewEvent {
+  readonly integratorId: string;
+  readonly type: EventType;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
 /** Appends an event in the caller's transaction. Should be its last statement, to keep the stamp lock short. */
-export async function appendEvent(
+export async function appendEvent(tx: Tx, random: Random, event: NewEvent): Promise<void> {
+  await appendEvents(tx, random, [event]);
+}
+
+/** Appends events in this order, for each integrator, in one statement. */
+export async function appendEvents(
   tx: Tx,
   random: Random,
-  event: {
-    readonly integratorId: string;
-    readonly type: EventType;
-    readonly data: Readonly<Record<string, unknown>>;
-  },
+  events: readonly NewEvent[],
 ): Promise<void> {
-  const data = JSON.stringify(event.data);
-  await sql`select append_event(${random.uuid()}::uuid, ${event.integratorId}::uuid, ${event.type},
-    ${data}::jsonb)`.execute(tx);
+  // Several integrators' locks are taken in the order of their ids.
+  const sorted = events.toSorted((one, other) =>
+    one.integratorId === other.integratorId ? 0 : one.integratorId < other.integratorId ? -1 : 1,
+  );
+  await sql`select append_event(id, integrator, type, data) from unnest(
+    ${sorted.map(() => random.uuid())}::uuid[],
+    ${sorted.map(({ integratorId }) => integratorId)}::uuid[],
+    ${sorted.map(({ type }) => type)}::text[],
+    ${sorted.map(({ data }) => JSON.stringify(data))}::jsonb[]
+  ) as added (id, integrator, type, data)`.execute(tx);
 }
 
 /**

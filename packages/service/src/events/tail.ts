@@ -30,6 +30,8 @@ interface Room {
 }
 
 const PAGE = 500;
+/** Events that are written without a pause, counted once for each listener: other work of the process waits meanwhile. */
+const WRITES_MAX = 5_000;
 /** A stamp before every event. */
 const BEGINNING = "0001-01-01T00:00:00.000Z";
 
@@ -51,7 +53,8 @@ export function createTail(options: {
   async function readOn(integratorId: string): Promise<void> {
     const room = rooms.get(integratorId);
     if (!room) return;
-    const page = { since: room.cursor, limit: PAGE };
+    const limit = Math.max(1, Math.min(PAGE, Math.floor(WRITES_MAX / room.listeners)));
+    const page = { since: room.cursor, limit };
     const { items, more } = await listEvents(db, integratorId, page);
     const newest = items.at(-1);
     if (!newest || rooms.get(integratorId) !== room) return;

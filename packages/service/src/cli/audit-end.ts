@@ -1,7 +1,7 @@
 import { OperatingError } from "../core/errors.ts";
 import { endBreach } from "../ledger/index.ts";
+import { REPAIRS } from "../roles/repairs.ts";
 import { systemClock } from "../roles/system-ports.ts";
-import { adoptNonce } from "../transactions/index.ts";
 import type { Call, Result } from "./command.ts";
 import { nameOperator } from "./operator.ts";
 import { withDatabase } from "./with-database.ts";
@@ -14,7 +14,7 @@ export async function run(
   await withDatabase(call.readConfig({ roles: [] }), async ({ db }) => {
     const end = { id, reason, operator: nameOperator() };
     const isOpen =
-      /^\d{1,18}$/.test(id) && (await endBreach({ db, clock: systemClock, adoptNonce }, end));
+      /^\d{1,18}$/.test(id) && (await endBreach({ db, clock: systemClock, ...REPAIRS }, end));
     if (!isOpen) throw new OperatingError("VALIDATION_ERROR", `There is no open breach ${id}.`);
   });
   return { json: { ended: id }, text: null };

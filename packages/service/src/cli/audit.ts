@@ -8,6 +8,7 @@ import {
   listBreaches,
   listUnsettled,
   type Unsettled,
+  VERDICTS,
 } from "../ledger/index.ts";
 import { createLog } from "../telemetry/log.ts";
 import { createAudits } from "../roles/auditor.ts";
@@ -63,6 +64,37 @@ export async function auditCommand(config: Config): Promise<AuditReport> {
   });
 }
 
+/** Returns why a chain could not be compared. */
+function whyNotCompared({ breaches }: AuditReport, chainId: number): string {
+  const isReplaced = breaches.some(
+    (one) => one.chainId === chainId && one.verdict === "final_block_replaced",
+  );
+  return isReplaced
+    ? "a final block is no longer on the chain, see the breach"
+    : "no final block is scanned yet, or the nodes are on another fork than the scanner";
+}
+
+/** Formats a breach: the facts, what stands still, its cause and its remedy. */
+function formatBreach(breach: Breach, chain: string): string[] {
+  const { id, invariant, verdict, subject, details, foundAt, heldSince, holding } = breach;
+  const stops = holding ? "quarantine" : "breach";
+  const known = verdict === null ? null : VERDICTS[verdict];
+  const effect = holding
+    ? "No sweep of this token from this wallet is planned."
+    : known?.claims === "go on"
+      ? "On this chain nothing is signed or sent, except claims."
+      : "On this chain nothing is signed or sent.";
+  return [
+    `${stops} ${id} of ${invariant} on ${chain} since ${foundAt}: ${verdict ?? "unnamed"} ${subject} ${JSON.stringify(details)}`,
+    `  ${effect}`,
+    ...(known ? [`  Cause: ${known.cause}.`, `  Remedy: ${known.remedy}.`] : []),
+    ...(heldSince
+      ? [`  The values agree again since ${heldSince}; ending it corrects nothing.`]
+      : []),
+    `  End it: sluice audit end ${id} --reason "..."`,
+  ];
+}
+
 const PLACES = { wallet: "in wallet", transit: "in transit", in_flight: "in flight" } as const;
 
 /** Formats a report as lines of text. */
@@ -78,13 +110,13 @@ export function formatAudit(config: Config, report: AuditReport): string {
   };
   const compared = report.chains.map(({ chainId, block, wallets }) =>
     block === null
-      ? `${nameOf(chainId)}: not compared, as no final block is scanned yet`
+      ? `${nameOf(chainId)}: not compared: ${whyNotCompared(report, chainId)}`
       : `${nameOf(chainId)}: compared at block ${block}, wallets: ${wallets}`,
   );
-  const breaches = report.breaches.map(
-    ({ id, chainId, invariant, subject, details, foundAt }) =>
-      `breach ${id} of ${invariant} on ${nameOf(chainId)} since ${foundAt}: ${subject} ${JSON.stringify(details)}`,
-  );
+  const breaches = report.breaches.flatMap((breach) => [
+    ...formatBreach(breach, nameOf(breach.chainId)),
+    "",
+  ]);
   const unsettled = report.unsettled.map(
     (one) =>
       `${nameOf(one.chainId)} ${one.wallet}: ${show(one)} ${PLACES[one.place]}, ${one.reason}` +
@@ -92,10 +124,8 @@ export function formatAudit(config: Config, report: AuditReport): string {
   );
   return [
     ...compared,
-    ...(breaches.length > 0
-      ? ["", ...breaches, "Nothing is signed or sent on a chain with a breach."]
-      : []),
     "",
+    ...breaches,
     unsettled.length > 0 ? "Not settled:" : "Every deposit is settled.",
     ...unsettled,
     "",

@@ -3,10 +3,13 @@ import { sql } from "kysely";
 import type { BlockRef } from "../chains/port/index.ts";
 import type { Address } from "../core/hex.ts";
 import { formatStamp } from "../core/stamp.ts";
-import type { Finding } from "./breaches.ts";
+import { type Finding, toFinding } from "./breaches.ts";
 import type { AuditDeps } from "./audit-deps.ts";
 
-/** V4: once its settlements have ended, the sweeps of a wallet took the amounts that the settlements recorded. */
+/**
+ * V4: once its settlements have ended, the sweeps of a wallet took the amounts that the settlements recorded. Waits for the
+ * scanner where a settlement has recorded the return of a lock that may be above the compared block.
+ */
 export async function auditTransit(
   { db, chain }: AuditDeps,
   at: bigint,
@@ -20,20 +23,27 @@ export async function auditTransit(
         and (status not in ('completed', 'dead') or (status = 'completed' and not sweep_final))
       limit 1`.execute(db);
     if (rows.length > 0) continue;
-    findings.push({
-      chainId: chain.chainId,
-      invariant: "V4",
-      subject: `${owner}:${token}`,
-      details: { block: `${at}`, swept_beyond_what_settlements_recorded: `${amount}` },
-      repair: {
-        kind: "write_off",
-        account: "transit",
-        owner,
-        token,
-        amount: `${amount}`,
-        block: `${at}`,
-      },
-    });
+    const { rows: ahead } = await sql`
+      select from ledger_lines where chain_id = ${chain.chainId} and account = 'transit' and owner = ${owner}
+        and token = ${token} and reason = 'sweep' and amount > 0 and block_number > ${at}
+      limit 1`.execute(db);
+    if (ahead.length > 0) continue;
+    findings.push(
+      toFinding("sweep_unrecorded", {
+        chainId: chain.chainId,
+        subject: `${owner}:${token}`,
+        details: { block: `${at}`, swept_beyond_what_settlements_recorded: `${amount}` },
+        holding: { wallet: owner, token },
+        repair: {
+          kind: "write_off",
+          account: "transit",
+          owner,
+          token,
+          amount: `${amount}`,
+          block: `${at}`,
+        },
+      }),
+    );
   }
   return findings;
 }
@@ -50,12 +60,13 @@ export async function auditSweeps(
        and block_number <= ${block.number} and block_number > ${sinceBlock}
        and not exists (select from attempts a where a.hash = o.tx_hash)
      limit 100`.execute(db);
-  return rows.map(({ place, wallet, amount, tx_hash }) => ({
-    chainId: chain.chainId,
-    invariant: "V4",
-    subject: place,
-    details: { wallet, amount, unknown_transaction: tx_hash },
-  }));
+  return rows.map(({ place, wallet, amount, tx_hash }) =>
+    toFinding("sweep_unknown", {
+      chainId: chain.chainId,
+      subject: place,
+      details: { wallet, amount, unknown_transaction: tx_hash },
+    }),
+  );
 }
 
 /**
@@ -90,17 +101,19 @@ export async function auditEnded(
        )}
      limit 100`.execute(db);
   return [
-    ...unseen.map(({ id, swept_amount, seen }) => ({
-      chainId,
-      invariant: "V6" as const,
-      subject: id,
-      details: { recorded: swept_amount, on_chain: seen ?? "no such sweep" },
-    })),
-    ...left.map(({ id, status, amount }) => ({
-      chainId,
-      invariant: "V8" as const,
-      subject: id,
-      details: { status, in_flight: amount },
-    })),
+    ...unseen.map(({ id, swept_amount, seen }) =>
+      toFinding("sweep_differs", {
+        chainId,
+        subject: id,
+        details: { recorded: swept_amount, on_chain: seen ?? "no such sweep" },
+      }),
+    ),
+    ...left.map(({ id, status, amount }) =>
+      toFinding("flight_unfollowed", {
+        chainId,
+        subject: id,
+        details: { status, in_flight: amount },
+      }),
+    ),
   ];
 }

@@ -2,7 +2,7 @@
  * The auditor over the database and chains of a finished simulation run: it finds nothing, and then each change made to
  * them. One test for each way in which rows and chain can differ.
  */
-import { adoptNonce } from "../transactions/index.ts";
+import { REPAIRS } from "../roles/repairs.ts";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { NO_FAULTS } from "../../test/simulation/faults.ts";
@@ -11,8 +11,16 @@ import { prepareDatabase, type SimulationDatabase } from "../../test/simulation/
 import { createEmptyDatabase, type TestDatabase } from "../../test/support/database.ts";
 import type { FakeChain, FakeBlock } from "../../test/fake-chain/model.ts";
 import type { EvmAddress } from "../core/hex.ts";
-import { toEvmAddress, toHex32 } from "../core/hex.ts";
-import { auditChain, endBreach, isHalted, listBreaches, listUnsettled } from "./index.ts";
+import { NATIVE_TOKEN, toAddress, toEvmAddress, toHex32 } from "../core/hex.ts";
+import {
+  auditChain,
+  endBreach,
+  isHalted,
+  isQuarantined,
+  listBreaches,
+  listUnsettled,
+  readHalt,
+} from "./index.ts";
 import { ROUTE_AUDITS } from "../routes/index.ts";
 
 /** Simulation seeds: a same-chain settlement with charged gas, and settlements from inventory, sponsored and charged. */
@@ -96,7 +104,7 @@ describe("the auditor", () => {
     }
   });
 
-  test("finds a wallet's missing amount, halts the chain, and writes it off on an operator's command [V1]", async () => {
+  test("finds a wallet's missing amount, quarantines the token there, and writes it off on an operator's command [V1, T159]", async () => {
     await afterRun(SAME_CHAIN, async (world) => {
       const swept = await getSettled(world);
       const { db } = world;
@@ -113,19 +121,26 @@ describe("the auditor", () => {
       const found = [`V1 ${swept.wallet}:${swept.token}`];
       expect(await auditAll(world, "next")).toEqual(found);
       expect(await auditAll(world)).toEqual(found);
-      expect(await isHalted(db, swept.chain_id)).toBe(true);
-      expect(await isHalted(db, swept.chain_id === 2 ? 30 : 2)).toBe(false);
+      expect(await isHalted(db, swept.chain_id)).toBe(false);
+      const holding = {
+        chainId: swept.chain_id,
+        wallet: toAddress(swept.wallet),
+        token: toAddress(swept.token),
+      };
+      expect(await isQuarantined(db, holding)).toBe(true);
+      expect(await isQuarantined(db, { ...holding, token: NATIVE_TOKEN })).toBe(false);
+      expect(await isQuarantined(db, { ...holding, chainId: holding.chainId + 1 })).toBe(false);
       const [breach, ...others] = await listBreaches(db);
       expect(others).toEqual([]);
       expect(breach?.details).toMatchObject({ ledger: "10", chain: "3" });
 
       const clock = { now: () => 0, sleep: async () => undefined };
       const end = { id: breach?.id ?? "", operator: "ann", reason: "the issuer took it back" };
-      expect(await endBreach({ db, clock, adoptNonce }, end)).toBe(true);
-      expect(await endBreach({ db, clock, adoptNonce }, end)).toBe(false);
+      expect(await endBreach({ db, clock, ...REPAIRS }, end)).toBe(true);
+      expect(await endBreach({ db, clock, ...REPAIRS }, end)).toBe(false);
       expect(await auditAll(world)).toEqual([]);
       expect(await listUnsettled(db, ROUTE_AUDITS)).toMatchObject([{ amount: "3" }]);
-      expect(await isHalted(db, swept.chain_id)).toBe(false);
+      expect(await isQuarantined(db, holding)).toBe(false);
     });
   });
 
@@ -197,6 +212,70 @@ describe("the auditor", () => {
     });
   });
 
+  test.each(["returned", "taken_back"] as const)(
+    "finds a paid lock that was %s, and books it so on an operator's command [V2, V11, T157]",
+    async (state) => {
+      await afterRun(INVENTORY, async (world) => {
+        const { db } = world;
+        const swept = await getSettled(world);
+        const deliveryId = toHex32(swept.delivery_id ?? "");
+        // The state before the claim.
+        await sql`update deliveries set state = 'delivered'`.execute(db);
+        const sum = async (account: string) => {
+          const { rows } = await sql<{ amount: string }>`
+            select coalesce(sum(amount), 0)::text as amount from ledger_lines where account = ${account}`.execute(
+            db,
+          );
+          return BigInt(rows[0]?.amount ?? 0);
+        };
+        for (const { state: at } of listNewest(world, swept.chain_id)) {
+          const lock = at.locks.get(deliveryId);
+          if (lock) at.locks.set(deliveryId, { ...lock, state });
+        }
+        expect(await auditAll(world)).toEqual([`V2 ${deliveryId}`]);
+        const [breach] = await listBreaches(db);
+        expect(breach).toMatchObject({
+          verdict: "lock_lost",
+          details: { state: "delivered", on_chain: `${swept.swept_amount}, ${state}` },
+        });
+        expect(await isHalted(db, swept.chain_id)).toBe(true);
+        const clock = { now: () => 0, sleep: async () => undefined };
+        const paid = await sum("inventory");
+        const end = { id: breach?.id ?? "", operator: "ann", reason: "claimed too late" };
+        await endBreach({ db, clock, ...REPAIRS }, end);
+        const { rows } = await sql`select state from deliveries`.execute(db);
+        expect(rows).toEqual([{ state }]);
+        // The payout stays paid: the loss is in the books.
+        expect(await sum("inventory")).toBe(paid);
+        expect(await auditAll(world)).not.toContain(`V2 ${deliveryId}`);
+      });
+    },
+  );
+
+  test("finds a lock that was claimed unpaid, once the destination is past the claim [V2, T157]", async () => {
+    await afterRun(INVENTORY, async (world) => {
+      const swept = await getSettled(world);
+      const deliveryId = toHex32(swept.delivery_id ?? "");
+      await sql`update deliveries set state = 'locked', delivered_amount = null`.execute(world.db);
+      expect(await auditAll(world)).toEqual([]);
+      const destination = swept.chain_id === 2 ? 30 : 2;
+      for (const { state } of listNewest(world, destination)) state.delivered.delete(deliveryId);
+      const behind = world.audits.map((deps) => ({
+        ...deps,
+        chains: new Map(
+          [...deps.chains].map(([id, chain]) => [
+            id,
+            id === destination ? { ...chain, getTime: async () => 0n } : chain,
+          ]),
+        ),
+      }));
+      expect(await auditAll({ ...world, audits: behind })).toEqual([]);
+      expect(await auditAll(world)).toEqual([`V2 ${deliveryId}`]);
+      expect((await listBreaches(world.db))[0]?.verdict).toBe("lock_claimed_unpaid");
+      expect(await readHalt(world.db, swept.chain_id)).toBe("all");
+    });
+  });
+
   test("finds value in flight for a terminal settlement [V8]", async () => {
     await afterRun(SAME_CHAIN, async (world) => {
       const { id, chain_id, token, wallet } = await getSettled(world);
@@ -223,7 +302,7 @@ describe("the auditor", () => {
       const [breach] = await listBreaches(db);
       const clock = { now: () => 0, sleep: async () => undefined };
       await endBreach(
-        { db, clock, adoptNonce },
+        { db, clock, ...REPAIRS },
         { id: breach?.id ?? "", operator: "ann", reason: "restored" },
       );
       expect(await listLanes()).toEqual(before);
@@ -248,8 +327,8 @@ describe("the auditor", () => {
   });
 
   test.each([
-    ["kept by a route that delivers in the sweep", SAME_CHAIN, 612n],
-    ["left in a lock by its payout", INVENTORY_CHARGED, 1_920n],
+    ["kept by a route that delivers in the sweep", SAME_CHAIN, 648n],
+    ["left in a lock by its payout", INVENTORY_CHARGED, 1_672n],
   ])("finds the service's fee and gas posted separately when they are %s", async (_, seed, gas) => {
     await afterRun(seed, async (world) => {
       const { id, swept_amount } = await getSettled(world);

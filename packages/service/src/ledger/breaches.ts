@@ -1,27 +1,30 @@
-/** Breaches: violated invariants that the auditor found. A chain with an open breach is halted. */
-import { sql } from "kysely";
-import type { Address } from "../core/hex.ts";
-import type { Clock } from "../core/ports.ts";
+/**
+ * Breaches: violated invariants that the auditor found. A breach of one wallet and token quarantines that token in that
+ * wallet; any other halts the chain, until an operator ends it.
+ */
+import { type Selectable, sql } from "kysely";
+import { assert } from "../core/assert.ts";
+import { type Address, toAddress } from "../core/hex.ts";
 import { formatStamp } from "../core/stamp.ts";
-import type { Db, Tx } from "../db/schema.ts";
-
-/** Names of the invariants, defined in `docs/ledger.md`. */
-export const INVARIANTS = ["V1", "V2", "V3", "V4", "V5", "V6", "V8", "V10"] as const;
-export type Invariant = (typeof INVARIANTS)[number];
+import type { BreachesTable, Db, Tx } from "../db/schema.ts";
+import { CLAIMS_STOP, type Invariant, isVerdict, type Verdict, VERDICTS } from "./verdicts.ts";
 
 /** A violation of one invariant by one subject. */
 export interface Finding {
   readonly chainId: number;
   readonly invariant: Invariant;
-  /** The violating object: wallet and token, settlement, lane, or block and log. */
+  readonly verdict: Verdict;
+  /** The violating object: wallet and token, settlement, lane, block, or block and log. */
   readonly subject: string;
   /** Facts for the operator. Amounts are decimal strings of base units. */
   readonly details: Readonly<Record<string, string>>;
+  /** The quarantined wallet and token. */
+  readonly holding?: { readonly wallet: Address; readonly token: Address };
   /** Correction that ending the breach applies. */
   readonly repair?: Repair;
 }
 
-/** Correction of the ledger or of a lane. */
+/** Correction of the ledger, of a lane or of other rows. */
 export type Repair =
   /** Moves the missing amount from the account to `external`. */
   | {
@@ -33,44 +36,142 @@ export type Repair =
       readonly block: string;
     }
   /** Continues the lane from the chain's nonce. */
-  | { readonly kind: "adopt_nonce"; readonly lane: Address; readonly nonce: number };
+  | { readonly kind: "adopt_nonce"; readonly lane: Address; readonly nonce: number }
+  /** Ends a delivery as the escrow ended its lock. */
+  | {
+      readonly kind: "end_lock";
+      readonly delivery: string;
+      readonly state: "returned" | "taken_back";
+      readonly height: string;
+    }
+  /** Lets the scanner remove final blocks from `hash` up, and opens later transactions again. */
+  | { readonly kind: "rewind"; readonly above: string; readonly hash: string };
 
-export interface Breach extends Finding {
+export interface Breach extends Omit<Finding, "verdict"> {
   readonly id: string;
+  /** Null in rows of earlier releases. */
+  readonly verdict: Verdict | null;
   readonly foundAt: string;
+  /** Since when the compared values agree again; absent while they do not. */
+  readonly heldSince?: string;
+}
+
+/** Returns a finding. */
+export function toFinding(
+  verdict: Verdict,
+  facts: Omit<Finding, "invariant" | "verdict">,
+): Finding {
+  const { invariant, stops } = VERDICTS[verdict];
+  assert((stops === "wallet") === (facts.holding !== undefined), `${verdict} stops a ${stops}`);
+  return { invariant, verdict, ...facts };
+}
+
+/** What a chain with open breaches may still send and sign. */
+export type Halt = "none" | "except_claims" | "all";
+
+/**
+ * Returns whether open breaches halt a chain. Quarantines do not. A lane whose nonces somebody else used sends nothing, even
+ * where other lanes may still claim.
+ */
+export async function readHalt(db: Db | Tx, chainId: number, lane?: Address): Promise<Halt> {
+  const { rows } = await sql<{ halted: boolean; claims_stop: boolean | null }>`
+    select count(*) > 0 as halted,
+           bool_or(verdict is null or verdict = any(${CLAIMS_STOP})
+             or invariant = 'V10' and subject = ${lane ?? null}) as claims_stop
+      from breaches where chain_id = ${chainId} and ended_at is null and wallet is null`.execute(
+    db,
+  );
+  if (!rows[0]?.halted) return "none";
+  return rows[0].claims_stop === true ? "all" : "except_claims";
 }
 
 /** Returns whether a chain is halted by an open breach. */
 export async function isHalted(db: Db | Tx, chainId: number): Promise<boolean> {
+  return (await readHalt(db, chainId)) !== "none";
+}
+
+/** Returns whether a token in a wallet is quarantined by an open breach. */
+export async function isQuarantined(
+  db: Db | Tx,
+  holding: { readonly chainId: number; readonly wallet: Address; readonly token: Address },
+): Promise<boolean> {
   const row = await db
     .selectFrom("breaches")
     .select("id")
-    .where("chain_id", "=", chainId)
+    .where("chain_id", "=", holding.chainId)
+    .where("wallet", "=", holding.wallet)
+    .where("token", "=", holding.token)
     .where("ended_at", "is", null)
     .limit(1)
     .executeTakeFirst();
   return row !== undefined;
 }
 
+/** Returns quarantined wallets of a chain, the oldest breach first. */
+export async function listQuarantinedWallets(
+  db: Db,
+  chainId: number,
+  limit: number,
+): Promise<Address[]> {
+  const rows = await db
+    .selectFrom("breaches")
+    .select(["wallet", (eb) => eb.fn.min("id").as("first")])
+    .where("chain_id", "=", chainId)
+    .where("wallet", "is not", null)
+    .where("ended_at", "is", null)
+    .groupBy("wallet")
+    .orderBy("first")
+    .limit(limit)
+    .execute();
+  return rows.flatMap(({ wallet }) => (wallet === null ? [] : [toAddress(wallet)]));
+}
+
 /**
- * Opens a breach for each finding without one, and returns the new ones. A breach that an operator ended is not opened
- * again while all its details are the same: an unknown sweep, for example, stays on the chain permanently.
+ * Opens a breach for each finding without one, and returns the new ones. An open breach takes the newest facts. A breach
+ * that an operator ended is not opened again while all its details are the same: an unknown sweep, for example, stays on
+ * the chain permanently.
  */
 export async function recordFindings(db: Db, findings: readonly Finding[]): Promise<Finding[]> {
   const opened: Finding[] = [];
   for (const finding of findings) {
-    const { chainId, invariant, subject, details, repair } = finding;
+    const { chainId, invariant, verdict, subject, details, holding, repair } = finding;
     const facts = JSON.stringify({ ...details, ...(repair ? { repair } : {}) });
-    const { rows } = await sql`
-      insert into breaches (chain_id, invariant, subject, details)
-      select ${chainId}, ${invariant}, ${subject}, ${facts}::jsonb
+    const { rows } = await sql<{ is_new: boolean }>`
+      insert into breaches (chain_id, invariant, verdict, subject, details, wallet, token)
+      select ${chainId}, ${invariant}, ${verdict}, ${subject}, ${facts}::jsonb,
+             ${holding?.wallet ?? null}, ${holding?.token ?? null}
        where not exists (select from breaches where chain_id = ${chainId} and invariant = ${invariant}
                           and subject = ${subject} and details = ${facts}::jsonb and ended_at is not null)
-      on conflict (chain_id, invariant, subject) where ended_at is null do nothing
-      returning id`.execute(db);
-    if (rows.length > 0) opened.push(finding);
+      on conflict (chain_id, invariant, subject) where ended_at is null
+        do update set details = excluded.details, verdict = excluded.verdict, held_since = null
+        where breaches.verdict = excluded.verdict
+          and (breaches.details <> excluded.details or breaches.held_since is not null)
+      returning (xmax = 0) as is_new`.execute(db);
+    if (rows[0]?.is_new) opened.push(finding);
   }
   return opened;
+}
+
+/** Records that the values of open breaches agree again: ending them corrects nothing then. */
+export async function recordHeld(
+  db: Db,
+  held: {
+    readonly chainId: number;
+    readonly verdict: Verdict;
+    readonly subjects: readonly string[];
+  },
+  nowMs: number,
+): Promise<void> {
+  if (held.subjects.length === 0) return;
+  await db
+    .updateTable("breaches")
+    .set({ held_since: formatStamp(nowMs) })
+    .where("chain_id", "=", held.chainId)
+    .where("verdict", "=", held.verdict)
+    .where("subject", "in", held.subjects)
+    .where("ended_at", "is", null)
+    .where("held_since", "is", null)
+    .execute();
 }
 
 /** Returns the open breaches of one chain or of all, the oldest first. */
@@ -82,72 +183,39 @@ export async function listBreaches(db: Db | Tx, chainId?: number): Promise<Breac
     .$if(chainId !== undefined, (query) => query.where("chain_id", "=", chainId ?? 0))
     .orderBy("id")
     .execute();
-  return rows.map((row) => {
+  return rows.map(parseBreach);
+}
+
+function parseBreach(row: Selectable<BreachesTable>): Breach {
+  // CAST: `recordFindings` alone writes these.
+  const { repair, ...details } = row.details as Record<string, string> & { repair?: Repair };
+  const { wallet, token, verdict } = row;
+  return {
+    id: row.id.toString(),
+    chainId: row.chain_id,
     // CAST: `recordFindings` alone writes these.
-    const { repair, ...details } = row.details as Record<string, string> & { repair?: Repair };
-    return {
-      id: row.id.toString(),
-      chainId: row.chain_id,
-      // CAST: `recordFindings` alone writes these.
-      invariant: row.invariant as Invariant,
-      subject: row.subject,
-      details,
-      ...(repair ? { repair } : {}),
-      foundAt: row.found_at,
-    };
-  });
+    invariant: row.invariant as Invariant,
+    verdict: verdict !== null && isVerdict(verdict) ? verdict : null,
+    subject: row.subject,
+    details,
+    ...(wallet !== null && token !== null
+      ? { holding: { wallet: toAddress(wallet), token: toAddress(token) } }
+      : {}),
+    ...(repair ? { repair } : {}),
+    foundAt: row.found_at,
+    ...(row.held_since === null ? {} : { heldSince: row.held_since }),
+  };
 }
 
-/** Dependencies of ending a breach. */
-export interface EndDeps {
-  readonly db: Db;
-  readonly clock: Clock;
-  /** Moves a lane forward to a nonce of the chain; does nothing when the lane is there already. */
-  readonly adoptNonce: (
-    tx: Tx,
-    lane: { readonly chainId: number; readonly address: Address },
-    nonce: number,
-  ) => Promise<void>;
-}
-
-/**
- * Ends a breach and applies its repair, in one transaction. An invariant that is still violated opens another breach at
- * the next audit. Returns false when no open breach has the id.
- */
-export async function endBreach(
-  deps: EndDeps,
-  end: { readonly id: string; readonly operator: string; readonly reason: string },
+/** Returns whether an operator let the scanner remove a final block, by ending the breach that names it. */
+export async function mayRemoveFinal(
+  db: Db,
+  chainId: number,
+  lowest: { readonly hash: string },
 ): Promise<boolean> {
-  return deps.db.transaction().execute(async (tx) => {
-    const open = await listBreaches(tx);
-    const breach = open.find(({ id }) => id === end.id);
-    if (!breach) return false;
-    const { numUpdatedRows } = await tx
-      .updateTable("breaches")
-      .set({
-        ended_at: formatStamp(deps.clock.now()),
-        ended_by: end.operator,
-        end_reason: end.reason,
-      })
-      .where("id", "=", BigInt(end.id))
-      .where("ended_at", "is", null)
-      .executeTakeFirst();
-    if (numUpdatedRows !== 1n) return false;
-    if (breach.repair) await repair(tx, deps, breach, breach.repair);
-    return true;
-  });
-}
-
-async function repair(
-  tx: Tx,
-  { adoptNonce }: EndDeps,
-  breach: Breach,
-  wanted: Repair,
-): Promise<void> {
-  if (wanted.kind === "adopt_nonce") {
-    return adoptNonce(tx, { chainId: breach.chainId, address: wanted.lane }, wanted.nonce);
-  }
-  const { account, owner, token, amount, block } = wanted;
-  await sql`select post_move('adjustment', ${`breach:${breach.id}`}, ${breach.chainId}, ${token}, ${block}::bigint,
-    ${account}, ${owner}, 'external', '', ${amount}::numeric)`.execute(tx);
+  const { rows } = await sql`
+    select from breaches where chain_id = ${chainId} and verdict = 'final_block_replaced'
+       and ended_at is not null and held_since is null and details #>> '{repair,hash}' = ${lowest.hash}
+     limit 1`.execute(db);
+  return rows.length > 0;
 }

@@ -3,6 +3,7 @@ import type { RawBuilder } from "kysely";
 import type { BlockRef, Chain, Chains } from "../chains/port/index.ts";
 import type { Clock } from "../core/ports.ts";
 import type { Db } from "../db/schema.ts";
+import type { Log } from "../telemetry/log.ts";
 import type { Finding } from "./breaches.ts";
 
 /** Dependencies of a route's audit. */
@@ -13,6 +14,7 @@ export interface RouteAuditDeps {
   /** Destination chains of its deliveries. */
   readonly chains: Chains;
   readonly clock: Clock;
+  readonly log: Log;
 }
 
 /** Audit of one kind of route that holds value between the sweep and the delivery. */

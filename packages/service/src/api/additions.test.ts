@@ -14,7 +14,7 @@ import { createAsyncApi, createOpenApi } from "@sluice/sdk/reference";
 import type { TSchema } from "typebox";
 import { Value } from "typebox/value";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type RunningApi, startApi } from "../../test/support/api.ts";
+import { SERVED_BY, type RunningApi, startApi } from "../../test/support/api.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
 import {
   createHex,
@@ -311,8 +311,8 @@ describe("the OpenAPI description", () => {
       return { type: response.headers.get("content-type"), text: await response.text(), response };
     };
     const openApi = await fetchText("/openapi.json");
-    expect(JSON.parse(openApi.text)).toEqual(createOpenApi());
-    expect(JSON.parse((await fetchText("/asyncapi.json")).text)).toEqual(createAsyncApi());
+    expect(JSON.parse(openApi.text)).toEqual(createOpenApi(SERVED_BY));
+    expect(JSON.parse((await fetchText("/asyncapi.json")).text)).toEqual(createAsyncApi(SERVED_BY));
     const page = await fetchText("/docs");
     expect(page.type).toBe("text/html; charset=utf-8");
     expect(page.response.headers.get("content-security-policy")).toContain("default-src 'none'");

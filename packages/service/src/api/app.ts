@@ -11,15 +11,20 @@ import {
   Swap,
   SwapPage,
 } from "@sluice/sdk/wire";
-import { createAsyncApi, createOpenApi, createReferencePage } from "@sluice/sdk/reference";
+import {
+  createAsyncApi,
+  createOpenApi,
+  createReferencePage,
+  type ServedBy,
+} from "@sluice/sdk/reference";
 import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
 import { findAddress, listAddresses } from "../addresses/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import type { AddressFormat } from "../chains/port/index.ts";
 import { type Address, isNative } from "../core/hex.ts";
 import { type ChainKind, KNOWN_CHAINS } from "../core/chain-registry.ts";
-import type { Clock } from "../core/ports.ts";
 import type { Secret } from "../core/secret.ts";
+import type { Clock, NodeMeter, Random } from "../core/ports.ts";
 import type { Db } from "../db/schema.ts";
 import { TIP_OF_DEPOSIT } from "../scanner/index.ts";
 import { listDeposits } from "../deposits/index.ts";
@@ -27,6 +32,7 @@ import { listEvents } from "../events/index.ts";
 import { findSwap, listSwaps, type RequestResult } from "../settlements/index.ts";
 import type { Log } from "../telemetry/log.ts";
 import { type Admission, admit } from "./admission.ts";
+import type { AtOnce } from "./at-once.ts";
 import { allowOrigins } from "./cors.ts";
 import { type ErrorBody, handleErrors, refusalOptions } from "./errors.ts";
 import {
@@ -38,6 +44,8 @@ import {
 } from "./query.ts";
 import { answerInTime } from "./deadline.ts";
 import { isHandshake, STREAM_PATH } from "./handshake.ts";
+import type { KeyMemory } from "./key-memory.ts";
+import { createNodeBudget } from "./node-budget.ts";
 import type { RateLimiter } from "./rate-limits.ts";
 import { type IndexRequest, parseIndexBody, readIndexRequest } from "./request-index.ts";
 
@@ -55,19 +63,26 @@ export interface ScannedChain {
 }
 
 export interface ApiDeps {
+  readonly clock: Clock;
+  readonly random: Random;
   readonly db: Db;
   readonly pepper: Secret;
   readonly log: Log;
-  readonly clock: Clock;
   readonly format: AddressFormat;
   /** Queues a settlement. The only dependency here that reads a chain. */
   readonly requestIndex: (request: IndexRequest) => Promise<RequestResult>;
   readonly scanned: readonly ScannedChain[];
   readonly limiter: RateLimiter;
+  /** Counts the requests to nodes of a call. */
+  readonly nodeMeter: NodeMeter;
+  readonly atOnce: AtOnce;
+  readonly keys: KeyMemory;
   /** Proxies whose `X-Forwarded-For` is trusted, by address or range. */
   readonly trustedProxies: readonly string[];
   /** Origins whose pages may call from a browser. */
   readonly corsOrigins: readonly string[];
+  /** Returns the version and the URLs of the service, for its description. Called once it listens. */
+  readonly describeService: () => ServedBy;
 }
 
 /** Limits of a public server. */
@@ -84,7 +99,8 @@ export const SERVER_LIMITS = {
     shouldUpgradeCallback: () => false,
   },
   connectionTimeout: 15_000,
-  keepAliveTimeout: 30_000,
+  // Longer than the idle timeouts of proxies, which would otherwise reuse a connection that is being closed.
+  keepAliveTimeout: 75_000,
   // A closing server keeps answering: the framework's 503 has another shape.
   return503OnClosing: false,
   // Node bounds the path length; an id that is too long is answered as not found.
@@ -98,6 +114,7 @@ export function createApi(deps: ApiDeps): FastifyInstance {
   const body: ErrorBody = (error) => ({ error });
   const app = Fastify({
     logger: false,
+    genReqId: () => deps.random.uuid(),
     ...SERVER_LIMITS,
     http: { ...SERVER_LIMITS.http, shouldUpgradeCallback: isHandshake },
     ...refusalOptions(body),
@@ -105,7 +122,8 @@ export function createApi(deps: ApiDeps): FastifyInstance {
   allowOrigins(app, deps.corsOrigins);
   handleErrors(app, deps.log, body);
 
-  const principalOf = admit(app, deps);
+  const { principalOf, holdPlace } = admit(app, deps);
+  const nodeBudget = createNodeBudget(deps);
   const keyed = {
     admission: { keyOf: (request: FastifyRequest) => headerOf(request, "x-api-key") },
   };
@@ -162,12 +180,17 @@ export function createApi(deps: ApiDeps): FastifyInstance {
     schema: answers(RequestIndexResponse),
     config: { admission: { ...keyed.admission, limit: "requestIndexPerKey" as const } },
   };
-  app.post("/request-index", indexRoute, async (request) => {
+  app.post("/request-index", indexRoute, async (request, reply) => {
     const principal = principalOf(request);
     const asked = parseIndexBody(request.body);
     const { chain: chainId, walletAddress, tokenAddress } = asked;
     const read = await readIndexRequest({ ...deps, scanned }, asked, principal);
-    const result = await answerInTime(deps, deps.requestIndex(read));
+    const asking = nodeBudget.spend(principal.keyId, () => deps.requestIndex(read));
+    const result = await answerInTime(
+      deps,
+      { elapsedMs: reply.elapsedTime, requestId: request.id },
+      holdPlace(request, asking),
+    );
     const echoed = { chainId, walletAddress, tokenAddress };
     return result.queued
       ? { ...echoed, queued: true, queueItemId: result.settlementId, reason: null }
@@ -198,22 +221,36 @@ export function createApi(deps: ApiDeps): FastifyInstance {
     );
   });
 
-  serveReference(app, open);
+  serveReference(app, open, deps.describeService);
   return app;
 }
 
-/** Serves the interface's description: two documents and a page. The page may load and run nothing. */
-function serveReference(app: FastifyInstance, config: { admission: Admission }): void {
-  const openApi = JSON.stringify(createOpenApi());
-  const asyncApi = JSON.stringify(createAsyncApi());
+/** The page may load and run nothing, send nothing, and be framed by nobody. */
+const PAGE_POLICY =
+  "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/** Serves the interface's description: two documents and a page. */
+function serveReference(
+  app: FastifyInstance,
+  config: { admission: Admission },
+  describeService: () => ServedBy,
+): void {
+  let made: { readonly openApi: string; readonly asyncApi: string } | undefined;
+  const documents = () => {
+    const served = describeService();
+    return (made ??= {
+      openApi: JSON.stringify(createOpenApi(served)),
+      asyncApi: JSON.stringify(createAsyncApi(served)),
+    });
+  };
   const page = createReferencePage();
   const json = "application/json; charset=utf-8";
-  app.get("/openapi.json", { config }, (_, reply) => reply.type(json).send(openApi));
-  app.get("/asyncapi.json", { config }, (_, reply) => reply.type(json).send(asyncApi));
+  app.get("/openapi.json", { config }, (_, reply) => reply.type(json).send(documents().openApi));
+  app.get("/asyncapi.json", { config }, (_, reply) => reply.type(json).send(documents().asyncApi));
   app.get("/docs", { config }, (_, reply) =>
     reply
       .type("text/html; charset=utf-8")
-      .header("content-security-policy", "default-src 'none'; style-src 'unsafe-inline'")
+      .header("content-security-policy", PAGE_POLICY)
       .send(page),
   );
 }

@@ -7,6 +7,20 @@ export type AddressReader = (request: IncomingMessage) => string;
 
 /** Returns a reader that follows `X-Forwarded-For` back through trusted proxies, given by address or range. */
 export function createAddressReader(trustedProxies: readonly string[]): AddressReader {
+  const isTrusted = createTrustList(trustedProxies);
+  return ({ socket, headers }) => {
+    const forwarded = [headers["x-forwarded-for"] ?? []].flat().join(",").split(",");
+    let caller = stripPort(socket.remoteAddress ?? "");
+    for (const earlier of forwarded.map((entry) => stripPort(entry.trim())).toReversed()) {
+      if (!isTrusted(caller) || earlier === "") break;
+      caller = earlier;
+    }
+    return networkOf(caller);
+  };
+}
+
+/** Returns whether an address is one of the proxies, given by address or range. */
+export function createTrustList(trustedProxies: readonly string[]): (address: string) => boolean {
   const trusted = new BlockList();
   for (const proxy of trustedProxies) {
     const [address = "", bits] = proxy.split("/");
@@ -14,15 +28,7 @@ export function createAddressReader(trustedProxies: readonly string[]): AddressR
     if (bits === undefined) trusted.addAddress(address, family);
     else trusted.addSubnet(address, Number(bits), family);
   }
-  return ({ socket, headers }) => {
-    const forwarded = [headers["x-forwarded-for"] ?? []].flat().join(",").split(",");
-    let caller = stripPort(socket.remoteAddress ?? "");
-    for (const earlier of forwarded.map((entry) => stripPort(entry.trim())).toReversed()) {
-      if (isIP(caller) === 0 || !trusted.check(caller, familyOf(caller)) || earlier === "") break;
-      caller = earlier;
-    }
-    return networkOf(caller);
-  };
+  return (address) => isIP(address) !== 0 && trusted.check(address, familyOf(address));
 }
 
 const familyOf = (address: string) => (isIP(address) === 6 ? "ipv6" : "ipv4");
@@ -35,7 +41,7 @@ function stripPort(text: string): string {
 }
 
 /** Returns the /64 network of an address without its zone: one client can choose the remaining bits (RFC 6177). */
-function networkOf(address: string): string {
+export function networkOf(address: string): string {
   const [plain = ""] = address.split("%");
   if (isIP(plain) !== 6) return plain;
   const groups = expand(plain);

@@ -40,7 +40,7 @@ test("lets a configured origin read refusals and rate limit headers", async () =
   expect(answer.statusCode).toBe(401);
   expect(answer.headers).toMatchObject({
     "access-control-allow-origin": PAGE,
-    "access-control-expose-headers": "RateLimit, RateLimit-Policy, Retry-After",
+    "access-control-expose-headers": "RateLimit, RateLimit-Policy, Retry-After, X-Request-Id",
     vary: "Origin",
   });
 });

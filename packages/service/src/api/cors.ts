@@ -5,7 +5,7 @@
 import type { FastifyInstance } from "fastify";
 
 /** Response headers that a page may read besides the default ones. */
-const EXPOSED = "RateLimit, RateLimit-Policy, Retry-After";
+const EXPOSED = "RateLimit, RateLimit-Policy, Retry-After, X-Request-Id";
 const PREFLIGHT_AGE_S = 600;
 
 /** Adds CORS headers for the listed origins. Runs before anything that can refuse, so that a page can read a refusal. */

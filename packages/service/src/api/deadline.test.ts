@@ -22,23 +22,36 @@ function createHeldClock() {
 
 test("returns the result of work that finishes in time, and ends the wait", async () => {
   const work = Promise.resolve(7);
-  expect(await answerInTime({ clock: systemClock, log: silentLog }, work)).toBe(7);
+  expect(
+    await answerInTime(
+      { clock: systemClock, log: silentLog },
+      { elapsedMs: 0, requestId: "r" },
+      work,
+    ),
+  ).toBe(7);
   const failed = Promise.reject(new Error("on its own account"));
   const deps = { clock: createHeldClock().clock, log: silentLog };
-  await expect(answerInTime(deps, failed)).rejects.toThrow("on its own account");
+  await expect(answerInTime(deps, { elapsedMs: 0, requestId: "r" }, failed)).rejects.toThrow(
+    "on its own account",
+  );
 });
 
 test("reports a node timeout for late work, before the connection is closed", async () => {
   const { clock, asked, expire } = createHeldClock();
   const work = Promise.withResolvers<never>();
-  const answer = answerInTime({ clock, log: silentLog }, work.promise);
+  const answer = answerInTime(
+    { clock, log: silentLog },
+    { elapsedMs: 5_000, requestId: "r" },
+    work.promise,
+  );
   expire();
   await expect(answer).rejects.toMatchObject({
     code: "RPC_UNAVAILABLE",
     retryable: true,
     details: { reason: "timeout" },
   });
-  expect(asked).toEqual([ANSWER_DEADLINE_MS]);
+  // What admission took is not added.
+  expect(asked).toEqual([ANSWER_DEADLINE_MS - 5_000]);
   expect(ANSWER_DEADLINE_MS).toBeLessThan(SERVER_LIMITS.connectionTimeout);
   // No caller awaits it any more; its rejection must not end the process.
   work.reject(new Error("later"));

@@ -1,5 +1,5 @@
 /** Answers every failure with the interface's error object, never with a stack trace or HTML. */
-import { type IncomingMessage, STATUS_CODES } from "node:http";
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { ERROR_CODES, type ErrorObject } from "@sluice/sdk/wire";
 import type {
@@ -11,10 +11,30 @@ import type {
 } from "fastify";
 import { OperatingError, toErrorObject, toOperatingError } from "../core/errors.ts";
 import type { Log } from "../telemetry/log.ts";
+import { isPoolExhausted, isStatementTimeout } from "../db/transient-errors.ts";
+import { QuotaExceeded } from "../integrators/index.ts";
+import { TooManyAtOnce } from "./at-once.ts";
 import { RateLimited } from "./rate-limits.ts";
 
 /** Converts an error to the body of an answer. */
 export type ErrorBody = (error: ErrorObject, status: number) => unknown;
+
+/** Headers of every answer. Keys may be in the query, which no page that follows may learn. */
+const ANSWER_HEADERS = {
+  "cache-control": "no-store",
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  // An answer shown as a page loads nothing, and no page frames it.
+  "content-security-policy": "default-src 'none'; base-uri 'none'; frame-ancestors 'none'",
+} as const;
+
+/** Names an answer in the log. Always ours: a client's own would let it write into the log. */
+const REQUEST_ID_HEADER = "x-request-id";
+
+const isHost = (name: string) => name.toLowerCase() === "host";
+
+/** The newest answer on each connection. */
+const answering = new WeakMap<Duplex, ServerResponse>();
 
 /** Makes an instance answer every error, its own and the framework's, with a body of the interface. */
 export function handleErrors(app: FastifyInstance, log: Log, body: ErrorBody): void {
@@ -27,14 +47,23 @@ export function handleErrors(app: FastifyInstance, log: Log, body: ErrorBody): v
   app.setErrorHandler((thrown: FastifyError | Error, request: FastifyRequest, reply) => {
     const refused = describeRefusal(thrown);
     if (refused) return answer(reply, refused.error, refused.status);
-    const error = toOperatingError(thrown);
-    if (error instanceof RateLimited) {
+    const error = isBusy(thrown) ? busy(thrown) : toOperatingError(thrown);
+    if (error instanceof RateLimited || error instanceof TooManyAtOnce) {
       void reply.header("retry-after", String(error.retryAfterS));
     }
-    const status =
-      error instanceof RateLimited ? error.httpStatus : (ERROR_CODES[error.code].httpStatus ?? 500);
-    if (status >= 500) log.error({ err: thrown, path: pathOf(request) }, "request failed");
+    const isLimited =
+      error instanceof RateLimited ||
+      error instanceof TooManyAtOnce ||
+      error instanceof QuotaExceeded;
+    const status = isLimited ? error.httpStatus : (ERROR_CODES[error.code].httpStatus ?? 500);
+    if (status >= 500) {
+      log.error({ err: thrown, path: pathOf(request), requestId: request.id }, "request failed");
+    }
     return answer(reply, toErrorObject(error), status);
+  });
+
+  app.server.on("request", (request: IncomingMessage, response: ServerResponse) => {
+    answering.set(request.socket, response);
   });
 
   const unmet = new WeakSet<IncomingMessage>();
@@ -53,16 +82,32 @@ export function handleErrors(app: FastifyInstance, log: Log, body: ErrorBody): v
 
   // In a well-formed request the path is checked first, before the body is read.
   app.addHook("onRequest", async (request, reply) => {
-    void reply.header("cache-control", "no-store");
-    const { headers, httpVersion } = request.raw;
+    void reply.headers({ ...ANSWER_HEADERS, [REQUEST_ID_HEADER]: request.id });
+    const { headers, httpVersion, rawHeaders } = request.raw;
     if (unmet.has(request.raw)) return answer(reply, malformed("expect", "100-continue"), 400);
     if (headers.host === undefined && httpVersion === "1.1") {
       return answer(reply, malformed("host", "this header"), 400);
+    }
+    // Of several hosts each server on the way may believe another one (RFC 9112, section 3.2).
+    if (rawHeaders.filter((name, index) => index % 2 === 0 && isHost(name)).length > 1) {
+      return answer(reply, malformed("host", "one header"), 400);
     }
     if (!request.is404) return undefined;
     const { error, status, methods } = describeUnknown(routes, pathOf(request));
     if (methods.length > 0) void reply.header("allow", methods.join(", "));
     return answer(reply, error, status);
+  });
+}
+
+/** Returns whether the database had no time or no connection for a statement of a caller. */
+function isBusy(thrown: unknown): boolean {
+  return isStatementTimeout(thrown) || isPoolExhausted(thrown);
+}
+
+function busy(cause: unknown): OperatingError {
+  return new OperatingError("RPC_UNAVAILABLE", "The database took too long: try again.", {
+    details: { reason: "timeout" },
+    cause,
   });
 }
 
@@ -119,6 +164,7 @@ function answerRaw(
     "Content-Type: application/json; charset=utf-8",
     `Content-Length: ${Buffer.byteLength(text)}`,
     "Connection: close",
+    ...Object.entries(ANSWER_HEADERS).map(([name, value]) => `${name}: ${value}`),
   ];
   // The client may have disconnected before the answer.
   socket.on("error", () => socket.destroy());
@@ -145,7 +191,11 @@ export function refusalOptions(
     },
     clientErrorHandler(error, socket) {
       if (error.code === "ECONNRESET" || !socket.writable) return;
-      answerRaw(socket, { status: 400, body: body(refused, 400) });
+      const refuse = () => answerRaw(socket, { status: 400, body: body(refused, 400) });
+      // A whole request before these bytes is answered first.
+      const earlier = answering.get(socket);
+      if (!earlier?.req.complete || earlier.writableFinished) refuse();
+      else earlier.once("close", refuse);
     },
   };
 }

@@ -2,4 +2,4 @@
 import { testFuzzedInterface } from "../../test/fuzz/interface.ts";
 import { fuzzSeed } from "../../test/fuzz/seed.ts";
 
-testFuzzedInterface({ requests: 5_000, frames: 500, seed: fuzzSeed });
+testFuzzedInterface({ requests: 10_000, frames: 500, seed: fuzzSeed });

@@ -1,4 +1,4 @@
 /** The API's fuzz suite (threats E) with a few fixed cases; `fuzz.deep.test.ts` draws many random ones. */
 import { testFuzzedInterface } from "../../test/fuzz/interface.ts";
 
-testFuzzedInterface({ requests: 300, frames: 100, seed: 8 });
+testFuzzedInterface({ requests: 1_000, frames: 100, seed: 8 });

@@ -1,5 +1,12 @@
 export { type ApiDeps, createApi, type ScannedChain } from "./app.ts";
-export { countRequests } from "./count-requests.ts";
-export { createRateLimiter } from "./rate-limits.ts";
+export { capConnections, type ConnectionCaps } from "./connection-caps.ts";
+export { createKeyMemory } from "./key-memory.ts";
+export { logExceeded } from "./admission.ts";
+export { createAtOnce } from "./at-once.ts";
+export { countRequests, createRefusals } from "./count-requests.ts";
+export { BOUNDS_INTERVAL_MS } from "./connection-guard.ts";
+export { listen } from "./listen.ts";
+export { createRateLimiter, type RateLimiter, refuseExceeded } from "./rate-limits.ts";
 export { createQuoteApp } from "./quote-app.ts";
+export { createSharedLimiter, deleteEndedWindows } from "./shared-limits.ts";
 export { createStream } from "./stream.ts";

@@ -3,12 +3,14 @@ import { pino } from "pino";
 import { Value } from "typebox/value";
 import * as wire from "@sluice/sdk/wire";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createGenerousPlaces, createTestKeys } from "../../test/support/api.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
 import { createTenant, PEPPER, type Tenant, USDC } from "../../test/support/tenants.ts";
 import { OperatingError } from "../core/errors.ts";
 import type { Principal } from "../integrators/index.ts";
 import { createRateLimiter } from "./rate-limits.ts";
-import { systemClock } from "../roles/system-ports.ts";
+import { systemClock, systemRandom } from "../roles/system-ports.ts";
+import { createNodeMeter } from "../roles/node-meter.ts";
 import { createQuoteApp } from "./quote-app.ts";
 
 const REQUEST = {
@@ -33,15 +35,21 @@ beforeAll(async () => {
   database = await createTestDatabase();
   const sink = new PassThrough().on("data", (chunk) => (logged += String(chunk)));
   app = createQuoteApp({
+    nodeMeter: createNodeMeter(),
+    random: systemRandom,
     db: database.db,
     pepper: PEPPER,
     clock: systemClock,
     log: pino({ level: "trace" }, sink),
+    atOnce: createGenerousPlaces(),
+    keys: createTestKeys(),
     limiter: createRateLimiter({
       perKey: 100_000,
       perAddress: 100_000,
       wrongKeyPerAddress: 100_000,
       requestIndexPerKey: 1,
+      newAddressesPerKey: 1,
+      nodeRequestsPerKey: 1,
     }),
     trustedProxies: [],
     corsOrigins: [],
@@ -252,12 +260,11 @@ describe("GET /v3/quote", () => {
     expect(asked[0]?.[0]).toMatchObject({ ...REQUEST, payDeposit: true });
   });
 
-  test("answers HEAD as GET, without a body", async () => {
+  test("issues nothing for a request of the headers alone", async () => {
     const query = new URLSearchParams({ ...REQUEST, apiKey: tenant.apiKey });
-    const response = await fetch(`${url}/v3/quote?${query}`, { method: "HEAD" });
-    expect(response.status).toBe(200);
-    expect(await response.text()).toBe("");
-    expect(asked[0]?.[0]).toMatchObject(REQUEST);
+    const { status } = await fetch(`${url}/v3/quote?${query}`, { method: "HEAD" });
+    expect(status).toBe(405);
+    expect(asked).toEqual([]);
   });
 
   test("names a field that is missing or given twice", async () => {

@@ -8,26 +8,34 @@ import {
 import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
 import { Value } from "typebox/value";
 import { OperatingError } from "../core/errors.ts";
-import type { Clock } from "../core/ports.ts";
 import type { Secret } from "../core/secret.ts";
+import type { Clock, NodeMeter, Random } from "../core/ports.ts";
 import type { Db } from "../db/schema.ts";
 import type { Principal } from "../integrators/index.ts";
 import type { Log } from "../telemetry/log.ts";
 import { admit } from "./admission.ts";
 import { SERVER_LIMITS } from "./app.ts";
+import type { AtOnce } from "./at-once.ts";
 import { allowOrigins } from "./cors.ts";
 import { answerInTime } from "./deadline.ts";
 import { handleErrors, refusalOptions } from "./errors.ts";
+import type { KeyMemory } from "./key-memory.ts";
+import { createNodeBudget } from "./node-budget.ts";
 import type { RateLimiter } from "./rate-limits.ts";
 import { nameAsSent, readSpelling, toTheirSpelling } from "./spelling.ts";
 import { dropAbsent, readTolerantly } from "./tolerance.ts";
 
 export interface QuoteAppDeps {
+  readonly clock: Clock;
+  readonly random: Random;
   readonly db: Db;
   readonly pepper: Secret;
   readonly log: Log;
-  readonly clock: Clock;
   readonly limiter: RateLimiter;
+  /** Counts the requests to nodes of a call. */
+  readonly nodeMeter: NodeMeter;
+  readonly atOnce: AtOnce;
+  readonly keys: KeyMemory;
   /** Proxies whose `X-Forwarded-For` is trusted, by address or range. */
   readonly trustedProxies: readonly string[];
   /** Origins whose pages may call from a browser. */
@@ -39,12 +47,16 @@ export interface QuoteAppDeps {
 export function createQuoteApp(deps: QuoteAppDeps): FastifyInstance {
   const app = Fastify({
     logger: false,
+    genReqId: () => deps.random.uuid(),
     ...SERVER_LIMITS,
+    // A quote may issue an address, which a request for its headers alone must not.
+    exposeHeadRoutes: false,
     ...refusalOptions(bothConventions),
   });
   allowOrigins(app, deps.corsOrigins);
   handleErrors(app, deps.log, bothConventions);
-  const principalOf = admit(app, deps);
+  const { principalOf, holdPlace } = admit(app, deps);
+  const nodeBudget = createNodeBudget(deps);
   // CAST: the query string is an object of strings and arrays of strings.
   const keyOf = (request: FastifyRequest) => (request.query as Record<string, unknown>)["apiKey"];
   app.route({
@@ -59,9 +71,12 @@ export function createQuoteApp(deps: QuoteAppDeps): FastifyInstance {
       const spelled = readSpelling(asked);
       let response: QuoteResponse;
       try {
+        const parsed = parseQuoteRequest(readTolerantly(spelled.request));
+        const quoting = nodeBudget.spend(principal.keyId, () => deps.quote(parsed, principal));
         response = await answerInTime(
           deps,
-          deps.quote(parseQuoteRequest(readTolerantly(spelled.request)), principal),
+          { elapsedMs: reply.elapsedTime, requestId: request.id },
+          holdPlace(request, quoting),
         );
       } catch (thrown) {
         throw nameAsSent(thrown, spelled);
@@ -105,6 +120,8 @@ const EXPECTED: Readonly<Record<keyof QuoteRequest, string>> = {
   slippageBps: '"auto" or basis points, 0 to 500',
   destinationAddress: "an address as a string",
   payDeposit: SWITCH,
+  payRoutes: "the text fixed or governed",
+  payUnattended: SWITCH,
   payUserId: "0x and hex digits whose value fits 20 bytes",
   swift: SWITCH,
   mctp: SWITCH,

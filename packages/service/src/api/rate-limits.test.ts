@@ -1,10 +1,13 @@
 /** Clients above the rate limit get the interface's error object at no further cost [T96]. */
 import { ErrorResponse } from "@sluice/sdk/wire";
 import { Value } from "typebox/value";
+import { Kysely, PostgresDialect } from "kysely";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { startApi } from "../../test/support/api.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
 import { createTenant, type Tenant } from "../../test/support/tenants.ts";
+import type { Database } from "../db/schema.ts";
+import { createLog } from "../telemetry/log.ts";
 import { createRateLimiter, type RateLimits } from "./rate-limits.ts";
 
 let database: TestDatabase;
@@ -21,7 +24,14 @@ beforeAll(async () => {
 afterEach(() => close());
 afterAll(() => database.drop());
 
-const LIMITS = { perKey: 5, perAddress: 3, wrongKeyPerAddress: 2, requestIndexPerKey: 2 };
+const LIMITS = {
+  perKey: 5,
+  perAddress: 3,
+  wrongKeyPerAddress: 2,
+  requestIndexPerKey: 2,
+  newAddressesPerKey: 2,
+  nodeRequestsPerKey: 2,
+};
 
 async function listen(limits: Partial<RateLimits>, trustedProxies: readonly string[] = []) {
   asked = 0;
@@ -100,13 +110,11 @@ test("counts requests without a key against the address", async () => {
   ).toEqual([200, 401, 200, 429, 429, 200]);
 });
 
-test("refuses even the right key after too many wrong keys of one address [T87]", async () => {
+test("refuses even a right key, if it was not used from there, after too many wrong keys of one address [T87]", async () => {
   const ask = await listen({});
   const guess = () => ask("/swaps", { key: crypto.randomUUID() });
   const right = () => ask("/swaps", { key: alice.apiKey });
-  expect(await statuses([right, guess, right, guess, right, guess])).toEqual([
-    200, 403, 200, 403, 429, 429,
-  ]);
+  expect(await statuses([guess, guess, right, guess])).toEqual([403, 403, 429, 429]);
   // Requests that need no key continue.
   expect((await ask("/chains")).status).toBe(200);
   const refused = await right();
@@ -171,4 +179,61 @@ test("does not count unknown paths", async () => {
   expect(await statuses([...times(3, () => ask("/nothing")), () => ask("/chains")])).toEqual([
     404, 404, 404, 200,
   ]);
+});
+
+test("a key that was valid from an address lately passes its neighbours' wrong keys [T180]", async () => {
+  const proxies = ["127.0.0.1", "::1"];
+  const ask = await listen({ perKey: 100 }, proxies);
+  const from = (address: string, key: string) =>
+    ask("/swaps", { key, headers: { "x-forwarded-for": address } });
+  const wrong = "00000000-0000-4000-8000-000000000000";
+  expect((await from("203.0.113.1", alice.apiKey)).status).toBe(200);
+  expect((await from("203.0.113.2", bob.apiKey)).status).toBe(200);
+  const guesses = times(4, () => from("203.0.113.1", wrong));
+  expect(await statuses(guesses)).toEqual([403, 403, 429, 429]);
+  // Alice's key was valid from here, bob's only from elsewhere: it is not checked, right or wrong.
+  expect((await from("203.0.113.1", alice.apiKey)).status).toBe(200);
+  expect((await from("203.0.113.1", bob.apiKey)).status).toBe(429);
+  expect((await from("203.0.113.2", bob.apiKey)).status).toBe(200);
+});
+
+test("a refused request costs no look-up in the database [T180]", async () => {
+  let lookups = 0;
+  const db = new Kysely<Database>({
+    dialect: new PostgresDialect({ pool: database.pool }),
+    log: () => {
+      lookups += 1;
+    },
+  });
+  const api = await startApi({ db, limiter: createRateLimiter({ ...LIMITS, perKey: 2 }) });
+  close = api.close;
+  const ask = (key: string) => fetch(`${api.url}/swaps`, { headers: { "x-api-key": key } });
+  const wrong = "00000000-0000-4000-8000-000000000000";
+  expect(await statuses(times(2, () => ask(alice.apiKey)))).toEqual([200, 200]);
+  expect(await statuses(times(2, () => ask(wrong)))).toEqual([403, 403]);
+  lookups = 0;
+  expect(await statuses(times(3, () => ask(alice.apiKey)))).toEqual([429, 429, 429]);
+  expect(await statuses(times(3, () => ask(wrong)))).toEqual([429, 429, 429]);
+  expect(lookups).toBe(0);
+});
+
+test("logs the first refusal of a limit and the first wrong key of an address, without any key [T180]", async () => {
+  const lines: string[] = [];
+  const log = createLog({ level: "info", role: "api", write: (line) => lines.push(line) });
+  const api = await startApi({
+    db: database.db,
+    log,
+    limiter: createRateLimiter({ ...LIMITS, perKey: 1 }),
+  });
+  close = api.close;
+  const ask = (key: string) => fetch(`${api.url}/swaps`, { headers: { "x-api-key": key } });
+  const wrong = "00000000-0000-4000-8000-00000000cafe";
+  await statuses(times(4, () => ask(alice.apiKey)));
+  await statuses(times(6, () => ask(wrong)));
+  const seen = lines.map((line) => JSON.parse(line));
+  expect(seen).toMatchObject([
+    { msg: "rate limit reached", limit: "perKey", keyId: alice.keyId, max: 1 },
+    { msg: "wrong API key", address: "127.0.0.1" },
+  ]);
+  expect(lines.join()).not.toMatch(new RegExp(`${wrong}|${alice.apiKey}`));
 });

@@ -4,11 +4,18 @@ import { ErrorResponse } from "@sluice/sdk/wire";
 import { io } from "socket.io-client";
 import { Value } from "typebox/value";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createGenerousLimiter, type RunningStream, startStream } from "../../test/support/api.ts";
+import {
+  createGenerousLimiter,
+  createGenerousPlaces,
+  createTestKeys,
+  type RunningStream,
+  startStream,
+} from "../../test/support/api.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
 import { silentLog } from "../../test/support/doubles.ts";
 import { createTenant, PEPPER } from "../../test/support/tenants.ts";
-import { systemClock } from "../roles/system-ports.ts";
+import { systemClock, systemRandom } from "../roles/system-ports.ts";
+import { createNodeMeter } from "../roles/node-meter.ts";
 import { createQuoteApp } from "./quote-app.ts";
 
 let database: TestDatabase;
@@ -21,10 +28,14 @@ beforeAll(async () => {
   const limiter = createGenerousLimiter();
   service = await startStream({ db: database.db, limiter });
   quotes = createQuoteApp({
+    nodeMeter: createNodeMeter(),
+    random: systemRandom,
     db: database.db,
     pepper: PEPPER,
     clock: systemClock,
     log: silentLog,
+    atOnce: createGenerousPlaces(),
+    keys: createTestKeys(),
     limiter,
     trustedProxies: [],
     corsOrigins: [],
@@ -46,7 +57,7 @@ async function send(port: number, lines: readonly string[]) {
   let text = "";
   for await (const chunk of socket) text += String(chunk);
   const [head = "", body = ""] = text.split("\r\n\r\n");
-  return { status: Number(head.split(" ")[1]), head, body };
+  return { status: Number(head.split(" ")[1]), head, body, text };
 }
 
 function expectRefusal(answer: Awaited<ReturnType<typeof send>>, status: number, field: string) {
@@ -58,6 +69,26 @@ function expectRefusal(answer: Awaited<ReturnType<typeof send>>, status: number,
 }
 
 describe.each(["service", "quotes"] as const)("the server of the %s", (name) => {
+  test("two hosts are refused", async () => {
+    const answer = await send(ports[name], ["GET /swaps HTTP/1.1", "Host: a", "Host: b"]);
+    expectRefusal(answer, 400, "host");
+  });
+
+  test("every answer forbids guesses of its type and keeps the address to itself", async () => {
+    for (const line of ["GET /nothing HTTP/1.1", "nonsense"]) {
+      const { head } = await send(ports[name], [line, "Host: a"]);
+      expect(head).toMatch(/^x-content-type-options: nosniff/im);
+      expect(head).toMatch(/^referrer-policy: no-referrer/im);
+    }
+  });
+
+  test("a request before garbage is answered, and then the garbage", async () => {
+    const request = ["GET /nothing HTTP/1.1", "Host: a", "", "nonsense \u0001"];
+    const { status, text } = await send(ports[name], request);
+    expect(status).toBe(404);
+    expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 404", "HTTP/1.1 400"]);
+  });
+
   const path = { service: "/chains", quotes: "/v3/quote" }[name];
   const served = { service: 200, quotes: 401 }[name];
 

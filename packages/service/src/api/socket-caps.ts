@@ -3,6 +3,7 @@
  * admission; connections that have not asked, or were refused and are still open, are bounded too.
  */
 import { OperatingError } from "../core/errors.ts";
+import { TOO_MANY_SOCKETS } from "./refusals.ts";
 
 /** Limits on sockets open at the same time. */
 export interface SocketCaps {
@@ -65,6 +66,6 @@ export function createSocketCounter(caps: SocketCaps): SocketCounter {
 function refuse(name: keyof SocketCaps, limit: number): OperatingError {
   const whose = { perKey: "this key", perAddress: "this address" }[name];
   return new OperatingError("RPC_UNAVAILABLE", `Too many sockets of ${whose} are open.`, {
-    details: { reason: "too_many_sockets", limit },
+    details: { reason: TOO_MANY_SOCKETS, limit },
   });
 }

@@ -1,6 +1,7 @@
 import { connect as connectTcp } from "node:net";
 import { io, type Socket } from "socket.io-client";
 import { Value } from "typebox/value";
+import { WebSocket } from "ws";
 import { ErrorObject, StreamEvent } from "@sluice/sdk/wire";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type RunningStream, startStream } from "../../test/support/api.ts";
@@ -9,6 +10,7 @@ import { createTenant, insertEvent, PEPPER, type Tenant } from "../../test/suppo
 import { listEvents } from "../events/index.ts";
 import { createKey, revokeKey } from "../integrators/index.ts";
 import { systemRandom } from "../roles/system-ports.ts";
+import { FRAMES_MAX } from "./connection-guard.ts";
 import { createRateLimiter } from "./rate-limits.ts";
 
 const limiter = createRateLimiter({
@@ -16,6 +18,8 @@ const limiter = createRateLimiter({
   perAddress: 100_000,
   wrongKeyPerAddress: 100_000,
   requestIndexPerKey: 1,
+  newAddressesPerKey: 1,
+  nodeRequestsPerKey: 1,
 });
 
 let database: TestDatabase;
@@ -359,8 +363,85 @@ describe("sockets [T98]", () => {
   });
 });
 
+describe("a busy connection [T98]", () => {
+  /** Opens a websocket without a key; the client of Node has no pings. */
+  async function openPlain(url: string): Promise<WebSocket> {
+    const address = `${url.replace("http", "ws")}/socket.io/?EIO=4&transport=websocket`;
+    const raw = new WebSocket(address);
+    raw.on("error", () => undefined);
+    await new Promise((resolve) => raw.once("open", resolve));
+    return raw;
+  }
+  const closing = (raw: WebSocket) => new Promise((resolve) => raw.once("close", resolve));
+
+  test("gets no more answers to pings than frames are allowed, and is closed", async () => {
+    const raw = await openPlain(stream.url);
+    let pongs = 0;
+    raw.on("pong", () => (pongs += 1));
+    const closed = closing(raw);
+    for (let count = 0; count < 5_000; count += 1) raw.ping();
+    await closed;
+    expect(pongs).toBeLessThanOrEqual(FRAMES_MAX);
+  });
+
+  test("may ping as often as proxies do", async () => {
+    const raw = await openPlain(stream.url);
+    for (let count = 0; count < 5; count += 1) {
+      raw.ping(String(count));
+      expect(String(await new Promise((resolve) => raw.once("pong", resolve)))).toBe(String(count));
+    }
+    raw.terminate();
+  });
+
+  test("is closed when it sends answers to pings that nobody sent", async () => {
+    const raw = await openPlain(stream.url);
+    const closed = closing(raw);
+    for (let count = 0; count < 1_000; count += 1) raw.pong();
+    await closed;
+    expect(raw.readyState).toBe(WebSocket.CLOSED);
+  });
+
+  test("is closed when it sends more bytes than a client needs, in few frames", async () => {
+    const raw = await openPlain(stream.url);
+    const closed = closing(raw);
+    let sent = 0;
+    // Packets of a type that nobody answers, each within the size of a packet.
+    const timer = setInterval(() => {
+      raw.send(`3${"x".repeat(10_000)}`);
+      sent += 1;
+    }, 5);
+    await closed;
+    clearInterval(timer);
+    expect(sent).toBeLessThan(FRAMES_MAX);
+  });
+
+  test("without a key counts against its address once it is opened", async () => {
+    const limits = {
+      perKey: 10,
+      perAddress: 3,
+      wrongKeyPerAddress: 10,
+      requestIndexPerKey: 1,
+      newAddressesPerKey: 1,
+      nodeRequestsPerKey: 1,
+    };
+    const limited = await startStream({ db: database.db, limiter: createRateLimiter(limits) });
+    const silent = [await openPlain(limited.url), await openPlain(limited.url)];
+    expect(await knock(limited.url, bob.apiKey)).toBe(bob.name);
+    expect(await knock(limited.url, bob.apiKey)).toMatchObject(RATE_LIMITED);
+    for (const raw of silent) raw.terminate();
+    await limited.close();
+  });
+});
+
 describe("too many handshakes", () => {
-  const limits = { perKey: 1, perAddress: 2, wrongKeyPerAddress: 1, requestIndexPerKey: 1 };
+  const limits = {
+    perKey: 1,
+    perAddress: 2,
+    wrongKeyPerAddress: 1,
+    requestIndexPerKey: 1,
+    newAddressesPerKey: 1,
+    nodeRequestsPerKey: 1,
+  };
 
   test("of one address are refused with the interface's error object, across keys", async () => {
     const limited = await startStream({ db: database.db, limiter: createRateLimiter(limits) });

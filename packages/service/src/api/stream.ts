@@ -5,6 +5,8 @@
 import { STREAM_CONNECTED_CHANNEL, STREAM_EVENT_CHANNEL } from "@sluice/sdk/wire";
 import type { Server as HttpServer, RequestListener } from "node:http";
 import { Server, type Socket } from "socket.io";
+import { WebSocket } from "ws";
+import { assert } from "../core/assert.ts";
 import { OperatingError, toErrorObject, toOperatingError } from "../core/errors.ts";
 import type { Secret } from "../core/secret.ts";
 import type { Db } from "../db/schema.ts";
@@ -13,7 +15,10 @@ import { listRevoked, type Principal } from "../integrators/index.ts";
 import type { Log } from "../telemetry/log.ts";
 import { identify } from "./admission.ts";
 import { createAddressReader } from "./client-address.ts";
-import { type RateLimiter, refuseExceeded } from "./rate-limits.ts";
+import { createConnectionGuard, UnansweringServer } from "./connection-guard.ts";
+import type { KeyMemory } from "./key-memory.ts";
+import { type Allowance, type RateLimiter, refuseExceeded } from "./rate-limits.ts";
+import { type OnRefused, refusalOf } from "./refusals.ts";
 import { createSocketCounter, type SocketCaps } from "./socket-caps.ts";
 
 export interface Stream {
@@ -21,6 +26,8 @@ export interface Stream {
   readonly tail: Tail;
   /** Closes sockets whose key was revoked after they connected. */
   cutRevoked(): Promise<void>;
+  /** Begins an interval of the bounds on connections; to be called every `BOUNDS_INTERVAL_MS`. */
+  restartBounds(): void;
   /** Returns the number of connected sockets. */
   countSockets(): number;
   close(): Promise<void>;
@@ -36,17 +43,23 @@ const CONNECT_TIMEOUT_MS = 10_000;
 /** Attaches the stream to a server, listening or not, and allows only handshakes to upgrade. */
 export function createStream(options: {
   readonly server: HttpServer;
+  /** Reads keys. */
   readonly db: Db;
+  /** Reads events, over connections that no caller takes. */
+  readonly streamDb: Db;
   readonly pepper: Secret;
   readonly log: Log;
   readonly limiter: RateLimiter;
+  readonly keys: KeyMemory;
   /** Proxies whose `X-Forwarded-For` is trusted, by address or range. */
   readonly trustedProxies: readonly string[];
   readonly socketCaps: SocketCaps;
+  readonly onRefused?: OnRefused;
 }): Stream {
-  const { db, pepper, log, limiter, server } = options;
+  const { db, streamDb, pepper, log, limiter, server, onRefused = () => undefined } = options;
   const addressOf = createAddressReader(options.trustedProxies);
   const counter = createSocketCounter(options.socketCaps);
+  const guard = createConnectionGuard();
   const plain = server.listeners("request");
   const io = new Server(server, {
     transports: ["websocket"],
@@ -56,6 +69,7 @@ export function createStream(options: {
     httpCompression: false,
     maxHttpBufferSize: PACKET_BYTES_MAX,
     connectTimeout: CONNECT_TIMEOUT_MS,
+    wsEngine: UnansweringServer,
   });
   // The library gets handshakes only; the application answers all other requests.
   server.removeAllListeners("request");
@@ -65,19 +79,21 @@ export function createStream(options: {
   /** Connections that have asked for admission. */
   const asked = new WeakSet<Socket["conn"]>();
   const tail = createTail({
-    db,
+    db: streamDb,
     emit(integratorId, events) {
       for (const { type, data, timestamp } of events) {
         io.to(integratorId).emit(STREAM_EVENT_CHANNEL, { type, data, timestamp });
       }
       for (const id of io.of("/").adapter.rooms.get(integratorId) ?? []) {
         const socket = io.of("/").sockets.get(id);
-        if (socket) cutIfSlow(socket, log);
+        if (socket && cutIfSlow(socket, log)) onRefused("slow_client");
       }
     },
   });
 
-  /** Handshakes count against the address for any key: each costs more than a request. */
+  /** Remaining allowance of the address of each connection, read when it was opened. */
+  const allowances = new WeakMap<Socket["conn"], Promise<Allowance>>();
+
   async function admit(socket: Socket): Promise<Principal> {
     const { conn } = socket;
     if (asked.has(conn)) {
@@ -87,17 +103,35 @@ export function createStream(options: {
     }
     asked.add(conn);
     const address = addressOf(socket.request);
-    refuseExceeded(await limiter.take("perAddress", address));
+    const allowance = allowances.get(conn);
+    assert(allowance, "a connection is counted before it asks");
+    refuseExceeded(await allowance);
     counter.enter("perAddress", address, conn);
     const key = keyOf(socket);
-    const deps = { db, pepper, limiter };
+    const deps = { db, pepper, limiter, keys: options.keys, log };
     const principal = await identify(deps, { key, address, enforce: refuseExceeded });
     counter.enter("perKey", principal.keyId, conn);
     return principal;
   }
 
   io.engine.on("connection", (conn: Socket["conn"]) => {
-    if (!counter.accept(addressOf(conn.request), conn)) cut(conn);
+    const address = addressOf(conn.request);
+    // Connections count against the address for any key and without one: each costs more than a request.
+    const allowance = limiter.take("perAddress", address);
+    // A connection that never asks reads no allowance: a failure to count must not end the process.
+    allowance.catch(() => undefined);
+    allowances.set(conn, allowance);
+    if (!counter.accept(address, conn)) {
+      onRefused("sockets");
+      cut(conn);
+    }
+    const raw = rawOf(conn);
+    if (raw) {
+      guard.watch({ raw, tcp: conn.request.socket }, () => {
+        onRefused("busy_client");
+        endBusy(conn, log);
+      });
+    }
     let messages = 0;
     conn.on("message", () => {
       messages += 1;
@@ -113,6 +147,8 @@ export function createStream(options: {
       },
       (thrown: unknown) => {
         const error = toOperatingError(thrown);
+        const reason = refusalOf(error);
+        if (reason !== null) onRefused(reason);
         if (error.code === "INTERNAL") log.error({ err: thrown }, "handshake failed");
         next(Object.assign(new Error(error.message), { data: toErrorObject(error) }));
         // After the refusal, which the library sends in the next tick.
@@ -146,12 +182,13 @@ export function createStream(options: {
     async cutRevoked() {
       const sockets = [...io.of("/").sockets.values()];
       const keyIds = new Set(sockets.flatMap((socket) => principals.get(socket)?.keyId ?? []));
-      const revoked = await listRevoked(db, [...keyIds]);
+      const revoked = await listRevoked(streamDb, [...keyIds]);
       for (const socket of sockets) {
         if (revoked.has(principals.get(socket)?.keyId ?? "")) socket.disconnect(true);
       }
     },
     countSockets: () => io.of("/").sockets.size,
+    restartBounds: guard.restart,
     close: () => io.close(),
   };
 }
@@ -164,21 +201,33 @@ function keyOf(socket: Socket): unknown {
 
 /**
  * Closes a socket whose client does not keep up. The client sees a lost connection, reconnects and catches up by replay.
- * Waiting events are in the connection's queue, which holds everything while one write is in progress.
+ * Waiting events are in the connection's queue, which holds everything while one write is in progress. Returns whether it closed.
  */
-function cutIfSlow(socket: Socket, log: Log): void {
+function cutIfSlow(socket: Socket, log: Log): boolean {
   const queue: unknown = Reflect.get(socket.conn, "writeBuffer");
   const waiting = Array.isArray(queue) ? queue.length : 0;
-  if (waiting <= WAITING_PACKETS_MAX) return;
+  if (waiting <= WAITING_PACKETS_MAX) return false;
   log.warn({ waiting }, "slow client disconnected");
   cut(socket.conn);
+  return true;
+}
+
+/** Ends a connection that is over a bound of the guard. */
+function endBusy(conn: Socket["conn"], log: Log): void {
+  log.warn({}, "busy client disconnected");
+  cut(conn);
+}
+
+/** Returns the websocket under a connection; undefined once it is closed. */
+function rawOf(conn: Socket["conn"]): WebSocket | undefined {
+  const raw: unknown = Reflect.get(conn.transport, "socket");
+  return raw instanceof WebSocket ? raw : undefined;
 }
 
 /** Ends a connection at once and drops unsent data. */
 function cut(conn: Socket["conn"]): void {
+  const raw = rawOf(conn);
   conn.close(true);
   // The websocket would wait 30 seconds for the close handshake and hold unsent data until then.
-  const raw: unknown = Reflect.get(conn.transport, "socket");
-  if (typeof raw !== "object" || raw === null || !("terminate" in raw)) return;
-  if (typeof raw.terminate === "function") raw.terminate();
+  raw?.terminate();
 }

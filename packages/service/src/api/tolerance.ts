@@ -8,6 +8,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const SWITCHES: readonly string[] = [
   "payDeposit",
+  "payUnattended",
   "swift",
   "mctp",
   "fastMctp",

@@ -12,13 +12,21 @@ import {
   QuoteRequest,
   QuoteResponse,
 } from "@sluice/sdk/wire";
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { pino } from "pino";
 import { io } from "socket.io-client";
 import type { TSchema } from "typebox";
 import { Value } from "typebox/value";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createGenerousLimiter, type RunningApi, startApi, startStream } from "../support/api.ts";
+import {
+  createGenerousLimiter,
+  createGenerousPlaces,
+  createTestKeys,
+  type RunningApi,
+  startApi,
+  startStream,
+} from "../support/api.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { createSponsoredFees, createStrictChain } from "../support/doubles.ts";
 import {
@@ -36,6 +44,7 @@ import { quote as quoteRoutes, type QuoteDeps } from "../../src/quotes/index.ts"
 import { addressFormat } from "../../src/roles/address-format.ts";
 import { systemClock, systemRandom } from "../../src/roles/system-ports.ts";
 import { createRouteBook, type Route } from "../../src/routes/index.ts";
+import { createNodeMeter } from "../../src/roles/node-meter.ts";
 import { createQuoteApp } from "../../src/api/quote-app.ts";
 
 export interface FuzzOptions {
@@ -73,10 +82,14 @@ beforeAll(async () => {
     scanned: [{ chainId: 2, name: "ethereum", kind: "evm", tokens: [] }],
   });
   const quote = createQuoteApp({
+    nodeMeter: createNodeMeter(),
+    random: systemRandom,
     db,
     pepper: PEPPER,
     clock: systemClock,
     log,
+    atOnce: createGenerousPlaces(),
+    keys: createTestKeys(),
     limiter,
     trustedProxies: [],
     corsOrigins: [],
@@ -119,6 +132,7 @@ function createQuoteDeps(): QuoteDeps {
   });
   const route: Partial<Route> = {
     kind: "SWIFT",
+    contract: factory,
     pair: { srcChain: 2, srcToken: address, destChain: 30, destToken: address },
     decimalsIn: 6,
     decimalsOut: 6,
@@ -137,6 +151,10 @@ function createQuoteDeps(): QuoteDeps {
       { ...token, chainId: 2, evmChainId: 1 },
       { ...token, chainId: 30, evmChainId: 8453 },
     ],
+    evmChainIds: new Map([
+      [2, 1],
+      [30, 8453],
+    ]),
     format: addressFormat,
     reserved: new Set([factory]),
     caps: { maxFeeBps: 50, maxSlippageBps: 100 },
@@ -240,11 +258,29 @@ function objectOf(schema: TSchema | undefined): fc.Arbitrary<Record<string, unkn
 function requestOf(schema: TSchema | undefined): fc.Arbitrary<Record<string, unknown>> {
   if (schema !== QuoteRequest) return objectOf(schema);
   const names = fc.shuffledSubarray(Object.keys(QuoteRequest.properties), { maxLength: 2 });
-  const changed = fc.tuple(objectOf(schema), names).map(([members, chosen]) => ({
-    ...QUOTE,
-    ...Object.fromEntries(Object.entries(members).filter(([name]) => chosen.includes(name))),
-  }));
+  // Valid requests that no route takes, so that refusals with a reason are met in every run.
+  const refused = fc.oneof(
+    { weight: 10, arbitrary: fc.constant({}) },
+    { weight: 1, arbitrary: fc.constantFrom({ amountIn64: "1" }, { toChain: "ethereum" }) },
+  );
+  const spelling = fc.oneof(
+    { weight: 3, arbitrary: fc.constant("pay") },
+    { weight: 1, arbitrary: fc.constant("mps") },
+  );
+  const changed = fc
+    .tuple(objectOf(schema), names, refused, spelling)
+    .map(([members, chosen, terms, prefix]) => ({
+      ...respell(QUOTE, prefix),
+      ...terms,
+      ...Object.fromEntries(Object.entries(members).filter(([name]) => chosen.includes(name))),
+    }));
   return fc.oneof(objectOf(schema), { weight: 4, arbitrary: changed });
+}
+
+function respell(fields: object, prefix: string): object {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [name.replace(/^pay(?=[A-Z])/, prefix), value]),
+  );
 }
 
 const key = fc.oneof(
@@ -305,9 +341,11 @@ function send(request: typeof asked extends fc.Arbitrary<infer T> ? T : never): 
 
 /** Defines the tests of a file, with the given number of cases. */
 export function testFuzzedInterface({ requests, frames, seed }: FuzzOptions): void {
-  test(`${requests} requests: every answer is one of the interface, and says nothing of others`, async () => {
+  test(`${requests} requests: every answer is one of the interface, and says nothing of others [T184]`, async () => {
     let answers = 0;
     let addresses = 0;
+    let theirs = 0;
+    const documented = await readDocument();
     const statuses = new Map<number, number>();
     await fc.assert(
       fc.asyncProperty(asked, async (request) => {
@@ -320,8 +358,12 @@ export function testFuzzedInterface({ requests, frames, seed }: FuzzOptions): vo
         expect(response.headers.get("content-type")).toMatch(/^application\/json/);
         const body: unknown = JSON.parse(text);
         const refusal = request.operation.server === "quote" ? QuoteErrorResponse : ErrorResponse;
+        const isTheirs = status === 200 && text.includes('"mpsIntegratorId"');
         const schema = status === 200 ? answerOf(request.operation, request.method) : refusal;
-        expect([...Value.Errors(schema, body)]).toEqual([]);
+        // The document has a schema of its own for the other prefix.
+        expect(isTheirs ? [] : [...Value.Errors(schema, body)]).toEqual([]);
+        theirs += isTheirs ? 1 : 0;
+        documented.expect(request, { status, body });
         for (const secret of secrets) expect(text).not.toContain(secret);
         if (schema === QuoteResponse && text.includes('"payDepositAddress":"0x')) addresses += 1;
       }),
@@ -333,7 +375,10 @@ export function testFuzzedInterface({ requests, frames, seed }: FuzzOptions): vo
     for (const status of [200, 400, 401, 403, 404, ...rare]) {
       expect(statuses.get(status) ?? 0).toBeGreaterThan(0);
     }
-    expect(addresses).toBeGreaterThan(requests / 50);
+    expect(addresses).toBeGreaterThan(requests / 100);
+    expect(theirs).toBeGreaterThan(0);
+    // Answers of documented operations with the statuses that they document; the others were refused methods.
+    expect(documented.count).toBeGreaterThan(requests / 2);
     for (const secret of secrets) expect(logged).not.toContain(secret);
   }, 240_000);
 
@@ -402,6 +447,53 @@ export function testFuzzedInterface({ requests, frames, seed }: FuzzOptions): vo
     await stream.close();
     for (const secret of secrets) expect(logged).not.toContain(secret);
   }, 60_000);
+}
+
+/** Reads the served description, which holds an answer of an operation against it. */
+async function readDocument() {
+  const document: {
+    readonly components: object;
+    readonly paths: Readonly<
+      Record<
+        string,
+        Readonly<Record<string, { readonly responses: Readonly<Record<string, object>> }>>
+      >
+    >;
+  } = JSON.parse(await (await fetch(`${urls.service}/openapi.json`)).text());
+  const ajv = new Ajv2020({ strict: false, validateFormats: false });
+  ajv.addSchema({ $id: "https://document.example/", components: document.components });
+  const compiled = new Map<string, ValidateFunction>();
+  let count = 0;
+
+  function compile(name: string, response: object): ValidateFunction {
+    const known = compiled.get(name);
+    if (known) return known;
+    const text = JSON.stringify(response).replaceAll('"#/', '"https://document.example/#/');
+    const made = ajv.compile(JSON.parse(text).content["application/json"].schema);
+    compiled.set(name, made);
+    return made;
+  }
+
+  return {
+    get count() {
+      return count;
+    },
+    expect(
+      { operation, method }: { readonly operation: Operation; readonly method: string },
+      { status, body }: { readonly status: number; readonly body: unknown },
+    ): void {
+      const described = document.paths[operation.path]?.[method.toLowerCase()];
+      // A method that is not described is refused, or the id made another path of it.
+      if (!described) return expect([404, 405]).toContain(status);
+      const response = described.responses[status];
+      const name = `${method} ${operation.path} ${status}`;
+      if (!response) throw new Error(`${name} is not described`);
+      const check = compile(name, response);
+      check(body);
+      expect([name, check.errors ?? []]).toEqual([name, []]);
+      count += 1;
+    },
+  };
 }
 
 function answerOf(operation: Operation, method: string): TSchema {

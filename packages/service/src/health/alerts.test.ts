@@ -42,7 +42,7 @@ describe.each(rules)("the alert $alert", ({ alert, expr, severity, summary, runb
 
   test("has a name, a severity and a summary", () => {
     expect(alert).toMatch(/^Sluice[A-Za-z]+$/);
-    expect(["warning", "critical"]).toContain(severity);
+    expect(["warning", "critical", "emergency"]).toContain(severity);
     expect(summary).not.toBe("");
   });
 
@@ -101,7 +101,7 @@ test("every metric has the prefix sluice_, a base unit and a HELP text", async (
 test("metrics have only labels of a closed list, whose values are few", () => {
   expect(new Set([...known.values()].flat())).toEqual(
     new Set(
-      "account chain direction kind loop method node outcome purpose reason role route service state status token type".split(
+      "account chain direction kind loop method node outcome pool purpose reason role route service state status token type".split(
         " ",
       ),
     ),

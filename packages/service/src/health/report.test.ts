@@ -115,7 +115,6 @@ beforeAll(async () => {
         request: "{}",
         // Only the first has not expired.
         deadline: number === 1 ? 4_000_000_000n : 1n,
-        next_check_at: "2026-01-01T00:00:00.000Z",
       })),
     )
     .execute();
@@ -167,7 +166,7 @@ function open(
     readings,
     rows: given.db ?? createRows({ db, clock, gauges: ROUTE_GAUGES }),
     clock: patient,
-    pool,
+    pools: [["shared", pool]],
     countSockets: () => 3,
   };
   return { deps, vitals, clock, metrics, readings };
@@ -269,6 +268,32 @@ describe("metrics", () => {
 });
 
 describe("readiness", () => {
+  test("warns of halted chains, quarantines and overdue claims, which no restart would change", async () => {
+    const row = { chainId: 2, label: null, value: 1, oldestS: null };
+    const { deps, vitals } = open({
+      roles: ["auditor", "settler"],
+      db: {
+        read: async () => [
+          { ...row, name: "breaches" },
+          { ...row, name: "breaches", chainId: 30, value: 0 },
+          { ...row, name: "quarantines", value: 3 },
+          { ...row, name: "claims_overdue", label: "6h", value: 2, oldestS: 90_000 },
+          { ...row, name: "claims_overdue", label: "24h", oldestS: 90_000 },
+          { ...row, name: "deliveries", label: "locked", value: 9 },
+        ],
+      },
+    });
+    for (const role of ["auditor", "settler"]) vitals.started(role);
+    expect(await reportReadiness(deps)).toMatchObject({
+      ok: true,
+      warnings: [
+        { kind: "audit_breaches", chain: "ethereum", count: 1 },
+        { kind: "audit_quarantines", chain: "ethereum", count: 3 },
+        { kind: "claims_overdue", chain: "ethereum", count: 2 },
+      ],
+    });
+  });
+
   test("is ok once every role has started", async () => {
     const { deps, vitals } = open();
     vitals.watchScanner(2);
@@ -281,6 +306,7 @@ describe("readiness", () => {
     for (const role of ALL) vitals.started(role);
     expect(await reportReadiness(deps)).toEqual({
       ok: true,
+      warnings: [],
       roles: Object.fromEntries(ALL.map((role) => [role, { ok: true, reason: null }])),
       chains: { ethereum: { lagBlocks: null, finalLagBlocks: null, lastBlockSeconds: 0 } },
     });

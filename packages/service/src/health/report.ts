@@ -25,9 +25,19 @@ export interface ChainHealth extends Lag {
   readonly lastBlockSeconds: number;
 }
 
+/** Something that an operator must look at and that no restart would change. */
+export interface Warning {
+  /** The metric without its prefix: `audit_breaches`, `audit_quarantines` or `claims_overdue`. */
+  readonly kind: string;
+  readonly chain: string;
+  readonly count: number;
+}
+
 export interface Readiness {
-  /** True when every role of the process can work. */
+  /** True when every role of the process can work, whatever the warnings say. */
   readonly ok: boolean;
+  /** Halted chains, wallets in quarantine and overdue claims, by the roles that count them. */
+  readonly warnings: readonly Warning[];
   readonly roles: Readonly<Record<string, RoleHealth>>;
   /** The chains whose scanner is in this process. */
   readonly chains: Readonly<Record<string, ChainHealth>>;
@@ -42,11 +52,15 @@ export interface ReportDeps {
   readonly clock: Clock;
   /** Lanes and inventories of this process: how metrics name them. */
   readonly readings: readonly ReadingsOfChain[];
-  readonly pool: {
-    readonly totalCount: number;
-    readonly idleCount: number;
-    readonly waitingCount: number;
-  };
+  /** The pools of this process and their names. */
+  readonly pools: readonly (readonly [
+    name: string,
+    pool: {
+      readonly totalCount: number;
+      readonly idleCount: number;
+      readonly waitingCount: number;
+    },
+  ])[];
   readonly countSockets: () => number | undefined;
 }
 
@@ -58,7 +72,7 @@ const DATABASE_TIMEOUT_MS = 3_000;
  * `sluice_database_up` to 0.
  */
 export async function renderMetrics(deps: ReportDeps): Promise<string> {
-  const { metrics, vitals, pool, countSockets } = deps;
+  const { metrics, vitals, pools, countSockets } = deps;
   const rows = await readRows(deps);
   metrics.databaseUp.set(rows ? 1 : 0);
   showRows(deps, rows);
@@ -69,9 +83,14 @@ export async function renderMetrics(deps: ReportDeps): Promise<string> {
     metrics.scannerBlockAge.set({ chain: chainLabel(chainId) }, scanner.idleMs() / 1000);
   }
   await showGaps(deps);
-  metrics.databaseConnections.set({ state: "idle" }, pool.idleCount);
-  metrics.databaseConnections.set({ state: "busy" }, pool.totalCount - pool.idleCount);
-  metrics.databaseWaiting.set(pool.waitingCount);
+  for (const [name, pool] of pools) {
+    metrics.databaseConnections.set({ pool: name, state: "idle" }, pool.idleCount);
+    metrics.databaseConnections.set(
+      { pool: name, state: "busy" },
+      pool.totalCount - pool.idleCount,
+    );
+    metrics.databaseWaiting.set({ pool: name }, pool.waitingCount);
+  }
   const sockets = countSockets();
   if (sockets !== undefined) metrics.streamSockets.set(sockets);
   return metrics.registry.metrics();
@@ -97,7 +116,24 @@ export async function reportReadiness(deps: ReportDeps): Promise<Readiness> {
       return [chain, { ...lag, lastBlockSeconds }];
     }),
   );
-  return { ok: Object.values(roles).every(({ ok }) => ok), roles, chains };
+  const ok = Object.values(roles).every((role) => role.ok);
+  return { ok, warnings: listWarnings(deps, rows ?? []), roles, chains };
+}
+
+/** Rows of our own that are a warning when they count something, with the metric that shows them. */
+const WARNINGS: ReadonlyMap<string, string> = new Map([
+  ["breaches", "audit_breaches"],
+  ["quarantines", "audit_quarantines"],
+]);
+
+function listWarnings({ gauges }: ReportDeps, rows: readonly Row[]): readonly Warning[] {
+  const warnsOf = new Map(gauges.map((gauge) => [gauge.name, gauge.warnsOf]));
+  return rows.flatMap(({ name, chainId, label, value: count }) => {
+    const kind =
+      WARNINGS.get(name) ?? (label !== null && warnsOf.get(name) === label ? name : null);
+    if (kind === null || chainId === null || count === 0) return [];
+    return [{ kind, chain: chainLabel(chainId), count }];
+  });
 }
 
 /** Returns the reason that a role cannot work, or null. */
@@ -147,9 +183,11 @@ function showRows({ metrics, gauges, readings }: ReportDeps, rows: readonly Row[
     metrics.laneOpen,
     metrics.laneQueued,
     metrics.laneOldest,
+    metrics.settlementsHeld,
     metrics.laneStuck,
     metrics.laneNextNonce,
     metrics.auditBreaches,
+    metrics.auditQuarantines,
     metrics.auditAge,
     ...gauges,
   ]) {
@@ -189,6 +227,7 @@ function showRows({ metrics, gauges, readings }: ReportDeps, rows: readonly Row[
       metrics.settlements.set({ chain, status }, value);
       oldest.set(chain, Math.max(oldest.get(chain) ?? 0, oldestS ?? 0));
     },
+    held: ({ value }, chain, reason) => metrics.settlementsHeld.set({ chain, reason }, value),
     reserved({ value }, chain, address) {
       const held = inventories.find((known) => known.chain === chain && known.token === address);
       metrics.inventoryReserved.set({ chain, token: held?.symbol ?? "unknown" }, value);
@@ -206,6 +245,7 @@ function showRows({ metrics, gauges, readings }: ReportDeps, rows: readonly Row[
       if (lane) metrics.laneNextNonce.set(lane, value);
     },
     breaches: ({ value }, chain) => metrics.auditBreaches.set({ chain }, value),
+    quarantines: ({ value }, chain) => metrics.auditQuarantines.set({ chain }, value),
     audited: ({ value }, chain) => metrics.auditAge.set({ chain }, value),
   };
   const show = new Map<string, Show>([

@@ -3,6 +3,7 @@
  * partial indexes without ended rows. Only the process that has a role shows its rows, so each value has one source.
  */
 import { type RawBuilder, sql } from "kysely";
+import { CONTRACT_VERDICTS } from "../chains/port/index.ts";
 import type { Clock } from "../core/ports.ts";
 import { formatStamp } from "../core/stamp.ts";
 import type { Db } from "../db/schema.ts";
@@ -24,18 +25,25 @@ export type RowName =
   | "scanned"
   | "final"
   | "settlements"
+  | "held"
   | "reserved"
   | "nonces"
   | "queued"
   | "stuck"
   | "next_nonce"
   | "breaches"
+  | "quarantines"
   | "audited";
 
 export interface Rows {
   /** The rows of roles. Throws when the database does not answer. */
   read(roles: readonly string[]): Promise<readonly Row[]>;
 }
+
+/** Reverts that hold settlements until the operator, or another party, changes a contract's state. */
+const HOLDING_REASONS = Object.entries(CONTRACT_VERDICTS).flatMap(([reason, verdict]) =>
+  verdict === "deferral" ? [reason] : [],
+);
 
 /** Requests within this time share one answer. */
 const CACHE_MS = 1_000;
@@ -110,6 +118,10 @@ const PARTS: Readonly<Record<string, Part>> = {
   settler: (age, nowMs) => [
     sql`select 'settlements', chain_id, status, count(*)::float8, ${age}
         from settlements where status not in ('completed', 'dead') group by chain_id, status`,
+    sql`select 'held', chain_id, error_details->>'reason', count(*)::float8, ${age}
+        from settlements where status not in ('completed', 'dead') and error_code = 'NO_ROUTE'
+        and error_details->>'reason' in (${sql.join(HOLDING_REASONS)})
+        group by chain_id, error_details->>'reason'`,
     sql`select 'reserved', dest_chain, token, sum(amount)::float8, ${age}
         from inventory_reservations group by dest_chain, token`,
     // A batch counts once: its members have no nonce of their own.
@@ -125,7 +137,11 @@ const PARTS: Readonly<Record<string, Part>> = {
   ],
   auditor: (_, nowMs) => [
     sql`select 'breaches', r.chain_id, null, count(b.id)::float8, null from audit_rounds r
-        left join breaches b on b.chain_id = r.chain_id and b.ended_at is null group by r.chain_id`,
+        left join breaches b on b.chain_id = r.chain_id and b.ended_at is null and b.wallet is null
+        group by r.chain_id`,
+    sql`select 'quarantines', r.chain_id, null, count(b.id)::float8, null from audit_rounds r
+        left join breaches b on b.chain_id = r.chain_id and b.ended_at is null and b.wallet is not null
+        group by r.chain_id`,
     sql`select 'audited', chain_id, null,
         extract(epoch from ${formatStamp(nowMs)}::timestamptz - at)::float8, null from audit_rounds`,
   ],

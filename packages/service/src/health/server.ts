@@ -4,6 +4,7 @@
  */
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
+import { isIP } from "node:net";
 import type { Log } from "../telemetry/log.ts";
 import { renderMetrics, type ReportDeps, reportReadiness } from "./report.ts";
 
@@ -19,12 +20,25 @@ export interface HealthServer {
 /** Starts listening. Rejects with the system's error when the address cannot be used. */
 export async function startHealthServer(
   deps: ReportDeps,
-  options: { readonly host: string; readonly port: number; readonly log: Log },
+  options: {
+    readonly host: string;
+    readonly port: number;
+    /** Names with dots by which the listener may be asked. */
+    readonly hosts: readonly string[];
+    readonly log: Log;
+  },
 ): Promise<HealthServer> {
   const { host, port, log } = options;
+  const isKnown = createHostCheck([host, ...options.hosts]);
   const server = createServer(
     { requestTimeout: REQUEST_TIMEOUT_MS, headersTimeout: REQUEST_TIMEOUT_MS },
     (request, response) => {
+      // A page of a stranger whose name resolves to this machine reads with the stranger's name (DNS rebinding).
+      if (!isKnown(request.headers.host)) {
+        response.writeHead(403, { "content-type": "application/json; charset=utf-8" });
+        response.end(`${JSON.stringify({ ok: false, reason: "unknown host" })}\n`);
+        return;
+      }
       answer(deps, request.method === "GET" ? request.url : undefined, response).catch(
         (error: unknown) => {
           log.error({ err: error }, "metrics or health could not be answered");
@@ -46,6 +60,21 @@ export async function startHealthServer(
       server.closeAllConnections();
       await closed;
     },
+  };
+}
+
+/**
+ * Returns whether a `Host` header names this listener: an address, a name without dots, which no public name is, or a name
+ * of the configuration.
+ */
+function createHostCheck(names: readonly string[]): (host: string | undefined) => boolean {
+  const known = new Set(names.map((name) => name.toLowerCase()));
+  return (host) => {
+    const name = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?$/i
+      .exec(host ?? "")?.[1]
+      ?.toLowerCase();
+    if (name === undefined) return false;
+    return name.startsWith("[") || isIP(name) !== 0 || !name.includes(".") || known.has(name);
   };
 }
 

@@ -60,10 +60,14 @@ export function createMetrics() {
     databaseUp: gauge("database_up", "1 if the database answered this scrape, else 0."),
     databaseConnections: gauge(
       "database_pool_connections",
-      "Database connections of this process, by state (idle, busy).",
-      ["state"],
+      "Database connections of this process, by pool and state (idle, busy).",
+      ["pool", "state"],
     ),
-    databaseWaiting: gauge("database_pool_waiting", "Queries waiting for a database connection."),
+    databaseWaiting: gauge(
+      "database_pool_waiting",
+      "Queries waiting for a database connection, by pool.",
+      ["pool"],
+    ),
 
     // Heights are block numbers on EVM chains and slots on Solana.
     scannerHead: gauge("scanner_head_height", "Height of the node's head.", ["chain"]),
@@ -104,11 +108,22 @@ export function createMetrics() {
       ["chain", "reason"],
     ),
 
+    quotaRefusals: counter(
+      "quota_refusals_total",
+      "Settlements that the quota of their integrator refused.",
+      ["chain"],
+    ),
+
     settlements: gauge("settlements", "Active settlements, by status.", ["chain", "status"]),
     settlementsOldest: gauge(
       "settlements_oldest_active_age_seconds",
       "Age of the oldest active settlement.",
       ["chain"],
+    ),
+    settlementsHeld: gauge(
+      "settlements_held",
+      "Active settlements that a state of the contracts does not allow to continue, by the contract's error.",
+      ["chain", "reason"],
     ),
     transitions: counter(
       "settlement_transitions_total",
@@ -163,7 +178,12 @@ export function createMetrics() {
       ["chain", "token"],
     ),
 
-    auditBreaches: gauge("audit_breaches", "Open breaches of the ledger.", ["chain"]),
+    auditBreaches: gauge("audit_breaches", "Open breaches that halt a chain.", ["chain"]),
+    auditQuarantines: gauge(
+      "audit_quarantines",
+      "Wallets and tokens in quarantine because their balance does not agree.",
+      ["chain"],
+    ),
     auditAge: gauge(
       "audit_age_seconds",
       "Seconds since the ledger was last compared with a final block.",
@@ -215,7 +235,7 @@ export function createMetrics() {
     ),
     attestedRatesRefused: counter(
       "attested_rates_refused_total",
-      "Rates that the attestor signed and the settler refused, because its own rate differs, by source chain.",
+      "Requested rates that attestors refused, or from which the settler's own moved too far, by source chain.",
       ["chain"],
     ),
 
@@ -251,6 +271,16 @@ export function createMetrics() {
       ["chain", "node"],
     ),
 
+    rpcStreamConnected: gauge(
+      "rpc_stream_connected",
+      "1 while a node's stream sends blocks, else 0.",
+      ["chain", "node"],
+    ),
+    rpcStreamBlocks: counter("rpc_stream_blocks_total", "Whole blocks from a node's stream.", [
+      "chain",
+      "node",
+    ]),
+
     signerRefusals: counter(
       "signer_refusals_total",
       "Requests refused by a signer's policy, by the lane's purpose or `attest`.",
@@ -267,6 +297,11 @@ export function createMetrics() {
       "route",
       "status",
     ]),
+    refusals: counter(
+      "refusals_total",
+      "Refused requests, handshakes and connections of callers, by reason: a limit, a missing or wrong key.",
+      ["service", "reason"],
+    ),
     httpSeconds: histogram("http_request_duration_seconds", "Time until the answer was sent.", [
       "service",
       "method",

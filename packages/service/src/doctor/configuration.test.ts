@@ -1,6 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { CHAIN, createDoctorDeps, LANES, USDC } from "../../test/support/doctor-doubles.ts";
-import type { ChainConfig, RouteConfig } from "../config/index.ts";
+import {
+  CHAIN,
+  COLD_ATTESTOR,
+  createDoctorDeps,
+  LANES,
+  USDC,
+} from "../../test/support/doctor-doubles.ts";
+import type { ChainConfig, Config, RouteConfig } from "../config/index.ts";
 import { toEvmAddress } from "../core/hex.ts";
 import { checkConfiguration } from "./configuration.ts";
 import { runChecks } from "./run.ts";
@@ -43,6 +49,32 @@ describe("the configuration", () => {
     ]);
   });
 
+  test("is a problem where inventory pays and no attestor can be lost [T162]", async () => {
+    const paid = configuredRoute({
+      kind: "SWIFT",
+      chainId: 2,
+      token: USDC,
+      destChain: 2,
+      destToken: USDC,
+      contract: toEvmAddress(`0x${"8".repeat(40)}`),
+      priced: false,
+    });
+    const none = { threshold: 1, accounts: [], cold: [], databaseUsers: [] };
+    const found = async (attestors: Config["attestors"], routes: readonly RouteConfig[] = [paid]) =>
+      (await examine({ config: { routes, attestors } })).filter(
+        ({ id }) => id === "attestors.spare",
+      );
+    expect(await found(none)).toMatchObject([
+      { status: "problem", found: "1 attestor(s), of which 1 must sign" },
+    ]);
+    const { attestor } = createDoctorDeps({});
+    expect(await found({ ...none, cold: [toEvmAddress(attestor)] })).toHaveLength(1);
+    expect(await found({ ...none, cold: [COLD_ATTESTOR] })).toEqual([]);
+    const both = { ...none, accounts: [COLD_ATTESTOR], threshold: 2 };
+    expect(await found(both)).toMatchObject([{ found: "2 attestor(s), of which 2 must sign" }]);
+    expect(await found(none, [STAY])).toEqual([]);
+  });
+
   test("is a problem when others can read a secret file, with the chmod to run", async () => {
     const secretFiles = [
       { setting: "attestor.key", path: "/keys/attestor", isOpenToOthers: true },
@@ -79,7 +111,7 @@ describe("the configuration", () => {
       {
         id: "terms.minimum",
         status: "problem",
-        found: "minDeposit 0.000999 pays at least 994 and a fee of 0 base units",
+        found: "minDeposit 0.000999 pays at least 995 and a fee of 0 base units",
       },
     ]);
     expect(await examine(withMinimum("0.001", 1_000n))).toEqual([]);

@@ -27,6 +27,7 @@ export function checkConfiguration(deps: DoctorDeps): readonly Check[] {
     loads,
     checkSecretFiles(deps),
     checkKeys(deps),
+    ...checkSpareAttestor(deps),
     checkFee(config),
     ...config.routes.flatMap((route) => checkMinimum(config, route)),
   ];
@@ -72,6 +73,31 @@ function checkKeys(deps: DoctorDeps): Check {
       });
     },
   };
+}
+
+/**
+ * Checks that an attestor can be lost where inventory pays: a new one signs only after the owner's delay of days, while a
+ * lock that was paid and not claimed can be taken back after 72 hours.
+ */
+function checkSpareAttestor({ config, attestor }: DoctorDeps): readonly Check[] {
+  if (!config.routes.some(({ fromInventory }) => fromInventory)) return [];
+  const { threshold, accounts, cold } = config.attestors;
+  return [
+    {
+      id: "attestors.spare",
+      subject: SUBJECT,
+      needs: [],
+      run() {
+        const known = new Set([attestor, ...accounts, ...cold]);
+        return judge(known.size > threshold, {
+          found: `${known.size} attestor(s), of which ${threshold} must sign`,
+          expected: `at least ${threshold + 1}`,
+          advice:
+            "Have the owner list a second attestor on every chain now, keep its key offline, and name it in attestors.cold: after a loss it would be too late.",
+        });
+      },
+    },
+  ];
 }
 
 /** Returns the groups of names that share an account. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import {
+  COLD_ATTESTOR,
   CHAIN,
   createDoctorDeps,
   nodesFor,
@@ -63,6 +64,7 @@ function createNode(chain: typeof HERE, given: Partial<ChainInspector>): ChainIn
     getBlockHash: async () => HASH,
     getCoinBalance: async () => 10n ** 18n,
     suggestFees: async () => ({ gasPriceMax: 10n ** 9n, tipMax: 1n }),
+    readSurcharge: async () => 0n,
     hasCode: async () => true,
     isContract: async () => false,
     getCodeHash: async (address) => (address === deployer.address ? deployer.codeHash : HASH),
@@ -73,11 +75,16 @@ function createNode(chain: typeof HERE, given: Partial<ChainInspector>): ChainIn
     getTokenSymbol: async () => "USDC",
     getGovernance: async () => GOVERNANCE,
     getFactoryIdentity: async () => identityOf(factory),
-    getContractTerms: async () => ({ factory, bridgeId: chain.chainId, treasury: TREASURY }),
+    getContractTerms: async () => ({ factory, bridgeId: chain.chainId }),
+    getTreasury: async () => TREASURY,
+    getPayoutWindow: async () => 43_200,
+    getThreshold: async () => 1,
+    getUncollected: async () => 0n,
     getEscrowEvmChainId: async () => BigInt(chain.evmChainId),
     getTransferTerms: async () => ({
       evmChainId: BigInt(chain.evmChainId),
       bridgeId: chain.chainId,
+      factory,
       token: USDC,
       feeRecipient: TREASURY,
     }),
@@ -97,6 +104,7 @@ function createNode(chain: typeof HERE, given: Partial<ChainInspector>): ChainIn
     isAttestor: async () => true,
     isSettler: async (_, settler) => settler === LANES.deliver,
     getDailyCap: async () => 1n,
+    hasAveragedPrice: async () => true,
     getCctpTransmitter: async () => STRANGER,
     getCctpDomain: async () => 0,
     ...given,
@@ -115,6 +123,9 @@ async function findProblems(
   });
   const results = await examine({
     ...deps,
+    listRouteSets: async () => [],
+    listBreaches: async () => [],
+    listOverdueClaims: async () => [],
     ...others,
     nodesOf(chainId) {
       const node = chainId === 2 ? createNode(HERE, given) : createNode(THERE, {});
@@ -123,6 +134,7 @@ async function findProblems(
     readDatabase: async () => ({
       majorVersion: 17,
       durability: { fsync: "on", synchronous_commit: "on", full_page_writes: "on" },
+      connectionsMax: 100,
       clockAheadMs: 0,
       missingMigrations: [],
       isClaimed: false,
@@ -191,7 +203,7 @@ describe("the contracts on public chains", () => {
     ],
     [
       "an attestor that the factory does not list",
-      { isAttestor: async () => false },
+      { isAttestor: async (_, account) => account === COLD_ATTESTOR },
       { id: "key.listed", item: "attestor" },
     ],
     [
@@ -205,32 +217,29 @@ describe("the contracts on public chains", () => {
         getContractTerms: async () => ({
           factory: HERE.contracts.factory,
           bridgeId: 30,
-          treasury: TREASURY,
         }),
       },
       { id: "contract.terms", found: "escrow.bridgeId 30, delivery.bridgeId 30" },
     ],
     [
-      "two treasuries",
-      {
-        getContractTerms: async (contract) => ({
-          factory: HERE.contracts.factory,
-          bridgeId: 2,
-          treasury: contract === HERE.contracts.escrow ? TREASURY : STRANGER,
-        }),
-      },
-      { id: "contract.treasury" },
+      "a claim that the treasury refused",
+      { getUncollected: async () => 1_500_000n },
+      { id: "escrow.uncollected", found: "1.5 USDC", status: "warning" },
+    ],
+    [
+      "another payout window",
+      { getPayoutWindow: async () => 60 },
+      { id: "contract.terms", found: "delivery.payoutWindow 60" },
+    ],
+    [
+      "a factory with another threshold",
+      { getThreshold: async () => 2 },
+      { id: "contract.threshold", found: "2", expected: "1" },
     ],
     [
       "a treasury of address zero",
-      {
-        getContractTerms: async () => ({
-          factory: HERE.contracts.factory,
-          bridgeId: 2,
-          treasury: NATIVE_TOKEN,
-        }),
-      },
-      { id: "contract.treasury" },
+      { getTreasury: async () => NATIVE_TOKEN },
+      { id: "contract.treasury", expected: "a treasury" },
     ],
     [
       "a refund authority that is a contract on one chain only",
@@ -288,7 +297,13 @@ describe("a pool swap route", () => {
   const [usdc] = HERE.tokens;
   if (!usdc) throw new Error("a listed token");
   const dai = { ...usdc, symbol: "DAI", address: DAI, decimals: 6 };
-  const swap = { tokenOut: DAI, poolFee: 500, maxImpactBps: 100, slippageBps: 50 };
+  const swap = {
+    tokenOut: DAI,
+    poolFee: 500,
+    maxImpactBps: 100,
+    slippageBps: 50,
+    limits: { windowS: 1_800, toleranceBps: 300, perDayUnits: "1000000" },
+  };
   const config: Partial<Config> = {
     chains: [{ ...HERE, tokens: [usdc, dai], uniswapV3: { router, quoter, weth } }, THERE],
     routes: [
@@ -307,6 +322,7 @@ describe("a pool swap route", () => {
     decimalsOut: 6,
     poolFee: 500,
     feeRecipient: TREASURY,
+    limits: { window: 1_800, toleranceBps: 300, perDay: 10n ** 12n },
   };
   const inOrder: Partial<ChainInspector> = {
     isOfBuild: async (_, contract) => contract !== "transferRoute",
@@ -360,6 +376,27 @@ describe("a pool swap route", () => {
       `factory of the quoter ${STRANGER}`,
     ],
     ["no pool", { findPool: async () => null }, "pool none"],
+    [
+      "another averaging time",
+      { getSwapTerms: async () => ({ ...terms, limits: { ...terms.limits, window: 900 } }) },
+      "averagingSeconds 900",
+    ],
+    [
+      "another tolerance",
+      { getSwapTerms: async () => ({ ...terms, limits: { ...terms.limits, toleranceBps: 301 } }) },
+      "toleranceBps 301",
+    ],
+    [
+      "another first cap",
+      { getSwapTerms: async () => ({ ...terms, limits: { ...terms.limits, perDay: 7n } }) },
+      "dailyCap 7",
+    ],
+    [
+      "a pool that forgets too early",
+      { hasAveragedPrice: async () => false },
+      "history of the pool shorter than averagingSeconds",
+    ],
+    ["a daily cap of zero", { getDailyCap: async () => 0n }, "daily cap of now zero"],
   ])("reports %s", async (_, given, found) => {
     expect(await findHere(given)).toMatchObject([
       { id: "route.terms", item: "MONO_CHAIN USDC of chain 2 to DAI of chain 2", found },
@@ -386,7 +423,13 @@ describe("a route with a pool swap before the bridge", () => {
   if (!usdc) throw new Error("a listed token");
   const dai = { ...usdc, symbol: "DAI", address: DAI, decimals: 18 };
   const cctp = (domain: number) => ({ domain, messenger: STRANGER, transmitter: STRANGER });
-  const swap = { tokenOut: USDC, poolFee: 500, maxImpactBps: 100, slippageBps: 50 };
+  const swap = {
+    tokenOut: USDC,
+    poolFee: 500,
+    maxImpactBps: 100,
+    slippageBps: 50,
+    limits: { windowS: 1_800, toleranceBps: 300, perDayUnits: "1000000" },
+  };
   const destToken = THERE.tokens[0]?.address ?? USDC;
   const config: Partial<Config> = {
     chains: [
@@ -415,6 +458,7 @@ describe("a route with a pool swap before the bridge", () => {
     tokenOut: USDC,
     decimalsOut: 6,
     poolFee: 500,
+    limits: { window: 1_800, toleranceBps: 300, perDay: 10n ** 24n },
     messenger: STRANGER,
     destChain: THERE.chainId,
     destToken: padAddress(destToken),

@@ -1,15 +1,13 @@
 /** Checks of the service's contracts on one chain: their code, their agreement with the configuration, their listed keys. */
 import type { ContractTerms, Governance } from "../chains/inspector.ts";
-import { type EvmChain, isLocal } from "../config/index.ts";
-import { NATIVE_TOKEN } from "../core/hex.ts";
+import { DELAY_MIN_S, type EvmChain, isLocal } from "../config/index.ts";
+import { formatUnits } from "../core/amounts.ts";
+import { NATIVE_TOKEN, toEvmAddress } from "../core/hex.ts";
 import { type Check, judge, judgeSame, ok, once } from "../core/check.ts";
 import { checkCode, type Place } from "./code.ts";
 import { type DoctorDeps, subjectOf } from "./facts.ts";
 import { checkDailyCaps, checkListedKeys } from "./listings.ts";
 import { checkRoute } from "./routes.ts";
-
-/** Seven days: users who watch the contracts can leave within this time before an addition takes effect. */
-const DELAY_MIN_S = 604_800n;
 
 export interface ContractChecks {
   readonly all: readonly Check[];
@@ -46,6 +44,8 @@ export function checkContracts(
       ...checkGovernance(place, "delivery", code.delivery),
       checkTerms(place, code),
       checkTreasury(place, code),
+      checkThreshold(place, code.factory),
+      ...checkUncollected(place, code.escrow),
       ...routes.flatMap((route) => checkRoute(place, { route, factoryCode: code.factory })),
       ...checkListedKeys(place, code),
       ...checkDailyCaps(place, code.delivery),
@@ -141,7 +141,7 @@ function checkGovernance(place: Place, name: "factory" | "delivery", code: Check
     ),
     check("delay", ({ delaySeconds }) => {
       if (isLocal(chain)) return ok(`${delaySeconds} s, on a local test chain`, "any delay");
-      return judge(delaySeconds >= DELAY_MIN_S, {
+      return judge(delaySeconds >= BigInt(DELAY_MIN_S), {
         found: `${delaySeconds} s`,
         expected: `at least ${DELAY_MIN_S} s, 7 days`,
         advice: "Deploy again with a longer delay: users need it to leave before an addition.",
@@ -158,7 +158,7 @@ function checkGovernance(place: Place, name: "factory" | "delivery", code: Check
   ];
 }
 
-/** Checks that escrow and delivery were deployed for this chain and this factory. */
+/** Checks that escrow and delivery were deployed for this chain, this factory and the payout window. */
 function checkTerms(
   { chain, inspector, subject, deps }: Place,
   code: ContractChecks["code"],
@@ -182,32 +182,82 @@ function checkTerms(
         { name: `${name}.bridgeId`, found: terms.bridgeId, expected: chain.chainId },
       ]);
       const escrowEvmChainId = await inspector.getEscrowEvmChainId(escrow);
+      const payoutWindow = await inspector.getPayoutWindow(delivery);
+      const { payoutWindowS } = deps.config;
       return judgeSame(
         [
           ...own,
           { name: "escrow.evmChainId", found: escrowEvmChainId, expected: chain.evmChainId },
+          { name: "delivery.payoutWindow", found: payoutWindow, expected: Number(payoutWindowS) },
         ],
-        "Correct the addresses under contracts: these were deployed for another chain or factory.",
+        "Correct the addresses under contracts: these were deployed for another chain, factory or payoutWindowSeconds.",
       );
     },
   };
 }
 
+/** Checks that the treasury could receive every claim, in each token that routes lock on the chain. */
+function checkUncollected({ chain, inspector, subject, deps }: Place, code: Check): Check[] {
+  const locked = chain.tokens.filter(({ address }) =>
+    deps.config.routes.some(
+      (route) => route.fromInventory && route.chainId === chain.chainId && route.token === address,
+    ),
+  );
+  return locked.map(({ symbol: item, address, decimals }) => ({
+    id: "escrow.uncollected",
+    subject,
+    item,
+    needs: [code],
+    async run() {
+      const amount = await inspector.getUncollected(chain.contracts.escrow, toEvmAddress(address));
+      return judge(amount === 0n, {
+        found: `${formatUnits(amount, decimals)} ${item}`,
+        expected: "nothing",
+        advice:
+          "The treasury refused it: have the owner schedule another treasury if need be, then call collect of the escrow.",
+        otherwise: "warning",
+      });
+    },
+  }));
+}
+
+/** Checks that the factory needs as many attestors as the settler collects. */
+function checkThreshold({ chain, inspector, subject, deps }: Place, code: Check): Check {
+  const { threshold } = deps.config.attestors;
+  return {
+    id: "contract.threshold",
+    subject,
+    needs: [code],
+    async run() {
+      const found = await inspector.getThreshold(chain.contracts.factory);
+      return judge(found === threshold, {
+        found: `${found}`,
+        expected: `${threshold}`,
+        advice:
+          "Correct attestors.threshold, or have the owner schedule the right threshold: with fewer signatures the contracts refuse payouts, claims and returns.",
+      });
+    },
+  };
+}
+
+/** Checks that the factory's treasury is the configured one, or, without a deployment, that there is one. */
 function checkTreasury(
   { chain, inspector, subject, deps }: Place,
   code: ContractChecks["code"],
 ): Check {
+  const configured = deps.config.deployment?.treasury;
   return {
     id: "contract.treasury",
     subject,
-    needs: [code.escrow, code.delivery],
+    needs: [code.factory],
     async run() {
-      const escrow = (await inspector.getContractTerms(chain.contracts.escrow)).treasury;
-      const delivery = (await inspector.getContractTerms(chain.contracts.delivery)).treasury;
-      return judge(escrow === delivery && escrow !== NATIVE_TOKEN, {
-        found: `escrow ${deps.display(escrow)}, delivery ${deps.display(delivery)}`,
-        expected: "one treasury",
-        advice: "Deploy both with one treasury: otherwise claims cannot refill the inventory.",
+      const found = await inspector.getTreasury(chain.contracts.factory);
+      const isExpected = configured === undefined ? found !== NATIVE_TOKEN : found === configured;
+      return judge(isExpected, {
+        found: deps.display(found),
+        expected: configured === undefined ? "a treasury" : deps.display(configured),
+        advice:
+          "Correct deployment.treasury, or have the owner schedule the right treasury: claims are paid to the one found.",
       });
     },
   };

@@ -1,24 +1,35 @@
 import { describe, expect, test } from "vitest";
 import type { DatabaseFacts } from "../db/inspect.ts";
+import { CONNECTIONS } from "../config/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import { Secret } from "../core/secret.ts";
+import { toEvmAddress } from "../core/hex.ts";
 import { checkDatabase } from "./database.ts";
+import type { DoctorDeps } from "./facts.ts";
 import { runChecks } from "./run.ts";
 
 const IN_ORDER: DatabaseFacts = {
   majorVersion: 17,
   durability: { fsync: "on", synchronous_commit: "on", full_page_writes: "on" },
+  connectionsMax: 97,
   clockAheadMs: -3,
   missingMigrations: [],
   isClaimed: false,
   attestorRights: [],
 };
-const config = { databaseUrl: new Secret("postgres://db") };
+const listOverdueClaims = async () => [];
+const config = { databaseUrl: new Secret("postgres://db"), databaseConnections: CONNECTIONS };
 
-async function examine(facts: Partial<DatabaseFacts>) {
+async function examine(
+  facts: Partial<DatabaseFacts>,
+  breaches: Awaited<ReturnType<DoctorDeps["listBreaches"]>> = [],
+) {
   const readDatabase = async () => ({ ...IN_ORDER, ...facts });
-  const results = await runChecks([checkDatabase({ config, readDatabase }).all]);
-  return results.filter(({ status }) => status !== "ok");
+  const listBreaches = async () => breaches;
+  const results = await runChecks([
+    checkDatabase({ config, readDatabase, listBreaches, listOverdueClaims }).all,
+  ]);
+  return results.filter(({ status }) => status !== "ok" && status !== "skipped");
 }
 
 describe("the database", () => {
@@ -46,6 +57,15 @@ describe("the database", () => {
       { id: "database.clock", status: "problem", found: "30000 ms behind this machine" },
     ],
     [
+      { connectionsMax: 83 },
+      {
+        id: "database.connections",
+        status: "warning",
+        found: "83 that PostgreSQL allows",
+        expected: "at least 84, for one process per role with databaseConnections",
+      },
+    ],
+    [
       { missingMigrations: ["0002-x"] },
       { id: "database.migrations", status: "problem", found: "missing migrations: 0002-x" },
     ],
@@ -61,6 +81,25 @@ describe("the database", () => {
     expect(await examine(facts)).toMatchObject([expected]);
   });
 
+  test("is a warning with a quarantine, and a problem with a breach that halts a chain [T159]", async () => {
+    const account = toEvmAddress(`0x${"11".repeat(20)}`);
+    const quarantine = { id: "1", chainId: 2, holding: { wallet: account, token: account } };
+    expect(await examine({}, [quarantine])).toMatchObject([
+      {
+        id: "database.ledger",
+        status: "warning",
+        found: "breaches that halt a chain: 0, quarantines: 1",
+      },
+    ]);
+    expect(await examine({}, [quarantine, { id: "2", chainId: 30 }])).toMatchObject([
+      {
+        id: "database.ledger",
+        status: "problem",
+        found: "breaches that halt a chain: 1 (chains 30), quarantines: 1",
+      },
+    ]);
+  });
+
   test("accepts a commit that also waits for other servers as durable", async () => {
     const durability = { ...IN_ORDER.durability, synchronous_commit: "remote_apply" };
     expect(await examine({ durability })).toEqual([]);
@@ -70,10 +109,35 @@ describe("the database", () => {
     const readDatabase = async () => {
       throw new OperatingError("CONFIG_MISSING", "It cannot be used.");
     };
-    const results = await runChecks([checkDatabase({ config, readDatabase }).all]);
+    const listBreaches = async () => [];
+    const results = await runChecks([
+      checkDatabase({ config, readDatabase, listBreaches, listOverdueClaims }).all,
+    ]);
     expect(results.map(({ status }) => status)).toEqual([
       "problem",
-      ...Array.from({ length: 6 }, () => "skipped"),
+      ...Array.from({ length: 9 }, () => "skipped"),
+    ]);
+  });
+
+  test("reports claims that are not made hours after their locks", async () => {
+    const readDatabase = async () => IN_ORDER;
+    const overdue = [
+      { kind: "24h", srcChain: 2 },
+      { kind: "6h", srcChain: 2 },
+    ];
+    const results = await runChecks([
+      checkDatabase({
+        config,
+        readDatabase,
+        listBreaches: async () => [],
+        listOverdueClaims: async () => overdue,
+      }).all,
+    ]);
+    expect(results.filter(({ status }) => status === "problem")).toMatchObject([
+      {
+        id: "database.claims",
+        found: "claims not made: 2 (chains 2; 24h, 6h after their locks)",
+      },
     ]);
   });
 });

@@ -1,4 +1,5 @@
 /** Checks of the database: reachability, version, schema, durability and clock. */
+import { countConnections, ROLE_NAMES } from "../config/index.ts";
 import { DURABILITY_SETTINGS } from "../db/inspect.ts";
 import { type Check, judge, ok, once } from "../core/check.ts";
 import type { DoctorDeps } from "./facts.ts";
@@ -16,12 +17,18 @@ export interface DatabaseChecks {
 }
 
 export function checkDatabase({
-  config: { databaseUrl },
+  config: { databaseUrl, databaseConnections },
   readDatabase,
-}: Pick<DoctorDeps, "readDatabase"> & {
-  readonly config: Pick<DoctorDeps["config"], "databaseUrl">;
+  listBreaches,
+  listOverdueClaims,
+}: Pick<DoctorDeps, "readDatabase" | "listBreaches" | "listOverdueClaims"> & {
+  readonly config: Pick<DoctorDeps["config"], "databaseUrl" | "databaseConnections">;
 }): DatabaseChecks {
   const facts = once(readDatabase);
+  const connectionsNeeded = ROLE_NAMES.reduce(
+    (sum, role) => sum + countConnections(databaseConnections, [role]),
+    0,
+  );
   const reachable: Check = {
     id: "database.reachable",
     subject: SUBJECT,
@@ -94,7 +101,65 @@ export function checkDatabase({
       otherwise: attestorRights === null ? "warning" : "problem",
     });
   });
-  const all = [reachable, version, migrated, durability, clock, claim, attestor];
+  const ledger: Check = {
+    id: "database.ledger",
+    subject: SUBJECT,
+    needs: [migrated],
+    async run() {
+      const breaches = await listBreaches();
+      const halting = breaches.filter(({ holding }) => holding === undefined);
+      const chains = [...new Set(halting.map(({ chainId }) => chainId))];
+      return judge(breaches.length === 0, {
+        found:
+          `breaches that halt a chain: ${halting.length}` +
+          (chains.length > 0 ? ` (chains ${chains.join(", ")})` : "") +
+          `, quarantines: ${breaches.length - halting.length}`,
+        expected: "no open breach and no quarantine",
+        advice: "Run sluice audit: it names the cause and the remedy of each.",
+        otherwise: halting.length > 0 ? "problem" : "warning",
+      });
+    },
+  };
+  const claims: Check = {
+    id: "database.claims",
+    subject: SUBJECT,
+    needs: [migrated],
+    async run() {
+      const overdue = await listOverdueClaims();
+      const chains = [...new Set(overdue.map(({ srcChain }) => srcChain))];
+      const stages = [...new Set(overdue.map(({ kind }) => kind))];
+      return judge(overdue.length === 0, {
+        found:
+          overdue.length === 0
+            ? "no overdue claim"
+            : `claims not made: ${overdue.length} (chains ${chains.join(", ")}; ${stages.join(", ")} after their locks)`,
+        expected: "each paid lock claimed within 6 hours",
+        advice: "See docs/runbook/delivery-unclaimed.md: after 72 hours a lock can be taken back.",
+        otherwise: "problem",
+      });
+    },
+  };
+  const connections = check("connections", async () => {
+    const { connectionsMax } = await facts();
+    return judge(connectionsNeeded <= connectionsMax, {
+      found: `${connectionsMax} that PostgreSQL allows`,
+      expected: `at least ${connectionsNeeded}, for one process per role with databaseConnections`,
+      advice: "Raise max_connections or lower databaseConnections.",
+      otherwise: "warning",
+    });
+  });
+  const all = [
+    reachable,
+    version,
+    connections,
+    migrated,
+    durability,
+    clock,
+    claim,
+    attestor,
+    ledger,
+    claims,
+  ];
   return { all, migrated };
 }
 

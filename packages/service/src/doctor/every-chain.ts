@@ -3,6 +3,7 @@ import { type EvmChain, listEvmChains } from "../config/index.ts";
 import type { EvmAddress } from "../core/hex.ts";
 import { type Check, judge } from "../core/check.ts";
 import { type DoctorDeps, subjectOf } from "./facts.ts";
+import { checkRouteSets } from "./route-sets.ts";
 
 const SUBJECT = "every chain";
 
@@ -28,6 +29,7 @@ export function checkEveryChain(
       needs: [...needs.identified, needs.migrated],
       list: deps.listRefundAuthorities,
     }),
+    checkRouteSets(deps, [...needs.factories, needs.migrated]),
   ];
 }
 

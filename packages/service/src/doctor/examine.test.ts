@@ -29,12 +29,16 @@ const evm = {
 };
 const [node] = evm.nodes.all;
 const pushing = { all: [{ ...node, wsUrl: "ws://127.0.0.1:1" }], quorum: 1 } as const;
+const streaming = { all: [{ ...node, grpcUrl: "http://127.0.0.1:1" }], quorum: 1 } as const;
 const checks = listChecks(
   createDoctorDeps({
     vaultSources: [{ setting: "signers.vaults", vouches: async () => true }],
     attestations: { getFees: () => Promise.reject(new Error("nothing is queried")) },
     config: {
-      chains: [{ ...evm, nodes: pushing, traces: true }, SOLANA_CHAIN],
+      chains: [
+        { ...evm, nodes: pushing, traces: true },
+        { ...SOLANA_CHAIN, nodes: streaming },
+      ],
       routes: [
         configuredRoute({
           kind: "SWIFT",

@@ -1,4 +1,5 @@
 /** Inputs of the checks: the configuration, and ports to nodes, database, signers and price sources. */
+import type { listRouteSets } from "../addresses/index.ts";
 import type { ChainInspector, FactoryExpectation, SolanaInspector } from "../chains/inspector.ts";
 import type {
   ChainConfig,
@@ -12,6 +13,7 @@ import type {
 import type { Address, EvmAddress } from "../core/hex.ts";
 import type { Clock } from "../core/ports.ts";
 import type { DatabaseFacts } from "../db/inspect.ts";
+import type { Breach } from "../ledger/index.ts";
 import type { Prices } from "../prices/index.ts";
 import type { RouteModule, ServiceCheckDeps } from "../routes/index.ts";
 
@@ -56,6 +58,11 @@ export type PushTrial =
   | { readonly kind: "subscribed"; readonly durationMs: number }
   | { readonly kind: "failed"; readonly reason: string };
 
+/** An attempt to receive a block from a stream. */
+export type StreamTrial =
+  | { readonly kind: "received"; readonly durationMs: number }
+  | { readonly kind: "failed"; readonly reason: string };
+
 export interface DoctorDeps {
   readonly config: Config;
   readonly clock: Clock;
@@ -70,6 +77,10 @@ export interface DoctorDeps {
   readonly nodesOf: (chainId: number) => ChainNodes;
   readonly solanaNodesOf: (chainId: number) => ChainNodes<SolanaInspector>;
   readonly tryPush: (chain: ChainConfig, wsUrl: string) => Promise<PushTrial>;
+  readonly tryStream: (
+    chain: ChainConfig,
+    server: { readonly url: string; readonly token: string | undefined },
+  ) => Promise<StreamTrial>;
   /**
    * Returns the accounts that can be read: a signer's socket shows `binding` and the two fee payers, a locked keystore only
    * `binding`. Throws `OperatingError` when the seed cannot be read.
@@ -83,10 +94,21 @@ export interface DoctorDeps {
   readonly attestations: ServiceCheckDeps["attestations"];
   /** Throws `OperatingError` CONFIG_MISSING when the database cannot be used. */
   readonly readDatabase: () => Promise<DatabaseFacts>;
+  /** Returns the open breaches of the ledger. Throws `OperatingError` CONFIG_MISSING as `readDatabase`. */
+  readonly listBreaches: () => Promise<readonly Pick<Breach, "id" | "chainId" | "holding">[]>;
+  /** Returns the claims that are not made hours after their locks, each with the stage that it reached. */
+  readonly listOverdueClaims: () => Promise<
+    readonly { readonly kind: string; readonly srcChain: number }[]
+  >;
   readonly listRefundAuthorities: () => Promise<readonly EvmAddress[]>;
+  /** Returns the distinct sets of routes of issued addresses. Throws `OperatingError` CONFIG_MISSING as `readDatabase`. */
+  readonly listRouteSets: () => Promise<readonly IssuedRouteSet[]>;
   /** Throws `OperatingError` CONFIG_MISSING when the database cannot be used. */
   readonly listIntegrators: () => Promise<readonly IntegratorTerms[]>;
 }
+
+/** A set of routes and the number of addresses that commit to it. */
+export type IssuedRouteSet = Awaited<ReturnType<typeof listRouteSets>>[number];
 
 /** An integrator's own terms. */
 export interface IntegratorTerms {

@@ -6,6 +6,7 @@ export {
   type DoctorDeps,
   type LaneAccount,
   type PushTrial,
+  type StreamTrial,
   type SeedAccounts,
   type VaultSource,
 } from "./facts.ts";

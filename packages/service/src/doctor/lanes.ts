@@ -13,7 +13,13 @@ const COIN_DECIMALS = 18;
 
 export function checkLanes(deps: DoctorDeps, chain: EvmChain, identified: Check): readonly Check[] {
   const inspector = deps.nodesOf(chain.chainId).service;
-  const feePerGas = once(async () => (await inspector.suggestFees()).gasPriceMax);
+  const costOfOne = once(async () => {
+    const [fees, surcharge] = await Promise.all([
+      inspector.suggestFees(),
+      inspector.readSurcharge(),
+    ]);
+    return fees.gasPriceMax * GAS_PER_TRANSACTION + surcharge;
+  });
   return deps.lanesOf(chain.chainId).map(({ name: item, address: account }) => ({
     id: "lane.balance",
     subject: subjectOf(chain),
@@ -21,7 +27,7 @@ export function checkLanes(deps: DoctorDeps, chain: EvmChain, identified: Check)
     needs: [identified],
     async run() {
       const balance = await inspector.getCoinBalance(toEvmAddress(account));
-      const cost = (await feePerGas()) * GAS_PER_TRANSACTION;
+      const cost = await costOfOne();
       return judgeLaneBalance(
         { balance, cost },
         {

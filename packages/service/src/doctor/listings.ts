@@ -4,7 +4,8 @@ import { formatUnits } from "../core/amounts.ts";
 import { assertNever } from "../core/assert.ts";
 import { type Check, type Finding, judge, judgeListed } from "../core/check.ts";
 import type { Place } from "./code.ts";
-import { toEvmAddress } from "../core/hex.ts";
+import { type EvmAddress, toEvmAddress } from "../core/hex.ts";
+import type { DoctorDeps } from "./facts.ts";
 import { getToken } from "../routes/index.ts";
 
 /** Checks that each lane and the attestor have the role in the contracts that their calls need. */
@@ -40,13 +41,13 @@ export function checkListedKeys(
           return assertNever(purpose);
       }
     }),
-    {
-      item: "attestor",
+    ...listAttestors(deps).map(({ item, account }) => ({
+      item,
       needs: code.factory,
       role: "an attestor of the factory",
-      account: deps.attestor,
-      isListed: () => inspector.isAttestor(factory, deps.attestor),
-    },
+      account,
+      isListed: () => inspector.isAttestor(factory, account),
+    })),
   ];
   return roles.map(({ item, needs, role, account, isListed }) => ({
     id: "key.listed",
@@ -59,6 +60,22 @@ export function checkListedKeys(
         advice: `Have the owner make ${deps.display(account)} ${role}, or configure the listed key.`,
       }),
   }));
+}
+
+/** Lists the attestor of this configuration, and the others of the installation, cold ones too. */
+export function listAttestors({
+  attestor,
+  config,
+}: Pick<DoctorDeps, "attestor" | "config">): readonly {
+  readonly item: string;
+  readonly account: EvmAddress;
+}[] {
+  const { accounts, cold } = config.attestors;
+  const others = [
+    ...accounts.map((account, index) => ({ item: `attestors.accounts[${index}]`, account })),
+    ...cold.map((account, index) => ({ item: `attestors.cold[${index}]`, account })),
+  ].filter(({ account }) => account !== attestor);
+  return [{ item: "attestor", account: attestor }, ...others];
 }
 
 /** Checks that every token delivered on this chain has a daily cap: at a cap of zero the contract pays nothing. */

@@ -61,6 +61,7 @@ async function examine(args: {
   readonly furtherOfAttestor?: readonly Node[];
   readonly areTheSame?: boolean;
   readonly tryPush?: DoctorDeps["tryPush"];
+  readonly tryStream?: DoctorDeps["tryStream"];
 }) {
   const chain = { ...CHAIN, ...REAL, ...args.chain };
   const deps = createDoctorDeps({
@@ -74,6 +75,7 @@ async function examine(args: {
       areTheSame: args.areTheSame ?? false,
     },
     ...(args.tryPush && { tryPush: args.tryPush }),
+    ...(args.tryStream && { tryStream: args.tryStream }),
   });
   const results = await runChecks([checkEvmNodes(deps, chain).all]);
   return results.filter(({ status }) => status !== "ok");
@@ -195,6 +197,18 @@ describe("nodes", () => {
     const failed = { kind: "failed", reason: "HTTP status 404" } as const;
     expect(await examine({ chain, tryPush: async () => failed })).toMatchObject([
       { id: "node.push", status: "warning", found: "no subscription: HTTP status 404" },
+    ]);
+  });
+
+  test("are a warning when their stream brings no block", async () => {
+    const [node] = createNodesConfig(["http://127.0.0.1:1"], 1).all;
+    const all = [{ ...node, grpcUrl: "http://127.0.0.1:2", grpcToken: "canary" }] as const;
+    const chain = { nodes: { all, quorum: 2 } };
+    const received = { kind: "received", durationMs: 12.3 } as const;
+    expect(await examine({ chain, tryStream: async () => received })).toEqual([]);
+    const failed = { kind: "failed", reason: "gRPC status 16" } as const;
+    expect(await examine({ chain, tryStream: async () => failed })).toMatchObject([
+      { id: "node.stream", status: "warning", found: "no block: gRPC status 16" },
     ]);
   });
 

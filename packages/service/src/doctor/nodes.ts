@@ -222,7 +222,12 @@ function checkNode<Inspector extends NodeInspector>(
   };
   const more = family.more?.(node, identified) ?? [];
   const push = checkPush(deps, node, identified);
-  return { all: [answers, identified, head, final, ...more, ...push], identified, final };
+  const stream = checkStream(deps, node, identified);
+  return {
+    all: [answers, identified, head, final, ...more, ...push, ...stream],
+    identified,
+    final,
+  };
 }
 
 /** Checks the WebSocket of a node of the scanner, if it has one. */
@@ -243,6 +248,32 @@ function checkPush(deps: DoctorDeps, node: Node, identified: Check): readonly Ch
             : `no subscription: ${trial.reason}`,
           expected: "a subscription to new blocks",
           advice: "Correct wsUrl, or remove it: the node is polled meanwhile.",
+          otherwise: "warning",
+        });
+      },
+    },
+  ];
+}
+
+/** Checks the stream of a node of the scanner, if it has one. */
+function checkStream(deps: DoctorDeps, node: Node, identified: Check): readonly Check[] {
+  const { grpcUrl: url, grpcToken: token } = node.node;
+  if (url === undefined || !node.isOurs) return [];
+  return [
+    {
+      id: "node.stream",
+      ...nameOf(node),
+      needs: [identified],
+      async run() {
+        const trial = await deps.tryStream(node.chain, { url, token });
+        const isReceived = trial.kind === "received";
+        return judge(isReceived, {
+          found: isReceived
+            ? `a block after ${Math.round(trial.durationMs)} ms`
+            : `no block: ${trial.reason}`,
+          expected: "blocks",
+          advice:
+            "Correct grpcUrl and grpcToken, or remove them: blocks are requested meanwhile. Some providers allow no subscription to all transactions.",
           otherwise: "warning",
         });
       },

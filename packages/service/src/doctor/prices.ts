@@ -286,8 +286,9 @@ async function readStepCost(
   if (!chain) {
     return deps.solanaNodesOf(chainId).service.getTransactionCost(paysRecipient === true);
   }
-  const perGas = priceOfGas(await deps.nodesOf(chainId).service.suggestFees());
-  return gas * perGas + chain.transactionSurcharge;
+  const { service } = deps.nodesOf(chainId);
+  const [fees, surcharge] = await Promise.all([service.suggestFees(), service.readSurcharge()]);
+  return gas * priceOfGas(fees) + surcharge + chain.transactionSurcharge;
 }
 
 function findNativePrice({ config }: DoctorDeps, chainId: number) {

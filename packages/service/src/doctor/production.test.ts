@@ -27,6 +27,7 @@ const deps = createDoctorDeps({
   nodes: nodesFor(
     createStrictInspector({
       suggestFees: async () => ({ gasPriceMax: gasPrice, tipMax: gasPrice }),
+      readSurcharge: async () => 0n,
     }),
   ),
   prices: {

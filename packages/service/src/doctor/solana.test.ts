@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import {
+  COLD_ATTESTOR,
   CHAIN,
   createDoctorDeps,
   createStrictSolanaInspector,
@@ -264,7 +265,7 @@ describe("accounts", () => {
   });
 
   test("are a problem when the attestor is not listed", async () => {
-    expect(await findProblems({ chain: { attestors: [STRANGER] } })).toMatchObject([
+    expect(await findProblems({ chain: { attestors: [STRANGER, COLD_ATTESTOR] } })).toMatchObject([
       { id: "key.listed", item: "attestor", status: "problem", found: "not listed" },
     ]);
   });

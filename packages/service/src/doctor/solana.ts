@@ -13,7 +13,7 @@ import { solana as preset } from "../config/presets/index.ts";
 import { type Check, judge, judgeListed, judgeSame, ok, once } from "../core/check.ts";
 import { type DoctorDeps, subjectOf, type VaultSource } from "./facts.ts";
 import { judgeLaneBalance } from "./lanes.ts";
-import { judgeInventory, listDelivered } from "./listings.ts";
+import { judgeInventory, listAttestors, listDelivered } from "./listings.ts";
 
 interface Place {
   readonly deps: DoctorDeps;
@@ -38,7 +38,7 @@ export function checkSolana(
   return [
     checkSeed(place),
     ...deps.vaultSources.map((source) => checkVaults(place, source)),
-    checkAttestor(place),
+    ...checkAttestors(place),
     ...mints.values(),
     ...chain.tokens.flatMap((token) => checkSymbol(place, token)),
     checkTreasury(place),
@@ -115,20 +115,22 @@ function checkVaults({ chain }: Place, { setting, vouches }: VaultSource): Check
   };
 }
 
-/** Checks that the attestor is in the chain's list: the signer accepts no other attestations. */
-function checkAttestor({ deps, chain }: Place): Check {
-  const attestor = deps.display(deps.attestor);
-  return {
-    id: "key.listed",
-    subject: subjectOf(chain),
-    item: "attestor",
-    needs: [],
-    run: () =>
-      judgeListed(chain.attestors.includes(deps.attestor), {
-        expected: `${attestor} is one of the attestors of the chain`,
-        advice: `Add ${attestor} to the chain's attestors, also where the signer runs, or configure the listed key.`,
-      }),
-  };
+/** Checks that the attestors are in the chain's list: the signer accepts no other attestations. */
+function checkAttestors({ deps, chain }: Place): readonly Check[] {
+  return listAttestors(deps).map(({ item, account }): Check => {
+    const attestor = deps.display(account);
+    return {
+      id: "key.listed",
+      subject: subjectOf(chain),
+      item,
+      needs: [],
+      run: () =>
+        judgeListed(chain.attestors.includes(account), {
+          expected: `${attestor} is one of the attestors of the chain`,
+          advice: `Add ${attestor} to the chain's attestors, also where the signer runs, or configure the listed key.`,
+        }),
+    };
+  });
 }
 
 function checkMint(

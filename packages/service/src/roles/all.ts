@@ -1,27 +1,40 @@
 /** Starts roles in one process: all of them on a laptop and in the sandbox, or some of them per machine. */
-import { type Config, ROLE_NAMES, type RoleName, type SignerName } from "../config/index.ts";
+import { listRetiredChains } from "../addresses/index.ts";
+import {
+  type Config,
+  ROLE_NAMES,
+  type RoleName,
+  type SignerName,
+  withoutChains,
+} from "../config/index.ts";
 import type { Chains } from "../chains/port/index.ts";
 import { assert, Bug } from "../core/assert.ts";
 import { OperatingError } from "../core/errors.ts";
 import { claimRoles, EXCLUSIVE_ROLES } from "../db/instance.ts";
 import { createWakeups } from "../jobs/wakeups.ts";
-import { requestIndex } from "../settlements/index.ts";
+import { createIndexRequests } from "../settlements/index.ts";
 import type { AttestorSigner, LaneSigner } from "../signers/port.ts";
 import { createLog, type Log } from "../telemetry/log.ts";
 import { API_PARTS, type RunningServer, startApi, startQuoteServer } from "./api.ts";
 import { ATTESTOR_PARTS, startAttestor } from "./attestor.ts";
 import { AUDITOR_PARTS, startAuditor } from "./auditor.ts";
 import type { ReadLock } from "../signers/payout-policy.ts";
-import { createAttestorChains, createLockReader } from "./chains.ts";
+import { createBlockStreams } from "./block-streams.ts";
+import {
+  createAttestorChains,
+  createLockReader,
+  createScannerChains,
+  withReserve,
+} from "./chains.ts";
 import { type Parts, type RoleContext, type RunningRole, takeParts } from "./context.ts";
-import { openServiceDatabase } from "./database.ts";
+import { openPools, openServiceDatabase } from "./database.ts";
 import { countRefusals, createHealth, serveHealth, type Health } from "./health.ts";
 import { askEarly, type AskPassphrase } from "./key-opener.ts";
 import { getSigners, getVaultSigner } from "./keys.ts";
 import { createParts } from "./parts.ts";
 import { QUOTER_PARTS } from "./quoter.ts";
 import { SCANNER_PARTS, startScanner } from "./scanner.ts";
-import { createRequestDeps, REQUEST_PARTS } from "./settlement-deps.ts";
+import { createIntakeDeps, INTAKE_PARTS } from "./settlement-deps.ts";
 import { SETTLER_PARTS, startSettler } from "./settler.ts";
 import { systemClock } from "./system-ports.ts";
 
@@ -59,9 +72,13 @@ export async function startRoles(
   const stop = async () => {
     for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
   };
-  const starting: StartingProcess = { ...options, config, log, health, cleanups, askPassphrase };
+  const given: StartingProcess = { ...options, config, log, health, cleanups, askPassphrase };
   try {
-    const { db, wakeups, telemetryUrl } = await openShared(starting);
+    const { pools, wakeups, telemetryUrl } = await openShared(given);
+    const reader = roles.find((role) => role !== "attestor");
+    // An attestor with a user of its own may not read them, and gets no requests from a retired chain.
+    const retired = reader ? await listRetiredChains(pools.dbOf(reader)) : new Set<number>();
+    const starting = { ...given, config: withoutChains(given.config, retired) };
     const late: { chains?: () => Chains } = {};
     const readLock = createLockReader(() => {
       assert(late.chains, "nothing is signed before the roles start");
@@ -72,20 +89,25 @@ export async function startRoles(
       : null;
     const vaults =
       settler?.vaults ??
-      (roles.includes("quoter") ? await getVaultSigner(config, { clock: systemClock, log }) : null);
-    const context = createParts({
-      config,
-      db,
+      (roles.includes("quoter")
+        ? await getVaultSigner(starting.config, { clock: systemClock, log })
+        : null);
+    const lanes = settler?.lanes.filter(({ chainId }) => !retired.has(chainId));
+    const partsOf = createParts({
+      config: starting.config,
+      dbOf: pools.dbOf,
       log,
       health,
       wakeups,
-      lanes: settler?.lanes,
+      lanes,
       findVault: vaults ? (commitment) => vaults.deriveVault(commitment) : undefined,
     });
-    late.chains = () => context.chains;
     // The attestor reads through its own nodes.
-    if (roles.some((role) => role !== "attestor")) await checkChains(context);
-    const urls = await startEach(starting, context, settler?.lanes ?? []);
+    if (reader) {
+      late.chains = () => partsOf(reader).chains;
+      await checkChains(partsOf(reader));
+    }
+    const urls = await startEach(starting, partsOf, lanes ?? []);
     return { ...urls, telemetryUrl, stop };
   } catch (error) {
     await stop();
@@ -114,15 +136,18 @@ function isWhole(roles: readonly RoleName[]): boolean {
 /** Opens the database, the listener of metrics, the claim on the exclusive roles, and the wake-ups. */
 async function openShared({ config, roles, standby, log, health, cleanups }: StartingProcess) {
   const clock = systemClock;
-  const database = await openServiceDatabase(config, log);
+  const limits = config.databaseConnections;
+  const database = await openServiceDatabase(config, log, limits.shared);
   const { db, pool, address } = database;
   cleanups.push(async () => {
     await database.close();
     if (mayStopServer) await database.stopServer();
   });
   let mayStopServer = database.startedServer;
+  const pools = await openPools(database, { limits, roles, log });
+  cleanups.push(() => pools.close());
   // Starts before the claim, so that a waiting standby can be monitored too.
-  const telemetry = await serveHealth({ config, clock, log, health }, { db, pool });
+  const telemetry = await serveHealth({ config, clock, log, health }, { db, pools: pools.all });
   if (telemetry) cleanups.push(() => telemetry.stop());
   const claimed = EXCLUSIVE_ROLES.filter((role) => roles.includes(role));
   if (standby) log.info({ roles: claimed }, "standby: waiting for the roles");
@@ -141,7 +166,7 @@ async function openShared({ config, roles, standby, log, health, cleanups }: Sta
   }
   const wakeups = createWakeups({ address, pool, clock, log });
   cleanups.push(() => wakeups.close());
-  return { db, wakeups, telemetryUrl: telemetry?.url };
+  return { pools, wakeups, telemetryUrl: telemetry?.url };
 }
 
 /** Opens the signers of a role, and counts their refusals. */
@@ -159,7 +184,7 @@ async function openSigners(
 /** Starts each role with the parts that it declares. */
 async function startEach(
   starting: StartingProcess,
-  context: RoleContext,
+  partsOf: (role: RoleName) => RoleContext,
   lanes: readonly LaneSigner[],
 ): Promise<Pick<RunningService, "apiUrl" | "quoteUrl">> {
   const { roles, cleanups, health } = starting;
@@ -168,25 +193,38 @@ async function startEach(
     health.vitals.started(name);
     return role;
   };
-  // Each role gets its declared parts only. The attestor also gets its own readers.
+  // Each role gets its declared parts only. Attestor and scanner get their own readers.
   if (roles.includes("attestor")) {
     const signer = await openAttestorSigner(starting);
-    const chains = createAttestorChains(starting.config, context);
-    started("attestor", startAttestor(takeParts(context, ATTESTOR_PARTS), signer, chains));
+    const parts = partsOf("attestor");
+    const { trafficOf, ...reading } = takeParts(parts, ["clock", "log", "trafficOf"]);
+    const open = (limits: typeof trafficOf) =>
+      createAttestorChains(starting.config, { ...reading, trafficOf: limits });
+    const readers = { chains: open(trafficOf), endingChains: open(withReserve(trafficOf)) };
+    started("attestor", startAttestor(takeParts(parts, ATTESTOR_PARTS), signer, readers));
   }
   if (roles.includes("settler")) {
-    started("settler", startSettler(takeParts(context, SETTLER_PARTS), lanes));
+    started("settler", startSettler(takeParts(partsOf("settler"), SETTLER_PARTS), lanes));
   }
   if (roles.includes("scanner")) {
-    started("scanner", startScanner(takeParts(context, SCANNER_PARTS)));
+    const { config } = starting;
+    const parts = partsOf("scanner");
+    const streams = new Map(
+      config.chains.map((chain) => [chain.chainId, createBlockStreams(parts, chain)]),
+    );
+    const chains = createScannerChains(config, {
+      ...takeParts(parts, ["db", "clock", "log", "trafficOf"]),
+      streams,
+    });
+    started("scanner", startScanner({ ...takeParts(parts, SCANNER_PARTS), chains }, streams));
   }
   if (roles.includes("auditor")) {
-    started("auditor", startAuditor(takeParts(context, AUDITOR_PARTS)));
+    started("auditor", startAuditor(takeParts(partsOf("auditor"), AUDITOR_PARTS)));
   }
   const quote = roles.includes("quoter")
-    ? started("quoter", await startQuoteServer(takeParts(context, QUOTER_PARTS)))
+    ? started("quoter", await startQuoteServer(takeParts(partsOf("quoter"), QUOTER_PARTS)))
     : undefined;
-  const api = roles.includes("api") ? started("api", await startApiOf(context)) : undefined;
+  const api = roles.includes("api") ? started("api", await startApiOf(partsOf("api"))) : undefined;
   return { apiUrl: api?.url, quoteUrl: quote?.url };
 }
 
@@ -200,10 +238,10 @@ async function openAttestorSigner(starting: StartingProcess): Promise<AttestorSi
   );
 }
 
-/** Returns the function that settles by request. It reads balances and prices, to which the API itself has no access. */
+/** Returns the function that settles by request. It reads balances, prices and routes, to which the API itself has no access. */
 function startApiOf(context: RoleContext): Promise<RunningServer> {
-  const deps = createRequestDeps(takeParts(context, REQUEST_PARTS));
-  return startApi(takeParts(context, API_PARTS), (request) => requestIndex(deps, request));
+  const deps = createIntakeDeps(takeParts(context, INTAKE_PARTS));
+  return startApi(takeParts(context, API_PARTS), createIndexRequests(deps));
 }
 
 /** Refuses to start on a node of another chain. A node that does not answer is only logged: the loops retry it. */

@@ -1,16 +1,28 @@
 /** The API: REST and the live stream on one port, the quote service on another. */
-import type { FastifyInstance } from "fastify";
 import {
   type ApiDeps,
+  BOUNDS_INTERVAL_MS,
   countRequests,
+  createRefusals,
+  capConnections,
+  type ConnectionCaps,
+  createAtOnce,
+  createKeyMemory,
+  logExceeded,
+  refuseExceeded,
   createApi,
   createQuoteApp,
   createRateLimiter,
+  createSharedLimiter,
+  deleteEndedWindows,
+  type RateLimiter,
   createStream,
+  listen,
 } from "../api/index.ts";
-import { OperatingError } from "../core/errors.ts";
 import { type Parts, type RunningRole, TOPICS } from "./context.ts";
 import { createQuoter, type QuoterParts } from "./quoter.ts";
+import { readVersion } from "./version.ts";
+import { readDescriptorsMax } from "./system-ports.ts";
 import { startRoleLoop } from "./health.ts";
 
 /** A role that listens on a port. */
@@ -21,11 +33,24 @@ export interface RunningServer extends RunningRole {
 
 /** Interval at which the stream polls for events without a wake-up, in milliseconds. */
 const TAIL_POLL_MS = 1_000;
+/** Interval at which ended windows of shared rate limits are deleted, in milliseconds. */
+const LIMITS_POLL_MS = 60_000;
 /** Interval of the poll for revoked keys, whose sockets it closes, in milliseconds. */
 const REVOKED_POLL_MS = 500;
 
 /** Parts of the API. It has no chain readers: settling by request, which reads balances, is passed in as a function. */
-export const API_PARTS = ["config", "db", "clock", "log", "health", "wakeups", "format"] as const;
+export const API_PARTS = [
+  "config",
+  "db",
+  "streamDb",
+  "clock",
+  "random",
+  "log",
+  "health",
+  "wakeups",
+  "format",
+  "nodeMeter",
+] as const;
 
 /** Starts REST and stream. */
 export async function startApi(
@@ -35,28 +60,44 @@ export async function startApi(
   const { config, db, log, clock, wakeups, format, health } = context;
   const pepper = config.apiKeyPepper;
   // One limiter for REST and stream, so that an address has one budget for both.
-  const limiter = createRateLimiter(config.rateLimits);
+  const limiter = createLimiter(context);
+  const keys = createKeyMemory({ clock, pepper });
   const app = createApi({
     db,
     pepper,
     log,
     clock,
+    random: context.random,
     format,
     requestIndex,
     scanned: config.chains,
     limiter,
+    nodeMeter: context.nodeMeter,
+    keys,
+    atOnce: createAtOnce(config.requestsAtOnce, clock),
     trustedProxies: config.trustedProxies,
     corsOrigins: config.corsOrigins,
+    describeService: () => ({
+      version: readVersion(),
+      serviceUrl: config.publicUrls.api ?? url,
+      quoteUrl: config.publicUrls.quote ?? urlOf(config.quote),
+    }),
   });
-  countRequests(app, health.metrics, "api");
+  const service = "api";
+  const onRefused = createRefusals(health.metrics, service);
+  capConnections(app.server, { ...config, caps: connectionCapsOf(config), log, onRefused });
+  countRequests(app, health.metrics, { service, onRefused });
   const stream = createStream({
     server: app.server,
     db,
+    streamDb: context.streamDb,
     pepper,
     log,
     limiter,
+    keys,
     trustedProxies: config.trustedProxies,
     socketCaps: config.socketCaps,
+    onRefused: createRefusals(health.metrics, "stream"),
   });
   const url = await listen(app, config.api, "api.port");
   health.countSockets = stream.countSockets;
@@ -77,6 +118,22 @@ export async function startApi(
       return false;
     },
   });
+  const boundsLoop = startRoleLoop(context, "api", {
+    name: "bounds of connections",
+    intervalMs: BOUNDS_INTERVAL_MS,
+    async poll() {
+      stream.restartBounds();
+      return false;
+    },
+  });
+  const limitsLoop = startRoleLoop(context, "api", {
+    name: "ended rate limits",
+    intervalMs: LIMITS_POLL_MS,
+    async poll() {
+      if (config.shareRateLimits) await deleteEndedWindows(db);
+      return false;
+    },
+  });
   wakeups.on(TOPICS.events, (integratorId) => {
     if (integratorId !== undefined) stream.tail.prefer(integratorId);
     loop.wake();
@@ -84,7 +141,7 @@ export async function startApi(
   return {
     url,
     async stop() {
-      await Promise.all([loop.stop(), revokedLoop.stop()]);
+      await Promise.all([loop.stop(), revokedLoop.stop(), boundsLoop.stop(), limitsLoop.stop()]);
       await stream.close();
       await app.close();
     },
@@ -94,38 +151,51 @@ export async function startApi(
 /** Starts the quote service, on its own port: it may be reachable from places where the API is not. */
 export async function startQuoteServer(context: QuoterParts): Promise<RunningServer> {
   const { config, db, log, clock } = context;
-  const quote = createQuoter(context);
+  const limiter = createLimiter(context);
+  const quote = createQuoter(context, async (keyId) => {
+    const counted = await limiter.take("newAddressesPerKey", keyId);
+    logExceeded(log, counted, { keyId });
+    refuseExceeded(counted);
+  });
   const app = createQuoteApp({
     db,
     pepper: config.apiKeyPepper,
     log,
     clock,
+    random: context.random,
     quote,
-    limiter: createRateLimiter(config.rateLimits),
+    limiter,
+    nodeMeter: context.nodeMeter,
+    keys: createKeyMemory({ clock, pepper: config.apiKeyPepper }),
+    atOnce: createAtOnce(config.requestsAtOnce, clock),
     trustedProxies: config.trustedProxies,
     corsOrigins: config.corsOrigins,
   });
-  countRequests(app, context.health.metrics, "quote");
+  const service = "quote";
+  const onRefused = createRefusals(context.health.metrics, service);
+  capConnections(app.server, { ...config, caps: connectionCapsOf(config), log, onRefused });
+  countRequests(app, context.health.metrics, { service, onRefused });
   const url = await listen(app, config.quote, "quote.port");
   return { url, stop: () => app.close() };
 }
 
-/** Listens and returns the base URL. Throws CONFIG_MISSING that names the setting of the port. */
-async function listen(
-  app: FastifyInstance,
-  listener: { readonly host: string; readonly port: number },
-  setting: string,
-): Promise<string> {
-  try {
-    return await app.listen(listener);
-  } catch (cause) {
-    const taken = cause instanceof Error && "code" in cause && cause.code === "EADDRINUSE";
-    throw new OperatingError(
-      "CONFIG_MISSING",
-      taken
-        ? `${setting}: expected a free port, ${listener.port} is in use.`
-        : `${setting}: ${listener.host}:${listener.port} is not available.`,
-      { cause },
-    );
-  }
+/** Creates the limiter of a listener, over the connections of its role where processes count together. */
+function createLimiter({ config, db, clock }: Parts<"config" | "db" | "clock">): RateLimiter {
+  const { rateLimits, shareRateLimits } = config;
+  return shareRateLimits
+    ? createSharedLimiter(rateLimits, { db, clock })
+    : createRateLimiter(rateLimits);
+}
+
+/** Descriptors that are kept for the database, nodes and files. */
+const DESCRIPTORS_KEPT = 200;
+
+/** Returns the caps of a server: together below what the system lets the process open. */
+function connectionCapsOf({ socketCaps }: Parts<"config">["config"]): ConnectionCaps {
+  const total = Math.max(DESCRIPTORS_KEPT, readDescriptorsMax() - DESCRIPTORS_KEPT);
+  return { perAddress: Math.min(socketCaps.connectionsPerAddress, total), total };
+}
+
+function urlOf({ host, port }: { readonly host: string; readonly port: number }): string {
+  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }

@@ -4,8 +4,9 @@ import { deliveryIdOf, hashCommitment, predictWallet } from "../chains/evm/commi
 import { createEvmChain } from "../chains/evm/evm-chain.ts";
 import type { Chain, Chains } from "../chains/port/index.ts";
 import { type ChainAtBlocks, createQuorumChain } from "../chains/quorum.ts";
-import type { NodeTraffic } from "../chains/rpc/traffic.ts";
+import { comeFirst, type NodeTraffic, useReserve } from "../chains/rpc/traffic.ts";
 import { createSolanaChain } from "../chains/solana/solana-chain.ts";
+import type { BlockStream } from "../chains/solana/yellowstone/block-stream.ts";
 import { createWitnessedChain } from "../chains/witnessed.ts";
 import {
   type ChainConfig,
@@ -27,6 +28,7 @@ import type { ReadLock } from "../signers/payout-policy.ts";
 import type { LaneSigner } from "../signers/port.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Parts } from "./context.ts";
+import type { BlockStreams } from "./block-streams.ts";
 import type { NodePlace, TrafficOf } from "./node-traffic.ts";
 
 /** Creates the readers of the configured chains, over the service's nodes unless others are given. */
@@ -56,10 +58,14 @@ export function createChains(
   );
 }
 
+/** Returns limits under which requests may use the reserve of a node's daily budget: for readers of claims and returns. */
+export function withReserve(trafficOf: TrafficOf): TrafficOf {
+  return (...args) => useReserve(trafficOf(...args));
+}
+
 /** Returns a reader of final locks. The chains are asked for at each read: they may be created after the signers. */
 export function createLockReader(getChains: () => Chains): ReadLock {
-  return (srcChain, deliveryId, hints) =>
-    getChain(getChains(), srcChain).getLock(deliveryId, "final", hints);
+  return (srcChain, lock, hints) => getChain(getChains(), srcChain).getLock(lock, "final", hints);
 }
 
 /** Opens a chain over its full nodes; as many must agree as the quorum says, or all where they are fewer. */
@@ -111,23 +117,35 @@ export function placeNodes(
 }
 
 /**
- * Returns the chain as the scanner reads it: with witnesses, if it has some. On Solana that includes blocks that are not
- * final, if the configuration shows deposits before finality; every other role reads only final blocks there.
+ * Creates the readers of the scanner. Their requests come before others of the process, and they ask witnesses where a chain
+ * has some. On Solana they see blocks that are not final, if the configuration shows deposits before finality, and the
+ * streams of its nodes; every other role reads only final blocks there, with requests.
  */
-export function createScannerChain(
-  { config, chains, ...deps }: Parts<"config" | "chains" | "clock" | "log" | "trafficOf">,
-  chain: ChainConfig,
-): Chain {
-  const { chainId } = chain;
-  const { all, quorum: required } = chain.nodes;
-  const nodes = placeNodes(all, { chainId, view: "service", trafficOf: deps.trafficOf });
-  if (chain.kind === "evm" && nodes.some(({ role }) => role === "witness")) {
-    const opened = nodes.map((node) => ({ role: node.role, chain: openEvm(chain, node) }));
+export function createScannerChains(
+  config: Config,
+  deps: Parts<"clock" | "log" | "trafficOf"> & {
+    readonly db?: Db;
+    /** By bridge chain id. */
+    readonly streams: ReadonlyMap<number, Pick<BlockStreams, "ofNodes">>;
+  },
+): Chains {
+  const trafficOf: TrafficOf = (...args) => comeFirst(deps.trafficOf(...args));
+  const open = (chain: ChainConfig): Chain => {
+    const { chainId } = chain;
+    const { all, quorum: required } = chain.nodes;
+    const nodes = placeNodes(all, { chainId, view: "service", trafficOf });
+    if (chain.kind === "svm") {
+      const { ofNodes = [] } = deps.streams.get(chainId) ?? {};
+      const streamed = nodes.map((node, position) => ({ ...node, stream: ofNodes[position] }));
+      const walkAt = chain.detectAt;
+      return openSolana(config, chain, { ...deps, nodes: streamed, required, walkAt });
+    }
     const full = openFull(chain, nodes, { ...deps, quorum: required });
+    if (nodes.every(({ role }) => role === "full")) return full;
+    const opened = nodes.map((node) => ({ role: node.role, chain: openEvm(chain, node) }));
     return createWitnessedChain(full, { ...deps, nodes: opened, required });
-  }
-  if (chain.kind !== "svm" || chain.detectAt !== "confirmed") return getChain(chains, chainId);
-  return openSolana(config, chain, { ...deps, nodes, required, walkAt: "confirmed" });
+  };
+  return new Map(config.chains.map((chain) => [chain.chainId, open(chain)]));
 }
 
 function openSolana(
@@ -138,7 +156,7 @@ function openSolana(
     readonly log: Log;
     readonly db?: Db | undefined;
     readonly lanes?: readonly LaneSigner[] | undefined;
-    readonly nodes: readonly PlacedNode[];
+    readonly nodes: readonly (PlacedNode & { readonly stream?: BlockStream | undefined })[];
     readonly required: number;
     readonly walkAt?: "confirmed" | "finalized";
   },
@@ -162,6 +180,7 @@ function openSolana(
       deliveryIdOf,
     },
     mints,
+    payoutWindowS: config.payoutWindowS,
     vaultOf: async (commitment) => (db ? findWalletByCommitment(db, commitment) : null),
     // Without a signer, only the cap of the configuration is known.
     capLeftOf: async (token) => (await keeper?.getCapLeft?.(token)) ?? dailyCaps.get(token) ?? 0n,
@@ -175,7 +194,7 @@ function openSolana(
 /** Rent at the rate before it was lowered. An excess over the cluster's rate is returned when the account is closed. */
 export const RENT_PER_BYTE = 6_960n;
 
-/** Returns the factory of the EVM chains, which has one address on all of them and is part of delivery ids. */
+/** Returns the factory of the EVM chains, which has one address on all of them and is part of signed prices. */
 export function findEvmFactory(config: Config): EvmAddress {
   const [chain] = listEvmChains(config);
   if (chain) return chain.contracts.factory;

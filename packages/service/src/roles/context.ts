@@ -2,11 +2,12 @@
 import type { FindVault } from "../addresses/index.ts";
 import type { AddressFormat, Chains } from "../chains/port/index.ts";
 import type { Config } from "../config/index.ts";
-import type { Clock, CrashPoint, Http, Random } from "../core/ports.ts";
+import type { Clock, CrashPoint, Http, NodeMeter, Random } from "../core/ports.ts";
 import type { Db } from "../db/schema.ts";
 import type { Wakeups } from "../jobs/wakeups.ts";
 import type { Prices } from "../prices/index.ts";
 import type { BridgeAttestations, RouteBook } from "../routes/index.ts";
+import type { AttestorSet } from "../signers/port.ts";
 import type { Pace } from "../scanner/index.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Health } from "./health.ts";
@@ -15,7 +16,10 @@ import type { TrafficOf } from "./node-traffic.ts";
 /** Every part of a process. */
 export interface RoleContext {
   readonly config: Config;
+  /** The database over the connections of the role. */
   readonly db: Db;
+  /** The same over those of the stream; only in a process with the role `api`. */
+  readonly streamDb: Db;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -24,16 +28,22 @@ export interface RoleContext {
   /** The limits of the scanner's reads. */
   readonly pace: Pace;
   readonly wakeups: Wakeups;
-  /** The service's readers. The attestor creates its own from `attestor.rpcUrls`. */
+  /** The service's readers, which remember some reads for the quoter. The attestor creates its own from `attestor.rpcUrls`. */
   readonly chains: Chains;
+  /** The same readers, whose requests may use the reserve of a node's daily budget. */
+  readonly endingChains: Chains;
   /** Limits of the nodes, shared by all readers of the process. */
   readonly trafficOf: TrafficOf;
+  /** Counts the requests that a caller's work sends to nodes. */
+  readonly nodeMeter: NodeMeter;
   readonly http: Http;
   /** Prices read through `chains` and `http`. The attestor creates its own. */
   readonly prices: Prices;
   readonly routes: RouteBook;
   /** Circle's attestation service; null if no route needs it. One client per process, so that requests are sent in turn. */
   readonly attestations: BridgeAttestations | null;
+  /** The attestors whose signatures the settler counts. */
+  readonly attestors: AttestorSet;
   readonly format: AddressFormat;
   /** Derives vaults on Solana; absent if this process reaches no signer that can. */
   readonly findVault?: FindVault | undefined;

@@ -21,6 +21,7 @@ const secondKey: AttestorSigner = {
   signClaim: refuse,
   signReturn: refuse,
   signPrice: () => Promise.reject(away),
+  signRefund: () => Promise.reject(away),
 };
 
 test("counts and passes on the refusals of signers; an unreachable signer refuses nothing", async () => {

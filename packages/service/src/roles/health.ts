@@ -1,5 +1,4 @@
 /** Monitoring of a process: the loops of its roles, chain readings for metrics, and the listener. */
-import type pg from "pg";
 import type { Config } from "../config/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import type { Clock } from "../core/ports.ts";
@@ -17,6 +16,7 @@ import {
   type Metrics,
   startCounters,
 } from "../telemetry/metrics.ts";
+import type { ServicePools } from "./database.ts";
 import {
   createRows,
   createVitals,
@@ -164,6 +164,8 @@ export function countRefusals<Signers extends HeldSigners>(
         count(srcChain, "attest", () => attestor.signReturn(srcChain, order)),
       signPrice: (srcChain, order) =>
         count(srcChain, "attest", () => attestor.signPrice(srcChain, order)),
+      signRefund: (chainId, proof) =>
+        count(chainId, "attest", () => attestor.signRefund(chainId, proof)),
     },
   };
 }
@@ -171,7 +173,7 @@ export function countRefusals<Signers extends HeldSigners>(
 /** Serves metrics and health, if the configuration has a listener for them. Throws CONFIG_MISSING if it cannot listen. */
 export async function serveHealth(
   { config, clock, log, health }: HealthContext,
-  { db, pool }: { readonly db: Db; readonly pool: pg.Pool },
+  { db, pools }: { readonly db: Db; readonly pools: ServicePools["all"] },
 ): Promise<{ readonly url: string; stop(): Promise<void> } | undefined> {
   const { telemetry } = config;
   if (!telemetry) return undefined;
@@ -184,11 +186,11 @@ export async function serveHealth(
     gauges: ROUTE_GAUGES.map((gauge) => openRowGauge(metrics.registry, gauge)),
     rows: createRows({ db, clock, gauges: ROUTE_GAUGES }),
     clock,
-    pool,
+    pools: [...pools].map(([name, { pool }]) => [name, pool] as const),
     countSockets: () => health.countSockets(),
   };
   try {
-    return await startHealthServer(deps, { ...telemetry, log });
+    return await startHealthServer(deps, { ...telemetry, hosts: config.telemetryHosts, log });
   } catch (cause) {
     throw new OperatingError(
       "CONFIG_MISSING",

@@ -20,8 +20,12 @@ import { deliveryIdOf, hashCommitment, predictWallet } from "../chains/evm/commi
 import { getChainConfig, getToken } from "../routes/index.ts";
 import { connectSigner } from "../signers/client.ts";
 import { createEvmAttestorPolicy } from "../signers/evm/attestor-policy.ts";
-import { type AttestedChain, createEvmAttestorSigner } from "../signers/evm/attestor-signer.ts";
-import { createLanePolicy, readPayout } from "../signers/evm/lane-policy.ts";
+import {
+  type AttestedChain,
+  createAttestationDigest,
+  createEvmAttestorSigner,
+} from "../signers/evm/attestor-signer.ts";
+import { createLanePolicy, listPayouts } from "../signers/evm/lane-policy.ts";
 import { createEvmLaneSigner } from "../signers/evm/lane-signer.ts";
 import { type Guard, openGuard } from "../signers/guard.ts";
 import type { LaneRules } from "../signers/lane-memory.ts";
@@ -31,12 +35,12 @@ import {
   listPayoutPairs,
   type ReadLock,
 } from "../signers/payout-policy.ts";
-import type { AttestorSigner, LaneSigner, VaultSigner } from "../signers/port.ts";
+import type { AttestorSet, AttestorSigner, LaneSigner, VaultSigner } from "../signers/port.ts";
+import { recoverSigner } from "../signers/solana/attestation.ts";
 import { openCustody } from "../signers/solana/custody.ts";
 import type { LockPair } from "../signers/solana/policy.ts";
 import type { HeldSigners } from "../signers/server.ts";
 import type { Log } from "../telemetry/log.ts";
-import { DEFAULT_LANE_LIMITS } from "../transactions/index.ts";
 import { findEvmFactory } from "./chains.ts";
 import { type AskPassphrase, createKeyOpener, type KeyOpener } from "./key-opener.ts";
 
@@ -158,7 +162,7 @@ function payoutPolicyOf(
     escrowOf: (chainId) => padAddress(escrowOf(getChainConfig(config, chainId))),
     deliveryOf: (chainId) => padAddress(deliveryOf(getChainConfig(config, chainId))),
   });
-  return createPayoutPolicy({ pairs, readLock, hashCommitment, payoutWindowS, clock });
+  return createPayoutPolicy({ pairs, readLock, payoutWindowS, clock });
 }
 
 async function openSettler(config: Config, open: KeyOpener, guards: LaneGuards) {
@@ -173,6 +177,8 @@ async function openSettler(config: Config, open: KeyOpener, guards: LaneGuards) 
       chainId: chain.chainId,
       treasury: chain.accounts.treasury,
       attestors: chain.attestors,
+      threshold: config.attestors.threshold,
+      cluster: chain.genesisHash,
       tokens: chain.tokens.map(({ address: token }) => ({
         token,
         mint: chain.mints.get(token) ?? null,
@@ -181,6 +187,7 @@ async function openSettler(config: Config, open: KeyOpener, guards: LaneGuards) 
       pairs: listLockPairs(config, chain),
       dailyBudget: chain.dailyFeeBudget,
       checkPayout,
+      payoutWindowS: config.payoutWindowS,
       factory: findEvmFactory(config),
       hashing: { hashCommitment, predictWallet, deliveryIdOf },
     },
@@ -264,7 +271,7 @@ function rulesOf(
   chain: EvmChain,
   { purpose, checkPayout }: { readonly purpose: LanePurpose; readonly checkPayout: CheckPayout },
 ): LaneRules {
-  const { chainId, contracts, cctp, dailyGasBudget } = chain;
+  const { chainId, contracts, cctp, dailyGasBudget, gasPriceMax } = chain;
   const routes = config.routes.filter((route) => route.chainId === chainId);
   return {
     checkCall: createLanePolicy(purpose, {
@@ -274,11 +281,11 @@ function rulesOf(
       routes: new Set(routes.map(({ contract }) => contract)),
     }),
     async checkEvidence(call, hints) {
-      const payout = purpose === "deliver" ? readPayout(call, contracts) : null;
-      if (payout) await checkPayout(payout, hints);
+      const payouts = purpose === "deliver" ? listPayouts(call, contracts) : [];
+      for (const payout of payouts) await checkPayout(payout, hints);
     },
     gasMax: GAS_MAX,
-    gasPriceMax: DEFAULT_LANE_LIMITS.gasPriceMax,
+    gasPriceMax,
     dailyGasBudget,
   };
 }
@@ -288,21 +295,35 @@ async function openAttestor(
   open: KeyOpener,
   guard: Guard,
 ): Promise<AttestorSigner> {
-  const chains = new Map(
-    config.chains.map((chain): [number, AttestedChain] => {
-      const { chainId } = chain;
-      if (chain.kind === "evm") {
-        return [chainId, { kind: chain.kind, evmChainId: chain.evmChainId, ...chain.contracts }];
-      }
-      const { escrow, delivery } = chain.accounts;
-      return [chainId, { kind: chain.kind, escrow, delivery, factory: findEvmFactory(config) }];
-    }),
-  );
+  const chains = attestedChainsOf(config);
   const signer = createEvmAttestorSigner({ key: await open.key(config.attestor.key), chains });
   return guard.guardAttestor(signer, {
-    ...createEvmAttestorPolicy({ chains, routes: config.routes }),
+    ...createEvmAttestorPolicy({ chains, routes: config.routes, refunds: config.refunds }),
     payoutWindowS: config.payoutWindowS,
   });
+}
+
+function attestedChainsOf(config: Config): ReadonlyMap<number, AttestedChain> {
+  return new Map(
+    config.chains.map((chain): [number, AttestedChain] => {
+      const { chainId, kind } = chain;
+      if (kind === "evm")
+        return [chainId, { kind, evmChainId: chain.evmChainId, ...chain.contracts }];
+      const { escrow, delivery } = chain.accounts;
+      const factory = findEvmFactory(config);
+      return [chainId, { kind, cluster: chain.genesisHash, escrow, delivery, factory }];
+    }),
+  );
+}
+
+/** Returns the attestors of the configuration, with the recovery of their signatures. Opens no key. */
+export function createAttestorSet(config: Config): AttestorSet {
+  const digestOf = createAttestationDigest(attestedChainsOf(config));
+  return {
+    ...config.attestors,
+    recover: (message, signature) =>
+      recoverSigner(Buffer.from(digestOf(message).slice(2), "hex"), signature),
+  };
 }
 
 /** Connects to the signer process of a name; null where the keys are in this process. */

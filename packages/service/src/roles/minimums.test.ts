@@ -5,7 +5,12 @@
 import { onTestFinished, describe, expect, test } from "vitest";
 import { startApi } from "../../test/support/api.ts";
 import { createDoctorDeps, CHAIN } from "../../test/support/doctor-doubles.ts";
-import { createStrictChain, silentLog, unseenMetrics } from "../../test/support/doubles.ts";
+import {
+  BELIEVED_ATTESTOR,
+  createStrictChain,
+  silentLog,
+  unseenMetrics,
+} from "../../test/support/doubles.ts";
 import {
   type Behaviour,
   breaksOff,
@@ -165,6 +170,7 @@ async function openTerms({ decimals, minDepositUnits, minDepositUsd, sources }: 
         routes: createRoutes(config, {
           random: systemRandom,
           attestations: null,
+          attestors: BELIEVED_ATTESTOR,
           db,
           clock,
           log: silentLog,
@@ -177,6 +183,7 @@ async function openTerms({ decimals, minDepositUnits, minDepositUsd, sources }: 
         tokens: config.chains.flatMap((chain) =>
           chain.tokens.map((listed) => ({ ...listed, chainId: chain.chainId, evmChainId: 1 })),
         ),
+        evmChainIds: new Map(),
         format: addressFormat,
         reserved: new Set(),
         caps: { maxFeeBps: 0, maxSlippageBps: 0 },

@@ -59,7 +59,8 @@ test("counts requests, outcomes, time and bytes by position, and never shows the
   expect(lines).toEqual(
     expect.arrayContaining([
       `sluice_rpc_requests_total{${ours},method="eth_chainId",outcome="ok"} 2`,
-      `sluice_rpc_requests_total{${ours},method="eth_call",outcome="http_error"} 1`,
+      // Once, and again after each of three pauses.
+      `sluice_rpc_requests_total{${ours},method="eth_call",outcome="http_error"} 4`,
       `sluice_rpc_requests_total{${ours},method="eth_getLogs",outcome="ok"} 1`,
       'sluice_rpc_requests_total{chain="base",node="attestor-0",method="eth_chainId",outcome="ok"} 1',
       `sluice_rpc_request_duration_seconds_count{${ours},method="batch"} 1`,

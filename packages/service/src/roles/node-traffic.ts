@@ -25,7 +25,12 @@ interface TrafficDeps {
   readonly clock: Clock;
   readonly random: Random;
   /** Absent in a command, which sends few requests: it waits its turn, and its requests are not counted. */
-  readonly counted?: { readonly db: Db; readonly metrics: Metrics };
+  readonly counted?: {
+    readonly db: Db;
+    readonly metrics: Metrics;
+    /** Told of every request, so that those of a caller are counted to its key. */
+    readonly onRequests?: (count: number) => void;
+  };
 }
 
 /** Creates the limits of each node on first use. */
@@ -45,13 +50,14 @@ function openTraffic(
   { url, requestsPerSecond, requestsPerDay }: NodeConfig,
 ): NodeTraffic {
   if (!counted) return createNodeTraffic({ clock, random, requestsPerSecond, observe: () => {} });
-  const { db, metrics } = counted;
+  const { db, metrics, onRequests } = counted;
   const { chainId } = place;
   const labels = { chain: chainLabel(chainId), node: labelOf(place) };
   const host = hostOf(url) ?? "";
   return createNodeTraffic({
     clock,
     random,
+    onRequests,
     requestsPerSecond,
     dayBudget:
       requestsPerDay === undefined

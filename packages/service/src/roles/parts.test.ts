@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { silentLog } from "../../test/support/doubles.ts";
-import type { Config } from "../config/index.ts";
+import type { Config, PoolName } from "../config/index.ts";
 import type { Db } from "../db/schema.ts";
 import type { Wakeups } from "../jobs/wakeups.ts";
 import { API_PARTS } from "./api.ts";
@@ -15,8 +15,11 @@ import { SETTLER_PARTS } from "./settler.ts";
 
 const MADE_ON_USE: readonly (keyof RoleContext)[] = ["chains", "prices", "routes", "attestations"];
 
+// CAST: no statement is run.
+const OPEN = {} as Db;
+
 /** Parts of a process that can open nothing: each use throws. */
-function createClosedParts(): RoleContext {
+function createClosedParts(dbOf: (pool: PoolName) => Db = () => OPEN): RoleContext {
   const refuse = () => {
     throw new Error("opened");
   };
@@ -24,13 +27,13 @@ function createClosedParts(): RoleContext {
   return createParts({
     // CAST: no setting is read before a part is taken.
     config: closed as Config,
-    db: {} as Db,
+    dbOf,
     log: silentLog,
     health: {} as Health,
     wakeups: {} as Wakeups,
     lanes: undefined,
     findVault: undefined,
-  });
+  })("api");
 }
 
 test("does not create readers, prices, routes and the bridge client before a role takes them", () => {
@@ -49,4 +52,15 @@ test("each role takes only the readers that it uses", () => {
   expect(taken(SCANNER_PARTS)).toEqual(["chains", "prices", "routes"]);
   expect(taken(QUOTER_PARTS)).toEqual(["chains", "prices", "routes"]);
   expect(taken(SETTLER_PARTS)).toEqual(["chains", "prices", "routes", "attestations"]);
+});
+
+test("each role reads and writes over the connections of its own pool [T178]", () => {
+  const asked: PoolName[] = [];
+  const parts = createClosedParts((pool) => {
+    asked.push(pool);
+    return OPEN;
+  });
+  expect(asked).toEqual(["shared", "api"]);
+  expect(parts.streamDb).toBe(OPEN);
+  expect(asked.at(-1)).toBe("stream");
 });

@@ -2,6 +2,7 @@
 import { listOwnAccounts } from "../config/index.ts";
 import { implementationOf } from "@sluice/sdk/address";
 import { toAddress } from "../core/hex.ts";
+import { createInTurn } from "../core/in-turn.ts";
 import { quote, type QuoteDeps } from "../quotes/index.ts";
 import type { Parts } from "./context.ts";
 import { createConfiguredFees } from "./fees.ts";
@@ -19,11 +20,15 @@ export const QUOTER_PARTS = [
   "routes",
   "format",
   "findVault",
+  "nodeMeter",
 ] as const;
 export type QuoterParts = Parts<(typeof QUOTER_PARTS)[number]>;
 
 /** Returns the function that answers quotes. */
-export function createQuoter(context: Omit<QuoterParts, "log" | "health">) {
+export function createQuoter(
+  context: Omit<QuoterParts, "log" | "health" | "nodeMeter">,
+  admitNewAddress?: QuoteDeps["admitNewAddress"],
+) {
   const { config } = context;
   // Value sent to one of these accounts would be lost, or would enter the service's own books.
   const reserved = config.chains.flatMap((chain) => [
@@ -46,11 +51,19 @@ export function createQuoter(context: Omit<QuoterParts, "log" | "health">) {
         ...token,
       })),
     ),
+    evmChainIds: new Map(
+      config.chains.flatMap((chain) =>
+        chain.kind === "evm" ? [[chain.chainId, chain.evmChainId] as const] : [],
+      ),
+    ),
     format: context.format,
     reserved: new Set(
       [...reserved, ...config.routes.map((route) => route.contract)].map(toAddress),
     ),
     findVault: context.findVault,
+    inTurn: createInTurn(),
+    quotas: config.quotas,
+    admitNewAddress,
     caps: { maxFeeBps: config.maxFeeBps, maxSlippageBps: config.maxSlippageBps },
   };
   return (...[request, principal]: [Parameters<typeof quote>[1], Parameters<typeof quote>[2]]) =>

@@ -1,33 +1,39 @@
 /** The scanner: per chain, one loop turns blocks into deposits and one finds deposits by balance. Holds no key. */
+import { getChain } from "../routes/index.ts";
 import { startOf } from "../config/index.ts";
 import { maintainEvents } from "../events/index.ts";
 import { chainLabel } from "../telemetry/metrics.ts";
-import { createHeadPacing, createScan, PACE_OF_SLOTS, pollBalances } from "../scanner/index.ts";
-import { createScannerChain } from "./chains.ts";
+import {
+  createHeadPacing,
+  createScan,
+  lookAgain,
+  PACE_OF_SLOTS,
+  pollBalances,
+} from "../scanner/index.ts";
+import type { BlockStreams } from "./block-streams.ts";
 import type { Parts, RunningRole } from "./context.ts";
 import { createIntakeDeps, INTAKE_PARTS } from "./settlement-deps.ts";
 import { startReadings, startRoleLoop } from "./health.ts";
 import { startPushes } from "./push.ts";
-import { getChain } from "../routes/index.ts";
 
 const RETENTION_POLL_MS = 3_600_000;
+/** Between two ranges of final blocks that are read again. */
+const SECOND_LOOK_MS = 60_000;
 
 /** Parts of the scanner. */
-export const SCANNER_PARTS = [
-  ...INTAKE_PARTS,
-  "crashPoint",
-  "pace",
-  "random",
-  "trafficOf",
-] as const;
+export const SCANNER_PARTS = [...INTAKE_PARTS, "crashPoint", "pace", "random"] as const;
 
-export function startScanner(context: Parts<(typeof SCANNER_PARTS)[number]>): RunningRole {
-  const { db, clock, config } = context;
-  const chains = new Map(
-    config.chains.map((chain) => [chain.chainId, createScannerChain(context, chain)] as const),
-  );
-  // Uses the scanner's own readers, so that a wallet's balance is not older than the block that paid it.
-  const settlements = createIntakeDeps({ ...context, chains });
+/**
+ * @param context `chains` are the scanner's own readers, also for settlements, so that a wallet's balance is not older than
+ * the block that paid it.
+ * @param streams Streams of new blocks, by bridge chain id.
+ */
+export function startScanner(
+  context: Parts<(typeof SCANNER_PARTS)[number]>,
+  streams: ReadonlyMap<number, BlockStreams> = new Map(),
+): RunningRole {
+  const { db, clock, config, chains } = context;
+  const settlements = createIntakeDeps(context);
   const pushes: RunningRole[] = [];
   const loops = config.chains.flatMap((chain) => {
     const log = context.log.child({ chainId: chain.chainId });
@@ -53,6 +59,7 @@ export function startScanner(context: Parts<(typeof SCANNER_PARTS)[number]>): Ru
         pacing.scanned(newest);
         scannedBlocks.inc({ chain: chainLabel(chain.chainId) }, heights);
       },
+      onCaughtUp: () => vitals.caughtUp(),
     };
     const scan = createScan(
       deps,
@@ -63,13 +70,11 @@ export function startScanner(context: Parts<(typeof SCANNER_PARTS)[number]>): Ru
       intervalMs: chain.pollIntervalMs,
       pauseMs: pacing.pauseMs,
       log,
-      async poll() {
-        const hasMore = await pacing.poll(scan);
-        if (!hasMore) vitals.caughtUp();
-        return hasMore;
-      },
+      poll: () => pacing.poll(scan),
     });
     pushes.push(startPushes({ ...context, log }, chain, pacing));
+    const stream = streams.get(chain.chainId)?.start(pacing);
+    if (stream) pushes.push(stream);
     return [
       loop,
       // A chain without state at a block needs no balance loop: its blocks show every payment.
@@ -81,6 +86,12 @@ export function startScanner(context: Parts<(typeof SCANNER_PARTS)[number]>): Ru
               intervalMs: chain.balanceCheckIntervalMs,
               log,
               poll: () => pollBalances(deps),
+            }),
+            startRoleLoop(context, "scanner", {
+              name: `second look of chain ${chain.chainId}`,
+              intervalMs: SECOND_LOOK_MS,
+              log,
+              poll: () => lookAgain(deps),
             }),
           ]),
     ];

@@ -1,19 +1,20 @@
 /**
- * Composes the dependencies of settlements at three levels, each with more parts: settling by request (API), turning arrived
- * value into settlements (scanner), and the steps of settlements (settler).
+ * Composes the dependencies of settlements at two levels: queueing settlements for arrived value (scanner) and by request
+ * (API), and the steps of settlements (settler).
  */
 import { OperatingError } from "../core/errors.ts";
 import type { Address } from "../core/hex.ts";
 import { floorAmount, type Minimums } from "../deposits/index.ts";
-import type { IntakeDeps, RequestDeps, SettlementDeps } from "../settlements/index.ts";
+import type { IntakeDeps, SettlementDeps } from "../settlements/index.ts";
 import { type Parts, type RoleContext, TOPICS } from "./context.ts";
 import { createConfiguredFees } from "./fees.ts";
+import { createAttestorSet } from "./keys.ts";
 
 /** Interval at which waiting work is polled when nothing wakes it, in milliseconds. */
 export const POLL_MS = 500;
 
-/** Parts for settling by request. */
-export const REQUEST_PARTS = [
+/** Parts for queueing settlements. */
+export const INTAKE_PARTS = [
   "config",
   "db",
   "clock",
@@ -24,15 +25,13 @@ export const REQUEST_PARTS = [
   "chains",
   "prices",
   "format",
+  "routes",
 ] as const;
-/** Parts for turning arrived value into settlements. */
-export const INTAKE_PARTS = [...REQUEST_PARTS, "routes"] as const;
 
-export type RequestParts = Parts<(typeof REQUEST_PARTS)[number]>;
 export type IntakeParts = Parts<(typeof INTAKE_PARTS)[number]>;
 
-/** Composes the dependencies of settling by request. */
-export function createRequestDeps(parts: RequestParts): RequestDeps {
+/** Composes the dependencies of queueing settlements. */
+export function createIntakeDeps(parts: IntakeParts): IntakeDeps {
   const { wakeups } = parts;
   return {
     db: parts.db,
@@ -40,6 +39,8 @@ export function createRequestDeps(parts: RequestParts): RequestDeps {
     random: parts.random,
     log: parts.log,
     chains: parts.chains,
+    routes: parts.routes,
+    quotas: parts.config.quotas,
     displayAddress: parts.format.display,
     metrics: parts.health.metrics,
     readMinimums: createMinimums(parts),
@@ -51,11 +52,6 @@ export function createRequestDeps(parts: RequestParts): RequestDeps {
   };
 }
 
-/** Composes the dependencies of turning arrived value into settlements. */
-export function createIntakeDeps(parts: IntakeParts): IntakeDeps {
-  return { ...createRequestDeps(parts), routes: parts.routes };
-}
-
 /** Composes the dependencies of the settlement steps. */
 export function createSettlementDeps(
   parts: IntakeParts,
@@ -65,7 +61,13 @@ export function createSettlementDeps(
   return {
     ...createIntakeDeps(parts),
     fees: createConfiguredFees(parts),
+    screens: parts.config.screening !== undefined,
     lanes,
+    attestedRefunds: {
+      policies: parts.config.refunds,
+      attestors: createAttestorSet(parts.config),
+      wakeAttestor: () => wakeups.wake(TOPICS.attestations),
+    },
     wakeLanes: () => wakeups.wake(TOPICS.lanes),
     pollMs: POLL_MS,
   };

@@ -4,22 +4,31 @@ import { OperatingError } from "../core/errors.ts";
 import type { Address } from "../core/hex.ts";
 import type { Tx } from "../db/schema.ts";
 import type { Loop } from "../jobs/loop.ts";
-import { getChain, ROUTE_MODULES, type SettlerDeps } from "../routes/index.ts";
 import {
+  createClaimCapReader,
+  getChain,
+  ROUTE_MODULES,
+  type SettlerDeps,
+} from "../routes/index.ts";
+import {
+  createScreen,
   followCompleted,
-  pollDueSettlements,
+  createSettlementsPoll,
+  pollScreenings,
   pollUnsettledDeposits,
   pollWaitingForGas,
   pollWaitingForInventory,
+  pollAttestedRefunds,
   pollRefunds,
   recordUndeliveredLock,
   dueSettlements,
   readAddressOf,
+  type SettlementDeps,
 } from "../settlements/index.ts";
 import type { LaneSigner } from "../signers/port.ts";
 import {
   BATCHING_LANE_LIMITS,
-  DEFAULT_LANE_LIMITS,
+  createLaneWaits,
   SHORT_LIVED_LANE_LIMITS,
   type LaneLimits,
   pollLane,
@@ -35,11 +44,19 @@ type ChainLanes = Readonly<Record<LanePurpose, readonly Address[]>>;
 const LANE_POLL_MS = 250;
 /** Intervals of the loops that wait for something outside the settlement, in milliseconds. None has a wake-up. */
 const UNSETTLED_POLL_MS = 5_000;
+const REFUND_POLL_MS = 2_000;
 const REFILL_POLL_MS = 5_000;
 const GAS_POLL_MS = 5_000;
 
 /** Parts of the settler. */
-export const SETTLER_PARTS = [...INTAKE_PARTS, "crashPoint", "attestations"] as const;
+export const SETTLER_PARTS = [
+  ...INTAKE_PARTS,
+  "http",
+  "crashPoint",
+  "attestations",
+  "attestors",
+  "endingChains",
+] as const;
 type SettlerParts = Parts<(typeof SETTLER_PARTS)[number]>;
 
 /**
@@ -54,34 +71,13 @@ export function startSettler(context: SettlerParts, signers: readonly LaneSigner
     startRoleLoop(context, "settler", {
       name: `settlements of chain ${chainId}`,
       intervalMs: POLL_MS,
-      poll: () => pollDueSettlements(settlements, chainId),
+      poll: createSettlementsPoll(settlements, chainId),
     }),
   );
-  const unsettledLoop = startRoleLoop(context, "settler", {
-    name: "unsettled deposits",
-    intervalMs: UNSETTLED_POLL_MS,
-    async poll() {
-      await followCompleted(settlements);
-      await pollRefunds(settlements);
-      return pollUnsettledDeposits(settlements);
-    },
-  });
-  const refillLoop = startRoleLoop(context, "settler", {
-    name: "inventory refills",
-    intervalMs: REFILL_POLL_MS,
-    async poll() {
-      await pollWaitingForInventory(settlements);
-      return false;
-    },
-  });
-  const gasLoop = startRoleLoop(context, "settler", {
-    name: "gas price falls",
-    intervalMs: GAS_POLL_MS,
-    async poll() {
-      await pollWaitingForGas(settlements);
-      return false;
-    },
-  });
+  const waitingLoops = [...lanes.keys()].flatMap((chainId) =>
+    startWaitingLoops(context, settlements, chainId),
+  );
+  const screeningLoops = startScreening(context, settlements, [...lanes.keys()]);
   const routeLoops = startRouteWorkers(context, lanes);
   const laneLoops = startLanes(context, signers);
   const readings = startReadings(context, listReadings(context, signers));
@@ -95,11 +91,74 @@ export function startSettler(context: SettlerParts, signers: readonly LaneSigner
   wakeups.on(TOPICS.lanes, wakeAll(laneLoops));
   return {
     async stop() {
-      const one = [unsettledLoop, refillLoop, gasLoop];
-      const ofChains = [...settlementLoops, ...routeLoops, ...laneLoops, ...readings];
-      await Promise.all([...one, ...ofChains].map((loop) => loop.stop()));
+      const loops = [
+        ...[settlementLoops, waitingLoops, screeningLoops, routeLoops].flat(),
+        ...[laneLoops, readings].flat(),
+      ];
+      await Promise.all(loops.map((loop) => loop.stop()));
     },
   };
+}
+
+/** Starts the loops of a source chain that wait for something outside its settlements. */
+function startWaitingLoops(
+  context: SettlerParts,
+  settlements: SettlementDeps,
+  chainId: number,
+): Loop[] {
+  return [
+    startRoleLoop(context, "settler", {
+      name: `unsettled deposits of chain ${chainId}`,
+      intervalMs: UNSETTLED_POLL_MS,
+      async poll() {
+        const mayFollowMore = await followCompleted(settlements, chainId);
+        await pollRefunds(settlements, chainId);
+        return (await pollUnsettledDeposits(settlements, chainId)) || mayFollowMore;
+      },
+    }),
+    startRoleLoop(context, "settler", {
+      name: `refunds by policy of chain ${chainId}`,
+      intervalMs: REFUND_POLL_MS,
+      async poll() {
+        await pollAttestedRefunds(settlements, chainId);
+        return false;
+      },
+    }),
+    startRoleLoop(context, "settler", {
+      name: `inventory refills of chain ${chainId}`,
+      intervalMs: REFILL_POLL_MS,
+      async poll() {
+        await pollWaitingForInventory(settlements, chainId);
+        return false;
+      },
+    }),
+    startRoleLoop(context, "settler", {
+      name: `gas price falls of chain ${chainId}`,
+      intervalMs: GAS_POLL_MS,
+      async poll() {
+        await pollWaitingForGas(settlements, chainId);
+        return false;
+      },
+    }),
+  ];
+}
+
+/** Starts the loops that ask the operator's screening, so that a slow service holds up nothing else. */
+function startScreening(
+  context: SettlerParts,
+  settlements: SettlementDeps,
+  chainIds: readonly number[],
+): readonly Loop[] {
+  const { config, http, format } = context;
+  if (config.screening === undefined) return [];
+  const screen = createScreen(config.screening, { http, display: format.display });
+  return chainIds.map((chainId) =>
+    startRoleLoop(context, "settler", {
+      name: `screening of chain ${chainId}`,
+      intervalMs: POLL_MS,
+      poll: () => pollScreenings(settlements, screen, chainId),
+    }),
+  );
 }
 
 /** Returns the chain readings of the settler for metrics. */
@@ -129,10 +188,12 @@ function startRouteWorkers(
     config: context.config,
     db: context.db,
     chains: context.chains,
+    endingChains: context.endingChains,
     clock,
     random: context.random,
     log: context.log,
     attestations: context.attestations,
+    attestors: context.attestors,
     lanes,
     readAddress: (settlementId) => readAddressOf(context.db, settlementId),
     onChanged: (tx, settlementId) => dueSettlements.reschedule(tx, settlementId, clock.now()),
@@ -151,12 +212,14 @@ function startRouteWorkers(
 /** Starts one loop per lane. Retired lanes are included, since they must finish their open transactions. */
 function startLanes(context: SettlerParts, signers: readonly LaneSigner[]): Loop[] {
   const { db, clock, random, log, crashPoint, wakeups } = context;
+  const readClaimCap = createClaimCapReader(context);
   const wakesOfSettlement = ROUTE_MODULES.flatMap(({ wakeOfSettlement }) => wakeOfSettlement ?? []);
   return signers.map((signer) => {
     const { chainId, purpose } = signer;
     const deps = {
       db,
       chain: getChain(context.chains, chainId),
+      endingChain: getChain(context.endingChains, chainId),
       signer,
       clock,
       random,
@@ -164,7 +227,9 @@ function startLanes(context: SettlerParts, signers: readonly LaneSigner[]): Loop
       metrics: context.health.metrics,
       crashPoint,
       limits: limitsOf(context.config, signer),
+      readClaimCap,
       follows: new Map(),
+      waits: createLaneWaits(),
       // In the transaction that records the lane's change, so that the change cannot be missed after a crash.
       async onChanged(tx: Tx, { settlementId }: { readonly settlementId: string | null }) {
         if (settlementId === null) return;
@@ -186,13 +251,14 @@ function startLanes(context: SettlerParts, signers: readonly LaneSigner[]): Loop
 }
 
 /** Limits a batch to a quarter of the signer's daily limit. */
-function limitsOf({ chains }: Config, { chainId, purpose }: LaneSigner): LaneLimits {
+function limitsOf({ chains }: Config, { chainId }: LaneSigner): LaneLimits {
   const chain = chains.find((known) => known.chainId === chainId);
   if (chain?.kind === "svm") return SHORT_LIVED_LANE_LIMITS;
-  if (purpose === "deliver") return DEFAULT_LANE_LIMITS;
-  const budget = chain?.dailyGasBudget;
+  if (!chain) return BATCHING_LANE_LIMITS;
+  const { dailyGasBudget: budget, gasPriceMax } = chain;
   // The signer counts the maximum cost of a batch: a larger one could use up the day and block its nonce.
-  return { ...BATCHING_LANE_LIMITS, batchCostMax: budget === undefined ? undefined : budget / 4n };
+  const batchCostMax = budget === undefined ? undefined : budget / 4n;
+  return { ...BATCHING_LANE_LIMITS, batchCostMax, gasPriceMax };
 }
 
 /** Returns the lanes for new work. Throws CONFIG_MISSING if the signer lacks a lane for a purpose of a configured chain. */

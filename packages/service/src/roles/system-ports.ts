@@ -21,10 +21,11 @@ export const systemRandom: Random = { uuid: () => randomUUID() };
 
 /** Sends requests of prices and of the bridge's service. Limits time and size; failures are values, not exceptions. */
 export const systemHttp: Http = async (request) => {
-  const { method = "GET", url, headers, timeoutMs, bytesMax } = request;
+  const { method = "GET", body: sent, url, headers, timeoutMs, bytesMax } = request;
   try {
     const response = await fetch(url, {
       method,
+      ...(sent !== undefined && { body: sent }),
       headers: {
         accept: "application/json",
         "user-agent": "sluice",
@@ -75,4 +76,17 @@ export function createCrashPoint(crashAt: string | undefined): CrashPoint {
   return (name) => {
     if (name === crashAt) process.kill(process.pid, "SIGKILL");
   };
+}
+
+const DESCRIPTORS_UNKNOWN = 1_024;
+
+/** Returns the number of files and connections that the system lets this process open. */
+export function readDescriptorsMax(): number {
+  // Without this the report looks up the names of the machine's connections.
+  Reflect.set(process.report, "excludeNetwork", true);
+  const report: unknown = process.report.getReport();
+  const limits = Reflect.get(Object(report), "userLimits");
+  const soft: unknown = Reflect.get(Object(Reflect.get(Object(limits), "open_files")), "soft");
+  if (soft === "unlimited") return Number.MAX_SAFE_INTEGER;
+  return typeof soft === "number" ? soft : DESCRIPTORS_UNKNOWN;
 }

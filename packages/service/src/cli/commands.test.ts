@@ -137,6 +137,48 @@ describe("the command line", () => {
     });
   });
 
+  test("sets and lists quotas and weight, per integrator", async () => {
+    const env = { SLUICE_CONFIG: config };
+    const create = ["integrator", "create", "--refund-evm", REFUND, "--name", "limited"];
+    expect((await run(create, env)).code).toBe(0);
+    const set = ["integrator", "set", "limited"];
+    const limits = ["--max-addresses", "5", "--max-open-settlements", "7", "--weight", "3"];
+    expect((await run([...set, ...limits], env)).stdout).toBe(
+      [
+        "deposit addresses of limited: at most 5",
+        "settlements in progress of limited on a chain: at most 7",
+        "limited has 3 turn(s) per round of a queue",
+        "",
+      ].join("\n"),
+    );
+    const { stdout } = await run(["integrator", "list"], env);
+    expect(stdout).toMatch(
+      / limited .*0 addresses, at most 5 {2}at most 7 settlements in progress per chain {2}weight 3/,
+    );
+    expect((await run([...set, "--max-addresses", "default"], env)).stdout).toBe(
+      "deposit addresses of limited: as the configuration says\n",
+    );
+    expect(await run([...set, "--weight", "0"], env)).toMatchObject({ code: 2 });
+  });
+
+  test("pauses a token, lists it and ends it, and refuses an unclear target", async () => {
+    const env = { SLUICE_CONFIG: config };
+    const target = ["--chain", "2", "--token", "native"];
+    const start = ["pause", "start", ...target, "--reason", "an incident"];
+    expect((await run(start, env)).stdout).toBe("token native of chain 2 is paused\n");
+    expect((await run(start, env)).stdout).toBe("token native of chain 2 is already paused\n");
+    const { stdout } = await run(["pause", "list"], env);
+    expect(stdout).toMatch(/^token 0x0{40} chain 2 {2}since .* by .*@.* {2}an incident\n$/);
+    expect((await run(["pause", "end", ...target], env)).stdout).toBe(
+      "token native of chain 2 goes on\n",
+    );
+    expect((await run(["pause", "list"], env)).stdout).toBe("nothing is paused\n");
+    expect((await run(["pause", "list", "--all"], env)).stdout).toMatch(/until .* by /);
+    for (const unclear of [[], ["--token", "native"], ["--integrator", "shop", "--chain", "2"]]) {
+      expect(await run(["pause", "end", ...unclear], env)).toMatchObject({ code: 2 });
+    }
+  });
+
   test("sets and lists who pays for gas, per integrator", async () => {
     const env = { SLUICE_CONFIG: config };
     const create = ["integrator", "create", "--refund-evm", REFUND, "--name"];
@@ -194,11 +236,23 @@ describe("the command line", () => {
     });
     expect(await set()).toMatchObject({
       code: 2,
-      stderr: "Expected --gas or --refund-solana.\n",
+      stderr:
+        "Expected --gas, --refund-solana, --routes, --unattended, --max-addresses, --max-open-settlements or --weight.\n",
+    });
+    expect(await set("--routes", "fixed", "--unattended", "on")).toMatchObject({
+      code: 0,
+      stdout:
+        "new addresses of late have fixed routes\n" +
+        "new addresses of late can be settled by anybody 72 hours after an announcement\n",
     });
     const { stdout } = await run(["integrator", "list", "--json"], env);
     expect(JSON.parse(stdout).integrators).toContainEqual(
-      expect.objectContaining({ name: "late", refundSolana: wallet }),
+      expect.objectContaining({
+        name: "late",
+        refundSolana: wallet,
+        routes: "fixed",
+        unattended: true,
+      }),
     );
   });
 

@@ -57,7 +57,7 @@ function listOfChain({ deployment }: Config, chain: EvmChain): readonly Contract
   const place = { factory, chainId, evmChainId };
   const derived = deployment && {
     factory: deriveFactory(deployment),
-    escrow: deriveEscrow(deployment, place),
+    escrow: deriveEscrow(place),
     delivery: deriveDelivery(deployment, place),
   };
   return (["factory", "escrow", "delivery"] as const).map((name) =>

@@ -13,11 +13,11 @@ import {
   type NodeConfig,
 } from "../config/index.ts";
 import { assert, Bug } from "../core/assert.ts";
-import type { Commitment } from "../core/commitment.ts";
+import { type Commitment, GOVERNED } from "../core/commitment.ts";
 import { OperatingError } from "../core/errors.ts";
 import { toEvmAddress, toHex32 } from "../core/hex.ts";
 import { startEmbedded } from "../db/embedded.ts";
-import { listRefundAuthorities } from "../addresses/index.ts";
+import { listRefundAuthorities, listRouteSets } from "../addresses/index.ts";
 import { inspectDatabase } from "../db/inspect.ts";
 import { listMissingMigrations } from "../db/migrate.ts";
 import { type OpenDatabase, openDatabase } from "../db/pool.ts";
@@ -32,8 +32,9 @@ import {
   toReport,
   type VaultSource,
 } from "../doctor/index.ts";
+import { listBreaches } from "../ledger/index.ts";
 import { listIntegrators } from "../integrators/index.ts";
-import { moduleOf } from "../routes/index.ts";
+import { listOverdueClaims, moduleOf } from "../routes/index.ts";
 import { getTip } from "../scanner/index.ts";
 import { connectSigner } from "../signers/client.ts";
 import { addressOfKeystore } from "../signers/keystore.ts";
@@ -47,6 +48,7 @@ import { createCommandTraffic } from "../roles/command-traffic.ts";
 import type { TrafficOf } from "../roles/node-traffic.ts";
 import { createConfiguredPrices } from "../roles/prices.ts";
 import { tryPush } from "../roles/push-trial.ts";
+import { tryStream } from "../roles/stream-trial.ts";
 import type { Call, Result } from "./command.ts";
 import { createKeyOpener, readKeystore } from "../roles/key-opener.ts";
 import { listAccounts } from "../roles/key-accounts.ts";
@@ -100,6 +102,7 @@ export async function runDoctor(args: {
       nodesOf: openEvmNodes(config, trafficOf),
       solanaNodesOf: openSolanaNodes(config, trafficOf),
       tryPush,
+      tryStream,
       readSeedAccounts: () => readSeedAccounts(config),
       vaultSources: listVaultSources(config, chains),
       getScanned: async (chainId) => {
@@ -109,8 +112,12 @@ export async function runDoctor(args: {
       prices,
       attestations: openBridgeAttestations(config, ports),
       readDatabase: async () =>
-        inspectDatabase(await database.open(), systemClock, config.attestor.databaseUser),
+        inspectDatabase(await database.open(), systemClock, config.attestors.databaseUsers),
+      listBreaches: async () => listBreaches((await openMigrated(database)).db),
+      listOverdueClaims: async () =>
+        listOverdueClaims((await openMigrated(database)).db, systemClock.now()),
       listRefundAuthorities: async () => listRefundAuthorities((await database.open()).db),
+      listRouteSets: async () => listRouteSets((await openMigrated(database)).db),
       listIntegrators: async () => listIntegrators((await openMigrated(database)).db),
     });
     return toReport(checks);
@@ -203,6 +210,7 @@ const NOBODYS: Commitment = {
   refundAuthority: ZERO,
   maxFeeBps: 0,
   maxSlippageBps: 0,
+  ...GOVERNED,
 };
 
 function openEvmNodes(config: Config, trafficOf: TrafficOf): DoctorDeps["nodesOf"] {

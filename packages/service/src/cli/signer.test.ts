@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { GOVERNED } from "../core/commitment.ts";
 import { problemsOf } from "../../test/support/config.ts";
 import { silentLog } from "../../test/support/doubles.ts";
 import { toBase58 } from "../chains/solana/base58.ts";
@@ -37,6 +38,7 @@ const COMMITMENT = {
   refundAuthority: WORD,
   maxFeeBps: 50,
   maxSlippageBps: 100,
+  ...GOVERNED,
 };
 const nobody = () => Promise.reject(new Error("nobody is asked"));
 const deps = { clock: systemClock, log: silentLog };

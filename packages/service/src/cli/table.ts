@@ -4,11 +4,20 @@ import { command, type CommandRow, defaulting, flag, optional, required } from "
 import {
   GAS_CHOICES,
   parseBps,
+  parseBridgeId,
+  parseChainId,
   parseGas,
+  parseHeight,
+  parseLimit,
+  parseRetried,
   parseRoles,
+  parseQuota,
+  parseRouteTerms,
   parseSeconds,
   parseSigner,
+  parseSpan,
   parseSwitch,
+  parseWeight,
 } from "./values.ts";
 
 /** Summaries of the groups: the first word of their commands. */
@@ -17,7 +26,13 @@ export const GROUPS: Readonly<Record<string, string>> = {
   integrator: "integrators",
   key: "API keys of integrators",
   addresses: "deposit addresses",
+  chain: "taking a chain out of service, on record",
+  pause: "pauses of an integrator, a chain, a token or a route",
+  screening: "deposits that wait for the operator's screening or are held by it",
+  scanner: "orders to the scanner of a chain, on record",
   settlement: "one settlement: inspect it, retry it, refund it, take its lock back",
+  settlements: "many settlements at once",
+  transactions: "transactions and nonces of the lanes",
 };
 
 const REASON = required("text", "why; recorded together with the operator and the time");
@@ -25,6 +40,27 @@ const REFUND_TO = required(
   "address",
   "the refund authority of the deposit address, as a safeguard",
 );
+const QUOTA = "or default for the configuration's";
+
+const NONCE = {
+  chain: "bridge id or name of the lane's chain",
+  lane: "account of the lane",
+  nonce: "the nonce",
+};
+const CHAIN = required("id", "bridge id or name of the chain", parseBridgeId);
+const DEPOSIT = { deposit: "id of the deposit, as `screening list` prints it" };
+const TERMS = {
+  routes:
+    "routes of its new addresses: fixed (committed) or governed (the owner's list; the default)",
+  unattended:
+    "whether anybody may settle its new addresses 72 hours after an announcement: on or off",
+};
+const PAUSE_TARGET = {
+  integrator: optional("name", "name or id of an integrator"),
+  chain: optional("id", "bridge id or name of the source chain", parseBridgeId),
+  token: optional("address", "a token of the chain, or native"),
+  route: optional("kind", "a kind of route from the chain, such as SWIFT"),
+};
 const SETTLEMENT_ID = "id of the settlement, `queueItemId` in the API";
 
 export const COMMANDS: readonly CommandRow[] = [
@@ -96,12 +132,14 @@ export const COMMANDS: readonly CommandRow[] = [
       maxFeeBps: optional("bps", "fee cap committed in its addresses", parseBps),
       maxSlippageBps: optional("bps", "slippage cap committed in its addresses", parseBps),
       gas: optional("policy", `who pays for gas: ${GAS_CHOICES}`, parseGas),
+      routes: optional("terms", TERMS.routes, parseRouteTerms),
+      unattended: optional("switch", TERMS.unattended, parseSwitch),
     },
     load: () => import("./integrator/create.ts"),
   }),
   command({
     name: "integrator set",
-    summary: "change the settings of an integrator that its addresses do not commit to",
+    summary: "change the settings of an integrator; issued addresses keep what they commit to",
     arguments: { integrator: "name or id of the integrator" },
     options: {
       gas: optional("policy", `who pays for gas from now on: ${GAS_CHOICES}`, parseGas),
@@ -109,6 +147,15 @@ export const COMMANDS: readonly CommandRow[] = [
         "address",
         "refund authority of its deposits on Solana; can be set only once",
       ),
+      routes: optional("terms", TERMS.routes, parseRouteTerms),
+      unattended: optional("switch", TERMS.unattended, parseSwitch),
+      maxAddresses: optional("number", `most deposit addresses, ${QUOTA}`, parseQuota),
+      maxOpenSettlements: optional(
+        "number",
+        `most settlements in progress on one chain, ${QUOTA}`,
+        parseQuota,
+      ),
+      weight: optional("number", "turns per round in every queue, 1 to 100", parseWeight),
     },
     load: () => import("./integrator/set.ts"),
   }),
@@ -144,12 +191,14 @@ export const COMMANDS: readonly CommandRow[] = [
   }),
   command({
     name: "addresses refund",
-    summary: "on Solana, refund deposits that have no settlement",
+    summary:
+      "refund deposits that have no settlement; on EVM chains where `refunds` of the configuration allows it",
     arguments: {
       address: "the deposit address",
-      token: "symbol or mint of a token of the configuration",
+      token: "symbol or address of a token, or native",
     },
     options: {
+      chain: optional("id", "bridge id or name of the chain, if it has several", parseBridgeId),
       to: REFUND_TO,
       reason: REASON,
       wait: defaulting("seconds", "how long to wait until it is final", {
@@ -157,7 +206,7 @@ export const COMMANDS: readonly CommandRow[] = [
         parse: parseSeconds,
       }),
     },
-    failsWhen: "the refund failed on chain",
+    failsWhen: "the refund failed on chain, or the attestors did not sign it",
     load: () => import("./addresses/refund.ts"),
   }),
   command({
@@ -165,6 +214,25 @@ export const COMMANDS: readonly CommandRow[] = [
     summary: "print every address with the preimage of its commitment, one JSON object per line",
     options: { integrator: optional("name", "name or id of one integrator") },
     load: () => import("./addresses/export.ts"),
+  }),
+  command({
+    name: "rescue",
+    summary:
+      "print the calls that refund, settle or take back a deposit without the operator, from its public commitment alone",
+    arguments: {
+      file: "JSON of the address, such as one line of `addresses export`",
+    },
+    options: {
+      token: required("address", "the token; the zero address for the native coin"),
+      route: optional("address", "route of the settlement that anybody may execute"),
+      evmChainId: optional("id", "EIP-155 id of the source chain, for fixed routes", parseChainId),
+      escrow: optional("address", "escrow of the source chain, for take-backs of locks"),
+      lock: optional(
+        "fields",
+        "delivery,amount,minOut,seq,lockedAt of the lock, as its event `Locked` has them",
+      ),
+    },
+    load: () => import("./rescue.ts"),
   }),
   command({
     name: "contracts",
@@ -196,11 +264,122 @@ export const COMMANDS: readonly CommandRow[] = [
     load: () => import("./audit-end.ts"),
   }),
   command({
+    name: "scanner skip",
+    summary: "move the scanner of a chain over a block that no node answers for",
+    options: {
+      chain: required("id", "bridge id or name of the chain", parseBridgeId),
+      block: required("number", "the block that the scanner fails to read", parseHeight),
+      reason: REASON,
+    },
+    load: () => import("./scanner/skip.ts"),
+  }),
+  command({
+    name: "scanner reread",
+    summary: "read final blocks again and record the deposits that are missing",
+    options: {
+      chain: required("id", "bridge id or name of the chain", parseBridgeId),
+      from: required("number", "the first block", parseHeight),
+      to: required("number", "the last block", parseHeight),
+      reason: REASON,
+    },
+    load: () => import("./scanner/reread.ts"),
+  }),
+  command({
     name: "settlement show",
     summary:
       "show the statuses, deposits and transactions of a settlement, the place of its value, and the awaited event",
     arguments: { id: SETTLEMENT_ID },
     load: () => import("./settlement/show.ts"),
+  }),
+  command({
+    name: "pause start",
+    summary:
+      "defer new sweeps of an integrator, a chain, or a token or kind of route of a chain; deposits are still detected",
+    options: { ...PAUSE_TARGET, reason: REASON },
+    load: () => import("./pause/start.ts"),
+  }),
+  command({
+    name: "pause end",
+    summary: "end a pause; the settlements that it deferred are due at once",
+    options: PAUSE_TARGET,
+    load: () => import("./pause/end.ts"),
+  }),
+  command({
+    name: "pause list",
+    summary: "list the pauses, with who paused, when and why",
+    options: { all: flag("also those that ended") },
+    load: () => import("./pause/list.ts"),
+  }),
+  command({
+    name: "chain show",
+    summary: "show whether a chain is open, draining or retired, and what is left there",
+    options: { chain: CHAIN },
+    load: () => import("./chain/show.ts"),
+  }),
+  command({
+    name: "chain drain",
+    summary: "stop new quotes and addresses from and toward a chain; its deposits are settled",
+    options: { chain: CHAIN, reason: REASON },
+    load: () => import("./chain/drain.ts"),
+  }),
+  command({
+    name: "chain resume",
+    summary: "end the draining of a chain",
+    options: { chain: CHAIN, reason: REASON },
+    load: () => import("./chain/resume.ts"),
+  }),
+  command({
+    name: "chain retire",
+    summary: "retire a drained chain for good; refused while anything is open there",
+    options: {
+      chain: CHAIN,
+      leaveBalances: flag("although deposit addresses hold balances, for refund authorities"),
+      reason: REASON,
+    },
+    load: () => import("./chain/retire.ts"),
+  }),
+  command({
+    name: "screening list",
+    summary: "list the deposits that wait for the screening or are held by it",
+    options: { all: flag("also those that may be swept") },
+    load: () => import("./screening/list.ts"),
+  }),
+  command({
+    name: "screening allow",
+    summary: "let a deposit be swept, whatever the screening answered",
+    arguments: DEPOSIT,
+    options: { reason: REASON },
+    load: () => import("./screening/allow.ts"),
+  }),
+  command({
+    name: "screening hold",
+    summary: "hold a deposit in its address, whatever the screening answered",
+    arguments: DEPOSIT,
+    options: { reason: REASON },
+    load: () => import("./screening/hold.ts"),
+  }),
+  command({
+    name: "transactions list",
+    summary: "list the transactions of the lanes that are not final",
+    options: {
+      chain: optional("id", "chain of the lanes: bridge id or name", parseBridgeId),
+      limit: defaulting("count", "the most to list", { fallback: 1_000, parse: parseLimit }),
+    },
+    load: () => import("./transactions/list.ts"),
+  }),
+  command({
+    name: "transactions cancel",
+    summary: "give up the unmined call of a nonce: a transfer of nothing takes its place",
+    arguments: NONCE,
+    options: { reason: REASON },
+    load: () => import("./transactions/cancel.ts"),
+  }),
+  command({
+    name: "transactions fill",
+    summary: "fill a nonce that no transaction of the database has with a transfer of nothing",
+    arguments: NONCE,
+    options: { reason: REASON },
+    load: () => import("./transactions/fill.ts"),
   }),
   command({
     name: "settlement retry",
@@ -209,6 +388,27 @@ export const COMMANDS: readonly CommandRow[] = [
     arguments: { id: SETTLEMENT_ID },
     options: { reason: REASON },
     load: () => import("./settlement/retry.ts"),
+  }),
+  command({
+    name: "settlements retry",
+    summary: "retry the failing settlements of a filter, each as `settlement retry` does",
+    options: {
+      status: optional(
+        "names",
+        "some of failed_deploy,failed_swap,failed_settle,deferred,dead (default: all but dead)",
+        parseRetried,
+      ),
+      chain: optional("id", "source chain: bridge id or name", parseBridgeId),
+      integrator: optional("name", "name or id of an integrator"),
+      olderThan: optional("span", "only unchanged for this long, such as 30m, 6h or 2d", parseSpan),
+      limit: defaulting("count", "the most to retry, the longest unchanged first", {
+        fallback: 1_000,
+        parse: parseLimit,
+      }),
+      dryRun: flag("list them and change nothing"),
+      reason: REASON,
+    },
+    load: () => import("./settlements/retry.ts"),
   }),
   command({
     name: "settlement refund",

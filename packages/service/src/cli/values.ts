@@ -7,6 +7,9 @@ import {
   SIGNER_NAMES,
   type SignerName,
 } from "../config/index.ts";
+import { findChainById, findChainByName } from "../core/chain-registry.ts";
+import type { RetriedStatus } from "../settlements/index.ts";
+import { ROUTE_TERMS, type RouteTerms } from "../core/commitment.ts";
 
 /** An integrator's gas policy; `default` stands for the configuration's. */
 export type GasChoice = GasPolicy | "default";
@@ -29,6 +32,22 @@ export function parseBps(text: string): number {
   throw new InvalidArgumentError("expected a whole number from 0 to 10000");
 }
 
+export function parseChainId(text: string): number {
+  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("expected an EIP-155 chain id, a whole number");
+}
+
+/** Parses a chain of the registry: its bridge id, or its name. */
+export function parseBridgeId(text: string): number {
+  const known = /^[1-9]\d{0,4}$/.test(text)
+    ? findChainById(Number(text))
+    : findChainByName(text.toLowerCase());
+  if (known) return known.chainId;
+  throw new InvalidArgumentError(
+    "expected a chain: its bridge id or its name, such as 2 or ethereum",
+  );
+}
+
 export function parseSeconds(text: string): number {
   if (/^\d{1,5}$/.test(text)) return Number(text);
   throw new InvalidArgumentError("expected a whole number of seconds");
@@ -39,7 +58,72 @@ export function parseGas(text: string): GasChoice {
   throw new InvalidArgumentError(`expected ${GAS_CHOICES}`);
 }
 
+/** A quota of an integrator; `default` stands for the configuration's. */
+export type QuotaChoice = number | "default";
+
+export function parseQuota(text: string): QuotaChoice {
+  if (text === "default") return text;
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("expected a whole number below a billion, or default");
+}
+
+export function parseWeight(text: string): number {
+  if (/^[1-9]\d?$|^100$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("expected a whole number from 1 to 100");
+}
+
+export function parseRouteTerms(text: string): RouteTerms {
+  const terms = ROUTE_TERMS.find((known) => known === text);
+  if (terms) return terms;
+  throw new InvalidArgumentError(`expected ${ROUTE_TERMS.join(" or ")}`);
+}
+
 export function parseSwitch(text: string): boolean {
   if (text === "on" || text === "off") return text === "on";
   throw new InvalidArgumentError("expected on or off");
+}
+
+export function parseHeight(text: string): bigint {
+  if (/^\d{1,18}$/.test(text)) return BigInt(text);
+  throw new InvalidArgumentError("expected a block number");
+}
+
+/** Parses a span of time into milliseconds. */
+export function parseSpan(text: string): number {
+  const [, count = "", unit = ""] = /^([1-9]\d{0,5})([smhd])$/.exec(text) ?? [];
+  const ms = SPANS[unit];
+  if (ms !== undefined) return Number(count) * ms;
+  throw new InvalidArgumentError("expected a span such as 30m, 6h or 2d");
+}
+
+const SPANS: Readonly<Record<string, number>> = {
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
+
+export function parseLimit(text: string): number {
+  if (/^[1-9]\d{0,4}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("expected a whole number from 1 to 99999");
+}
+
+/** Repeated here, since the help must not load the settlements. */
+const RETRIED: Readonly<Record<RetriedStatus, true>> = {
+  failed_deploy: true,
+  failed_swap: true,
+  failed_settle: true,
+  deferred: true,
+  dead: true,
+};
+
+function isRetried(text: string): text is RetriedStatus {
+  return Object.hasOwn(RETRIED, text);
+}
+
+export function parseRetried(text: string): readonly RetriedStatus[] {
+  const given = text.split(",");
+  const statuses = given.filter(isRetried);
+  if (statuses.length === given.length) return statuses;
+  throw new InvalidArgumentError(`expected some of ${Object.keys(RETRIED).join(", ")}`);
 }

@@ -1,13 +1,10 @@
-import { readFileSync } from "node:fs";
 import { getNewestMigration } from "../db/migrate.ts";
+import { readVersion } from "../roles/version.ts";
 import type { Result } from "./command.ts";
 
 /** Prints the versions. Needs no configuration. */
 export async function run(): Promise<Result> {
-  const manifest: { readonly version: string } = JSON.parse(
-    readFileSync(new URL("../../package.json", import.meta.url), "utf8"),
-  );
-  const { version } = manifest;
+  const version = readVersion();
   const { node } = process.versions;
   const schema = await getNewestMigration();
   return {

@@ -20,9 +20,9 @@ export function withSettlements<Result>(
     const wakeups = createWakeups({ address, pool, clock, log });
     try {
       const health = createHealth(config, clock, []);
-      const shared = { config, db, log, health, wakeups };
-      const context = createParts({ ...shared, lanes: undefined, findVault: undefined });
-      const parts = takeParts(context, INTAKE_PARTS);
+      const shared = { config, dbOf: () => db, log, health, wakeups };
+      const partsOf = createParts({ ...shared, lanes: undefined, findVault: undefined });
+      const parts = takeParts(partsOf("settler"), INTAKE_PARTS);
       return await run(createSettlementDeps(parts, listSettleLanes(config)));
     } finally {
       await wakeups.close();

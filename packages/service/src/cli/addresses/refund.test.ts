@@ -11,8 +11,8 @@ const ASKED = { address: ADDRESS, token: "USDC", to: AUTHORITY, reason: "ticket 
 
 describe("sluice addresses refund", () => {
   test.each([
-    [{ address: EVM }, "address: expected 32 bytes in base58"],
-    [{ address: EVM }, "on EVM chains the refund authority takes its deposits itself"],
+    [{ address: EVM }, "--to: expected"],
+    [{ address: EVM, chain: 30 }, "--chain: expected one of the address's chains (ethereum)"],
     [{ address: "no address" }, 'address: expected 32 bytes in base58, got "no address"'],
     [{ to: EVM }, "--to: expected 32 bytes in base58"],
     [{ token: "DOGE" }, "token: expected a token of the chain in the configuration (SOLANA, USDC)"],
@@ -41,7 +41,9 @@ describe("a refund formatted for people", () => {
     amountUnits: "0.5",
     refundTo: AUTHORITY,
     intent: "refund:1:1",
+    policyReason: null,
     outcome: "pending",
+    refusal: null,
     txHash: null,
     changed: true,
   };

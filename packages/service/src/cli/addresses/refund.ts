@@ -1,15 +1,18 @@
-/** `sluice addresses refund`: refunds value in a deposit address on Solana that no settlement takes. */
-import {
-  type ChainConfig,
-  type Config,
-  listSolanaChains,
-  type TokenConfig,
-} from "../../config/index.ts";
+/** `sluice addresses refund`: refunds value in a deposit address that no settlement takes. */
+import { type ChainConfig, type Config } from "../../config/index.ts";
 import { formatUnits } from "../../core/amounts.ts";
 import { displayTxHash, parseSolanaAddress } from "../../core/base58.ts";
+import { findChainById } from "../../core/chain-registry.ts";
 import type { Address } from "../../core/hex.ts";
-import { isNativeName, NATIVE_SOL } from "../../core/hex.ts";
-import { type AddressRefund, findLastRefund, refundAddress } from "../../settlements/index.ts";
+import { isEvmAddress, isNativeName, nativeOf, toEvmAddress } from "../../core/hex.ts";
+import {
+  type AddressRefund,
+  findLastRefund,
+  readUnsent,
+  refundAddress,
+  type SettlementDeps,
+  type UnsentState,
+} from "../../settlements/index.ts";
 import { addressFormat } from "../../roles/address-format.ts";
 import type { Call, Result } from "../command.ts";
 import { UsageError } from "../failure.ts";
@@ -28,8 +31,12 @@ export interface ShownRefund {
   readonly amountUnits: string;
   readonly refundTo: string;
   readonly intent: string;
-  /** `pending` until the refund is final or has failed. */
-  readonly outcome: "pending" | "refunded" | "failed";
+  /** The reason that attestors are asked to sign; null on Solana, where the signer pays. */
+  readonly policyReason: string | null;
+  /** `pending` until the refund is final or has failed; `refused` by attestors; `lapsed` unsigned or unsent. */
+  readonly outcome: "pending" | "refunded" | "failed" | "refused" | "lapsed";
+  /** The attestors' word for a refusal; null without one. */
+  readonly refusal: string | null;
   /** Null until a transaction is signed; while the refund is pending, another may replace it. */
   readonly txHash: string | null;
   /** False if the refund was requested before; then nothing was changed or recorded. */
@@ -38,7 +45,7 @@ export interface ShownRefund {
 
 const POLL_MS = 500;
 
-/** Refunds, on Solana, value in a deposit address that no settlement takes. */
+/** Refunds value in a deposit address that no settlement takes. */
 export async function run(
   call: Call,
   { wait, ...asked }: Omit<Asked, "waitMs"> & { readonly wait: number },
@@ -48,7 +55,7 @@ export async function run(
   return {
     json: shown,
     text: formatAddressRefund(shown),
-    failed: shown.outcome === "failed",
+    failed: shown.outcome !== "refunded" && shown.outcome !== "pending",
   };
 }
 
@@ -57,6 +64,8 @@ interface Asked {
   readonly token: string;
   readonly to: string;
   readonly reason: string;
+  /** Bridge chain id; needed where an address is of several chains. */
+  readonly chain?: number | undefined;
   /** How long to wait until the refund is final or failed; after that it is shown as pending. */
   readonly waitMs: number;
 }
@@ -66,9 +75,9 @@ interface Asked {
  * @throws UsageError for an argument that the configuration does not know, and as `refundAddress`.
  */
 export async function refundAddressCommand(config: Config, asked: Asked): Promise<ShownRefund> {
-  const chain = findSolana(config);
-  const wallet = parseAddress("address", asked.address);
-  const to = parseAddress("--to", asked.to);
+  const chain = findChain(config, asked);
+  const wallet = parseAddress(chain, "address", asked.address);
+  const to = parseAddress(chain, "--to", asked.to);
   const token = findToken(chain, asked.token);
   const request = {
     chainId: chain.chainId,
@@ -81,47 +90,77 @@ export async function refundAddressCommand(config: Config, asked: Asked): Promis
   return withSettlements(config, async (deps) => {
     const { refund, changed } = await refundAddress(deps, request);
     const until = deps.clock.now() + asked.waitMs;
-    let shown = show(refund, token, changed);
+    let shown = await show(deps, refund, { token, changed });
     while (shown.outcome === "pending" && deps.clock.now() < until) {
       await deps.clock.sleep(POLL_MS);
       const now = await findLastRefund(deps.db, refund);
-      if (now?.id === refund.id) shown = show(now, token, changed);
+      if (now?.id === refund.id) shown = await show(deps, now, { token, changed });
     }
     return shown;
   });
 }
 
-function findSolana(config: Config): ChainConfig {
-  const [chain] = listSolanaChains(config);
-  if (chain) return chain;
-  throw new UsageError(
-    "Solana is not configured; on EVM chains the refund authority takes its deposits itself.",
-  );
+/** An EVM address is the same on every EVM chain, so that the command must name one if there are several. */
+function findChain({ chains }: Config, { address, chain: chainId }: Asked): ChainConfig {
+  const kind = address.startsWith("0x") ? "evm" : "svm";
+  const family = chains.filter((chain) => chain.kind === kind);
+  const named = family.filter((chain) => chainId === undefined || chain.chainId === chainId);
+  const [found, ...others] = named;
+  if (found && others.length === 0) return found;
+  const names = family.map((chain) => nameOf(chain)).join(", ");
+  if (family.length === 0) {
+    throw new UsageError(
+      `${kind === "evm" ? "No EVM chain" : "Solana"} is not configured, got the address "${address}".`,
+    );
+  }
+  throw new UsageError(`--chain: expected one of the address's chains (${names}).`);
 }
 
-function parseAddress(what: string, text: string): Address {
-  const parsed = addressFormat.parse(text, "svm");
+function nameOf({ chainId }: ChainConfig): string {
+  return findChainById(chainId)?.name ?? String(chainId);
+}
+
+function parseAddress({ kind }: ChainConfig, what: string, text: string): Address {
+  const parsed = addressFormat.parse(text, kind);
   if (parsed.kind === "address") return parsed.address;
-  const elsewhere =
-    what === "address" && text.startsWith("0x")
-      ? "; on EVM chains the refund authority takes its deposits itself"
-      : "";
-  throw new UsageError(`${what}: expected ${parsed.expected}${elsewhere}, got "${text}".`);
+  throw new UsageError(`${what}: expected ${parsed.expected}, got "${text}".`);
 }
 
-/** Finds the token in the configuration: the signer moves only configured tokens, with or without a route. */
-function findToken({ tokens }: ChainConfig, text: string): TokenConfig {
-  const address = isNativeName(text) ? NATIVE_SOL : parseSolanaAddress(text);
+/** A token as amounts of it are shown. */
+interface ShownToken {
+  readonly symbol: string;
+  readonly address: Address;
+  readonly decimals: number;
+}
+
+/**
+ * Finds the token in the configuration. Solana's signer moves only configured tokens, with or without a route; an EVM
+ * address refunds any token, whose amount is shown in base units then.
+ */
+function findToken({ kind, tokens }: ChainConfig, text: string): ShownToken {
+  const address = readToken(kind, text);
   const found = tokens.find((token) => token.symbol === text || token.address === address);
   if (found) return found;
+  if (kind === "evm" && address) return { symbol: "base units", address, decimals: 0 };
   const symbols = tokens.map(({ symbol }) => symbol).join(", ");
   throw new UsageError(
     `token: expected a token of the chain in the configuration (${symbols}), got "${text}". A listed token can be refunded without a route.`,
   );
 }
 
-function show(refund: AddressRefund, token: TokenConfig, changed: boolean): ShownRefund {
+function readToken(kind: ChainConfig["kind"], text: string): Address | null {
+  if (isNativeName(text)) return nativeOf(kind);
+  if (kind === "evm") return isEvmAddress(text) ? toEvmAddress(text) : null;
+  return parseSolanaAddress(text) ?? null;
+}
+
+async function show(
+  deps: SettlementDeps,
+  refund: AddressRefund,
+  { token, changed }: { readonly token: ShownToken; readonly changed: boolean },
+): Promise<ShownRefund> {
   const { display } = addressFormat;
+  const unsent = await readUnsent(deps, refund);
   return {
     refundId: refund.id,
     chainId: refund.chainId,
@@ -132,21 +171,36 @@ function show(refund: AddressRefund, token: TokenConfig, changed: boolean): Show
     amountUnits: formatUnits(refund.amount, token.decimals),
     refundTo: display(refund.authority),
     intent: refund.intent,
-    outcome: outcomeOf(refund),
+    policyReason: refund.attested?.reason ?? null,
+    outcome: outcomeOf(refund, unsent),
+    refusal: unsent?.kind === "refused" ? unsent.refusal : null,
     txHash: refund.txHash && displayTxHash(refund.txHash),
     changed,
   };
 }
 
-function outcomeOf({ state, succeeded }: AddressRefund): ShownRefund["outcome"] {
+function outcomeOf(
+  { state, succeeded }: AddressRefund,
+  unsent: UnsentState | null,
+): ShownRefund["outcome"] {
+  if (unsent) return unsent.kind === "asked" ? "pending" : unsent.kind;
   if (state === "abandoned") return "failed";
   if (state !== "final") return "pending";
   return succeeded ? "refunded" : "failed";
 }
 
+const BY_AUTHORITY =
+  "The refund authority can take it by itself: `sluice rescue` prints its transaction.";
+
+function describeUnsigned({ policyReason, intent }: ShownRefund): string {
+  return policyReason === null
+    ? `The settler has not signed ${intent} yet; does it run?`
+    : `The attestors are asked to sign it as ${policyReason}; then the settler sends ${intent}.`;
+}
+
 /** Formats a refund for people. */
 export function formatAddressRefund(refund: ShownRefund): string {
-  const { outcome, address, amountUnits, symbol, refundTo, txHash, changed, intent } = refund;
+  const { outcome, address, amountUnits, symbol, refundTo, txHash, changed } = refund;
   const what = `${amountUnits} ${symbol} of ${address}`;
   const before = changed ? "" : " (it was requested before)";
   const by = txHash === null ? "" : ` in ${txHash}`;
@@ -155,11 +209,15 @@ export function formatAddressRefund(refund: ShownRefund): string {
       return `${what} were refunded to ${refundTo}${by}, which is final${before}.`;
     case "failed":
       return `The refund of ${what} failed${by}${before}: nothing was paid. Remove the cause, then run this command again.`;
+    case "refused":
+      return `The attestors refused the refund of ${what} as ${refund.policyReason} (${refund.refusal})${before}: nothing was paid. ${BY_AUTHORITY}`;
+    case "lapsed":
+      return `The refund of ${what} was not signed and sent in time${before}: nothing was paid. Do the attestors and the settler run? Run this command again. ${BY_AUTHORITY}`;
     case "pending":
       return [
         `${what} will be refunded to ${refundTo}, and to nobody else${before}.`,
         txHash === null
-          ? `The settler has not signed ${intent} yet; does it run?`
+          ? describeUnsigned(refund)
           : `It was sent as ${txHash}, and is not final yet.`,
         "Run the same command again to see its progress; it requests no second refund meanwhile.",
       ].join("\n");

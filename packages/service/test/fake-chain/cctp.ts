@@ -19,6 +19,8 @@ export interface FakeCctp {
   readonly messenger: EvmAddress;
   readonly transmitter: EvmAddress;
   readonly token: Address;
+  /** The most that one message may burn. */
+  readonly burnLimit: bigint;
   /** Receives the bridge's fees. */
   readonly feeRecipient: Address;
   /** By domain. */
@@ -47,6 +49,7 @@ const LAYOUT = [
   ["maxFee", 32],
   ["fee", 32],
   ["expiry", 32],
+  ["hook", 32],
 ] as const;
 
 /** The fields of a bridge message, each as a number. */

@@ -1,7 +1,15 @@
 /** Bytes of the fake chain: JSON in hexadecimal, so that a failing seed can be read. Amounts keep their type. */
 import { createHash } from "node:crypto";
 import type { Commitment } from "../../src/core/commitment.ts";
-import { type Address, type Hex, type Hex32, toAddress, toHex32 } from "../../src/core/hex.ts";
+import type { LockFacts, Payout } from "../../src/chains/port/index.ts";
+import {
+  type Address,
+  type Hex,
+  type Hex32,
+  padAddress,
+  toAddress,
+  toHex32,
+} from "../../src/core/hex.ts";
 
 /** Encodes a value as bytes. */
 export function encode(value: unknown): Hex {
@@ -39,6 +47,8 @@ export function hashCommitment(c: Commitment): Hex32 {
     c.refundAuthority,
     c.maxFeeBps,
     c.maxSlippageBps,
+    c.routes,
+    c.flags,
   );
 }
 
@@ -47,12 +57,26 @@ export function predictWallet(commitment: Commitment): Address {
   return toAddress(`0x${hash("wallet", hashCommitment(commitment)).slice(26)}`);
 }
 
-export function deliveryIdOf(lock: {
-  readonly srcChain: number;
-  readonly escrow: Address;
-  readonly wallet: Address;
-  readonly token: Address;
-  readonly seq: bigint;
-}): Hex32 {
-  return hash("delivery", lock.srcChain, lock.escrow, lock.wallet, lock.token, lock.seq);
+/** Returns the id of a lock: the hash of all facts that determine its payout. */
+export function deliveryIdOf(
+  lock: LockFacts & { readonly srcChain: number; readonly escrow: Address },
+): Hex32 {
+  const { srcChain, escrow, delivery, commitment, token, amount, minOut, seq, lockedAt } = lock;
+  const owed = [delivery, commitment, token, amount, minOut, seq, lockedAt] as const;
+  return hash("delivery", srcChain, escrow, ...owed);
+}
+
+/** Returns the id of the lock that a payout by a `Delivery` contract is for. */
+export function deliveryIdOfPayout(
+  delivery: Address,
+  { commitment, srcToken: token, lockedAmount: amount, ...order }: Payout,
+): Hex32 {
+  const hashed = hashCommitment(commitment);
+  return deliveryIdOf({
+    ...order,
+    token,
+    amount,
+    delivery: padAddress(delivery),
+    commitment: hashed,
+  });
 }

@@ -2,7 +2,8 @@
  * A model of our contracts: permissions and transfers. Written from the decisions on the contracts, not from their code;
  * the real contracts are tested on real nodes.
  */
-import type { Commitment } from "../../src/core/commitment.ts";
+import { isRouteProven } from "@sluice/sdk/address";
+import { type Commitment, NO_ROUTE_SET, UNATTENDED } from "../../src/core/commitment.ts";
 import {
   type Address,
   type Hex,
@@ -22,11 +23,13 @@ import type {
   FoundDelivery,
   FoundMint,
   Lock,
+  LockFacts,
   ReturnProof,
   RouteFee,
   TakeBackStep,
   PoolSwapBurnTerms,
   PoolSwapTerms,
+  RefundProof,
 } from "../../src/chains/port/index.ts";
 import type { Order } from "../../src/chains/solana/orders.ts";
 import {
@@ -38,8 +41,8 @@ import {
   STANDARD,
   writeMessage,
 } from "./cctp.ts";
-import { deliveryIdOf, hash, hashCommitment, predictWallet } from "./codec.ts";
-import { type FakePool, givenFor, type Market } from "./pool.ts";
+import { deliveryIdOf, deliveryIdOfPayout, hash, hashCommitment, predictWallet } from "./codec.ts";
+import { capLeftOf, type FakePool, givenFor, leastFor, type Market, meanPrice } from "./pool.ts";
 
 /** The contracts of a chain. */
 export interface FakeContracts {
@@ -50,7 +53,13 @@ export interface FakeContracts {
   readonly delivery: Address;
   readonly treasury: Address;
   readonly feeRecipient: Address;
-  readonly attestor: Address;
+  /** Sorted. */
+  readonly attestors: readonly Address[];
+  readonly threshold: number;
+  /** Seconds after its lock in which a delivery is paid. */
+  readonly payoutWindowS: bigint;
+  /** Seconds from the announcement of a settlement by anybody to its execution. */
+  readonly unattendedDelayS: bigint;
   /** Accounts that may deploy, settle, deliver, claim and return. */
   readonly relayers: ReadonlySet<Address>;
   readonly routes: ReadonlyMap<Address, FakeRoute>;
@@ -105,15 +114,45 @@ export type Action =
       readonly to: Address;
       readonly amounts: readonly bigint[];
     }
+  /** The issuer takes one part in `share` of a wallet's tokens out of existence, without a transfer. */
+  | {
+      readonly kind: "destroy";
+      readonly token: Address;
+      readonly wallet: Address;
+      readonly share: bigint;
+    }
   /** Native coin that a contract pays; no transaction's value shows it. */
   | { readonly kind: "hidden_transfer"; readonly to: Address; readonly amount: bigint }
   | { readonly kind: "deploy"; readonly commitment: Commitment }
   | SettleAction
   | { readonly kind: "deliver"; readonly order: Payout; readonly signature: Hex }
-  | { readonly kind: "claim"; readonly claim: ClaimProof; readonly signature: Hex }
-  | { readonly kind: "return"; readonly order: ReturnProof; readonly signature: Hex }
+  | {
+      readonly kind: "claim";
+      readonly lock: LockFacts;
+      readonly claim: ClaimProof;
+      readonly signature: Hex;
+    }
+  | {
+      readonly kind: "return";
+      readonly lock: LockFacts;
+      readonly order: ReturnProof;
+      readonly signature: Hex;
+    }
   | { readonly kind: "refund"; readonly commitment: Commitment; readonly token: Address }
+  | { readonly kind: "attested_refund"; readonly proof: RefundProof; readonly signature: Hex }
   | TakeBackStep
+  | {
+      readonly kind: "announce_settlement";
+      readonly commitment: Commitment;
+      readonly token: Address;
+    }
+  | {
+      readonly kind: "settle_unattended";
+      readonly commitment: Commitment;
+      readonly token: Address;
+      readonly route: Address;
+      readonly proof: readonly Hex32[];
+    }
   | { readonly kind: "receive"; readonly message: Hex; readonly attestation: Hex }
   /** A trader moves the pool, or the market price moves. */
   | { readonly kind: "trade"; readonly market: Market }
@@ -128,8 +167,11 @@ export interface SettleAction {
   readonly kind: "settle";
   readonly commitment: Commitment;
   readonly token: Address;
+  /** Zero for the whole balance. */
+  readonly maxAmount: bigint;
   readonly route: Address;
   readonly terms: RouteTerms | null;
+  readonly proof: readonly Hex32[];
 }
 
 /** A log of a mined transaction, in order. */
@@ -144,6 +186,12 @@ export type FakeLog =
   | { readonly kind: "effect"; readonly effect: Effect }
   | {
       readonly kind: "returned";
+      readonly wallet: Address;
+      readonly token: Address;
+      readonly amount: bigint;
+    }
+  | {
+      readonly kind: "destroyed";
       readonly wallet: Address;
       readonly token: Address;
       readonly amount: bigint;
@@ -164,13 +212,26 @@ export class State {
   readonly nonces: Map<Address, number>;
   readonly code: Set<Address>;
   readonly seqs: Map<string, bigint>;
-  readonly locks: Map<Hex32, Lock>;
+  /** By delivery id. The wallet is not the contract's knowledge, which computes it from the commitment. */
+  readonly locks: Map<Hex32, Lock & { readonly wallet: Address }>;
   readonly delivered: Map<Hex32, FoundDelivery>;
   /** Times of standing announcements of take-backs, by token and wallet. */
   readonly announcements: Map<string, bigint>;
+  /** The same of settlements by anybody. */
+  readonly openSettlements: Map<string, bigint>;
+  /** Deadlines of the newest refunds by signatures, by token and wallet. */
+  readonly lastRefunds: Map<string, bigint>;
   /** By nonce. */
   readonly minted: Map<Hex32, FoundMint>;
   market: Market;
+  /** Changes of the pool's price, the oldest first. */
+  poolPrices: readonly { readonly time: bigint; readonly pool: bigint }[];
+  /** Inputs of swaps by route, the oldest first. */
+  readonly swapped: Map<Address, readonly { readonly time: bigint; readonly amount: bigint }[]>;
+  /** Whether the guardian paused settlements. */
+  isPaused: boolean;
+  /** Whether the issuers of tokens block every recipient of a payout or mint. */
+  isBlocking: boolean;
 
   constructor(from?: State) {
     this.balances = new Map(from?.balances);
@@ -180,8 +241,14 @@ export class State {
     this.locks = new Map(from?.locks);
     this.delivered = new Map(from?.delivered);
     this.announcements = new Map(from?.announcements);
+    this.openSettlements = new Map(from?.openSettlements);
+    this.lastRefunds = new Map(from?.lastRefunds);
     this.minted = new Map(from?.minted);
     this.market = from?.market ?? { fair: 0n, pool: 0n };
+    this.poolPrices = from?.poolPrices ?? [];
+    this.swapped = new Map(from?.swapped);
+    this.isPaused = from?.isPaused ?? false;
+    this.isBlocking = from?.isBlocking ?? false;
   }
 
   balanceOf(token: Address, owner: Address): bigint {
@@ -223,7 +290,30 @@ const BPS = 10_000n;
 export const TAKE_BACK_AFTER_S = 72n * 3600n;
 export const TAKE_BACK_NOTICE_S = 24n * 3600n;
 
-/** Returns the attestor's signature as the contracts check it, over a name and every field. */
+/** Returns whether as many attestors as the threshold signed, sorted, and nobody else. */
+export function isAttested(
+  { attestors, threshold, chainId }: Pick<FakeContracts, "attestors" | "threshold" | "chainId">,
+  contract: Address,
+  signatures: Hex,
+  fields: readonly (string | bigint)[],
+): boolean {
+  const each = signatures.slice(2).match(/.{64}/g) ?? [];
+  const signers = each.map((one) =>
+    attestors.findIndex(
+      (attestor) => attestation(attestor, contract, chainId, ...fields) === `0x${one}`,
+    ),
+  );
+  const isSorted = signers.every((signer, index) => signer > (signers[index - 1] ?? -1));
+  return isSorted && signers.length >= threshold;
+}
+
+/** Returns the fields of a refund that attestors sign. */
+export function fieldsOfRefund(proof: RefundProof): readonly (string | bigint)[] {
+  const { commitment, token, maxAmount, reason, deadline } = proof;
+  return ["refund", predictWallet(commitment), token, maxAmount, reason, deadline];
+}
+
+/** Returns an attestor's signature as the contracts check it, over a name and every field. */
 export function attestation(
   attestor: Address,
   contract: Address,
@@ -259,6 +349,14 @@ export function run(state: State, env: Environment, action: Action): FakeLog[] {
     case "payout":
       for (const amount of action.amounts) move(action.token, from, action.to, amount);
       return logs;
+    case "destroy": {
+      const { token, wallet, share } = action;
+      const amount = state.balanceOf(token, wallet) / share;
+      require(amount > 0n, "NothingToDestroy");
+      state.credit(token, wallet, -amount);
+      logs.push({ kind: "destroyed", wallet, token, amount });
+      return logs;
+    }
     case "hidden_transfer":
       move(NATIVE_TOKEN, from, action.to, action.amount);
       return logs;
@@ -272,8 +370,29 @@ export function run(state: State, env: Environment, action: Action): FakeLog[] {
     }
     case "settle":
       relayed();
-      settle(action);
+      require(!state.isPaused, "IsPaused");
+      log({ kind: "settled", ...settle(action), route: action.route, logIndex: 0 });
       return logs;
+    case "announce_settlement": {
+      const { commitment, token } = action;
+      require(commitment.flags === UNATTENDED, "NotUnattended");
+      const wallet = predictWallet(commitment);
+      require(state.balanceOf(token, wallet) > 0n, "NothingToSettle");
+      require(!state.openSettlements.has(`${token}:${wallet}`), "AlreadyAnnounced");
+      state.openSettlements.set(`${token}:${wallet}`, time);
+      return logs;
+    }
+    case "settle_unattended": {
+      require(!state.isPaused, "IsPaused");
+      const { commitment, token } = action;
+      const announcedAt = state.openSettlements.get(`${token}:${predictWallet(commitment)}`);
+      if (announcedAt === undefined) throw new Reverted("NotAnnounced");
+      require(time >= announcedAt + contracts.unattendedDelayS, "TooEarly");
+      require(contracts.routes.get(action.route)?.kind === "transfer", "NotUnattendedRoute");
+      const terms = { bps: 0, flat: 0n };
+      log({ kind: "unattended", ...settle({ ...action, kind: "settle", maxAmount: 0n, terms }) });
+      return logs;
+    }
     case "many": {
       relayed();
       for (const job of action.jobs) {
@@ -293,29 +412,16 @@ export function run(state: State, env: Environment, action: Action): FakeLog[] {
       const { order, signature } = action;
       const { commitment } = order;
       require(commitment.destChain === contracts.chainId, "WrongDestChain");
-      require(order.deadline >= time, "Expired");
+      require(time <= order.lockedAt + contracts.payoutWindowS, "PayoutWindowOver");
       require(order.amount > 0n, "ZeroAmount");
-      const wallet = predictWallet(commitment);
-      const deliveryId = deliveryIdOf({
-        srcChain: order.srcChain,
-        escrow: order.escrow,
-        wallet,
-        token: order.srcToken,
-        seq: order.seq,
-      });
+      require(order.amount >= order.minOut, "BelowMinimum");
+      const deliveryId = deliveryIdOfPayout(contracts.delivery, order);
       require(!state.delivered.has(deliveryId), "AlreadyDelivered");
-      const signed = attestation(
-        contracts.attestor,
-        contracts.delivery,
-        contracts.chainId,
-        deliveryId,
-        hashCommitment(commitment),
-        order.amount,
-        order.deadline,
-      );
-      require(signature === signed, "NotAttestor");
+      const fields = [deliveryId, order.amount];
+      require(isAttested(contracts, contracts.delivery, signature, fields), "NotAttestor");
       const to = unpadAddress(commitment.destWallet);
       const token = unpadAddress(commitment.destToken);
+      require(!state.isBlocking, "Blocked");
       const facts = {
         deliveryId,
         commitment: hashCommitment(commitment),
@@ -334,17 +440,11 @@ export function run(state: State, env: Environment, action: Action): FakeLog[] {
     }
     case "claim": {
       relayed();
-      const { deliveryId, paidAmount, deadline } = action.claim;
-      const signed = attestation(
-        contracts.attestor,
-        contracts.escrow,
-        contracts.chainId,
-        "claim",
-        deliveryId,
-        paidAmount,
-        deadline,
-      );
-      const lock = agreed(deliveryId, deadline, action.signature === signed);
+      const { paidAmount, deadline } = action.claim;
+      const deliveryId = idOf(action.lock);
+      const fields = ["claim", deliveryId, paidAmount, deadline];
+      const isSigned = isAttested(contracts, contracts.escrow, action.signature, fields);
+      const lock = agreed(deliveryId, deadline, isSigned);
       require(paidAmount >= lock.minOut, "PaidTooLittle");
       log({ kind: "claimed", deliveryId, amount: lock.amount });
       move(lock.token, contracts.escrow, contracts.treasury, lock.amount);
@@ -353,16 +453,11 @@ export function run(state: State, env: Environment, action: Action): FakeLog[] {
     }
     case "return": {
       relayed();
-      const { deliveryId, deadline } = action.order;
-      const signed = attestation(
-        contracts.attestor,
-        contracts.escrow,
-        contracts.chainId,
-        "return",
-        deliveryId,
-        deadline,
-      );
-      const lock = agreed(deliveryId, deadline, action.signature === signed);
+      const { deadline } = action.order;
+      const deliveryId = idOf(action.lock);
+      const fields = ["return", deliveryId, deadline];
+      const isSigned = isAttested(contracts, contracts.escrow, action.signature, fields);
+      const lock = agreed(deliveryId, deadline, isSigned);
       logs.push({ kind: "returned", wallet: lock.wallet, token: lock.token, amount: lock.amount });
       move(lock.token, contracts.escrow, lock.wallet, lock.amount);
       state.locks.set(deliveryId, { ...lock, state: "returned" });
@@ -375,8 +470,31 @@ export function run(state: State, env: Environment, action: Action): FakeLog[] {
       const amount = state.balanceOf(token, wallet);
       require(amount > 0n, "NothingToRefund");
       state.code.add(wallet);
+      state.openSettlements.delete(`${token}:${wallet}`);
       move(token, wallet, from, amount);
-      log({ kind: "refunded", wallet, token, to: from, amount });
+      log({ kind: "refunded", wallet, token, to: from, amount, reason: null });
+      return logs;
+    }
+    case "attested_refund": {
+      relayed();
+      const { proof, signature } = action;
+      const { commitment, token, maxAmount, reason, deadline } = proof;
+      require(deadline >= time, "Expired");
+      require(deadline <= time + 600n, "DeadlineTooFar");
+      const wallet = predictWallet(commitment);
+      const account = `${token}:${wallet}`;
+      require(deadline > (state.lastRefunds.get(account) ?? 0n), "AlreadyRefunded");
+      const fields = fieldsOfRefund(proof);
+      require(isAttested(contracts, contracts.factory, signature, fields), "NotAttestor");
+      const balance = state.balanceOf(token, wallet);
+      const amount = balance < maxAmount ? balance : maxAmount;
+      require(amount > 0n, "Nothing");
+      state.lastRefunds.set(account, deadline);
+      state.openSettlements.delete(account);
+      state.code.add(wallet);
+      const to = unpadAddress(commitment.refundAuthority);
+      move(token, wallet, to, amount);
+      log({ kind: "refunded", wallet, token, to, amount, reason });
       return logs;
     }
     case "announce":
@@ -394,7 +512,8 @@ export function run(state: State, env: Environment, action: Action): FakeLog[] {
       return logs;
     }
     case "take_back": {
-      const lock = state.locks.get(action.deliveryId);
+      const deliveryId = idOf(action.lock);
+      const lock = state.locks.get(deliveryId);
       if (lock?.state !== "locked") throw new Reverted("NotLocked");
       require(hashCommitment(action.commitment) === lock.commitment, "WrongCommitment");
       require(from === unpadAddress(action.commitment.refundAuthority), "NotRefundAuthority");
@@ -404,7 +523,7 @@ export function run(state: State, env: Environment, action: Action): FakeLog[] {
       const afterNotice = announcedAt + TAKE_BACK_NOTICE_S;
       require(time >= afterLock && time >= afterNotice, "TooEarly");
       move(lock.token, contracts.escrow, from, lock.amount);
-      state.locks.set(action.deliveryId, { ...lock, state: "taken_back" });
+      state.locks.set(deliveryId, { ...lock, state: "taken_back" });
       return logs;
     }
     case "receive":
@@ -413,13 +532,20 @@ export function run(state: State, env: Environment, action: Action): FakeLog[] {
       return logs;
     case "trade":
       state.market = action.market;
+      state.poolPrices = [...state.poolPrices, { time, pool: action.market.pool }];
       return logs;
     case "order":
       throw new Reverted("NoOrders");
   }
 
-  function agreed(deliveryId: Hex32, deadline: bigint, isSigned: boolean): Lock {
+  /** The contract stores only the state by this hash, so that a call with any other fact finds no lock. */
+  function idOf(lock: LockFacts): Hex32 {
+    return deliveryIdOf({ ...lock, srcChain: contracts.chainId, escrow: contracts.escrow });
+  }
+
+  function agreed(deliveryId: Hex32, deadline: bigint, isSigned: boolean) {
     require(deadline >= time, "Expired");
+    require(deadline <= time + 86_400n, "DeadlineTooFar");
     require(isSigned, "NotAttestor");
     const lock = state.locks.get(deliveryId);
     if (lock?.state !== "locked") throw new Reverted("NotLocked");
@@ -440,6 +566,7 @@ export function run(state: State, env: Environment, action: Action): FakeLog[] {
     require(message.expiry === 0n || message.expiry > env.blockNumber, "MessageExpired");
     const { amount, fee, maxFee } = message;
     require((fee === 0n || fee < amount) && fee <= maxFee, "FeeAboveMax");
+    require(!state.isBlocking, "Blocked");
     const { token } = cctp;
     const to = unpadAddress(toHex32(`0x${message.recipient.toString(16).padStart(64, "0")}`));
     state.credit(token, to, amount - fee);
@@ -453,35 +580,40 @@ export function run(state: State, env: Environment, action: Action): FakeLog[] {
 
   /** Takes the fee from a deposit, then burns the rest. */
   function burnDeposit(
-    { commitment, terms }: SettleAction,
+    { commitment, terms, route }: SettleAction,
     { token, destDomain }: Extract<FakeRoute, { kind: "cctp" }>,
     amount: bigint,
   ): void {
     if (!terms || !("maxFee" in terms) || "price" in terms) throw new Reverted("InvalidData");
     const fee = (amount * BigInt(terms.fee.bps)) / BPS + terms.fee.flat;
     require(fee + terms.maxFee <= (amount * BigInt(commitment.maxFeeBps)) / BPS, "FeeAboveCap");
-    if (fee > 0n) move(token, predictWallet(commitment), contracts.feeRecipient, fee);
-    burn(commitment, terms, { token, destDomain, burned: amount - fee, fee });
+    const wallet = predictWallet(commitment);
+    if (fee > 0n) move(token, wallet, contracts.feeRecipient, fee);
+    move(token, wallet, route, amount - fee);
+    burn(commitment, terms, { burner: route, token, destDomain, burned: amount - fee, fee });
   }
 
   function burn(
     commitment: Commitment,
     { maxFee, minFinalityThreshold }: BurnTerms,
     args: {
+      /** The route, which the wallet or the pool paid. */
+      readonly burner: Address;
       readonly token: Address;
       readonly destDomain: number;
       readonly burned: bigint;
       readonly fee: bigint;
     },
   ): void {
-    const { token, destDomain, burned, fee } = args;
+    const { burner, token, destDomain, burned, fee } = args;
     const { cctp } = contracts;
     const remote = cctp?.remotes.get(destDomain);
     if (!cctp || !remote) throw new Reverted("InvalidData");
     const wallet = predictWallet(commitment);
     require([FAST, STANDARD].includes(minFinalityThreshold), "InvalidFinality");
     require(maxFee < burned, "MaxFeeNotBelowAmount");
-    move(token, wallet, cctp.messenger, burned);
+    require(burned <= cctp.burnLimit, "BurnAboveLimit");
+    move(token, burner, cctp.messenger, burned);
     state.credit(token, cctp.messenger, -burned);
     const message = writeMessage({
       version: 1n,
@@ -497,10 +629,11 @@ export function run(state: State, env: Environment, action: Action): FakeLog[] {
       token: BigInt(token),
       recipient: BigInt(commitment.destWallet),
       amount: burned,
-      burner: BigInt(wallet),
+      burner: BigInt(burner),
       maxFee,
       fee: 0n,
       expiry: 0n,
+      hook: BigInt(wallet),
     });
     log({ kind: "message_sent", message });
     const recipient = commitment.destWallet;
@@ -512,7 +645,7 @@ export function run(state: State, env: Environment, action: Action): FakeLog[] {
     { commitment, token, route, terms }: SettleAction,
     { tokenOut, to, amount }: { tokenOut: Address; to: Address; amount: bigint },
   ): { readonly fee: bigint; readonly amountIn: bigint; readonly amountOut: bigint } {
-    const { pool, attestor, chainId, feeRecipient } = contracts;
+    const { pool, feeRecipient } = contracts;
     if (!pool || !terms || !("price" in terms)) throw new Reverted("InvalidData");
     const wallet = predictWallet(commitment);
     const { price, signature, minOut, deadline } = terms;
@@ -521,7 +654,7 @@ export function run(state: State, env: Environment, action: Action): FakeLog[] {
     require(amount <= price.maxAmount, "AboveMaxAmount");
     const { rate, maxAmount } = price;
     const fields = ["price", wallet, token, rate, maxAmount, price.deadline] as const;
-    require(signature === attestation(attestor, route, chainId, ...fields), "NotAttestor");
+    require(isAttested(contracts, route, signature, fields), "NotAttestor");
     const fee = (amount * BigInt(terms.fee.bps)) / BPS + terms.fee.flat;
     const cap = (amount * BigInt(commitment.maxFeeBps)) / BPS;
     require(fee <= cap && fee < amount, "FeeAboveCap");
@@ -531,9 +664,14 @@ export function run(state: State, env: Environment, action: Action): FakeLog[] {
       ? [pool.coinDecimals, pool.tokenDecimals]
       : [pool.tokenDecimals, pool.coinDecimals];
     const fair = (amountIn * rate * 10n ** outside) / (10n ** 18n * 10n ** inside);
-    const least = (fair * (BPS - BigInt(commitment.maxSlippageBps))) / BPS;
+    const least = fair - (fair * BigInt(commitment.maxSlippageBps)) / BPS;
     require(least > 0n, "NoMinimum");
+    const earlier = state.swapped.get(route) ?? [];
+    require(amountIn <= capLeftOf(pool, earlier, { time, isCoin }), "AboveDailyCap");
+    state.swapped.set(route, [...earlier, { time, amount: amountIn }]);
     const amountOut = givenFor(pool, state.market, { amountIn, isCoin });
+    const mean = meanPrice(pool, state.poolPrices, time);
+    require(amountOut >= leastFor(pool, mean, { amountIn, isCoin }), "ReceivedLess");
     require(amountOut >= least && amountOut >= minOut, "ReceivedLess");
     if (fee > 0n) move(token, wallet, feeRecipient, fee);
     move(token, wallet, pool.account, amountIn);
@@ -542,13 +680,21 @@ export function run(state: State, env: Environment, action: Action): FakeLog[] {
     return { fee, amountIn, amountOut };
   }
 
-  function settle(action: SettleAction): void {
-    const { commitment, token, route: contract, terms } = action;
+  function settle(action: SettleAction) {
+    const { commitment, token, maxAmount, route: contract, terms, proof } = action;
     const wallet = predictWallet(commitment);
+    require(commitment.flags <= UNATTENDED, "UnknownFlags");
+    if (commitment.routes !== NO_ROUTE_SET) {
+      const leaf = { evmChainId: contracts.chainId, route: contract };
+      require(isRouteProven(commitment.routes, leaf, proof), "RouteNotCommitted");
+    }
     const route = contracts.routes.get(contract);
     if (!route || route.token !== token) throw new Reverted("WrongToken");
-    const amount = state.balanceOf(token, wallet);
-    require(amount > 0n, "NothingToSettle");
+    const balance = state.balanceOf(token, wallet);
+    require(balance > 0n, "NothingToSettle");
+    const amount = maxAmount === 0n || balance < maxAmount ? balance : maxAmount;
+    // A part ends no announcement, so that crumbs cannot put it off.
+    if (amount === balance) state.openSettlements.delete(`${token}:${wallet}`);
     if (!state.code.has(wallet)) {
       state.code.add(wallet);
       log({ kind: "deployed", wallet, commitment: hashCommitment(commitment) });
@@ -578,39 +724,40 @@ export function run(state: State, env: Environment, action: Action): FakeLog[] {
       require(commitment.destToken === padAddress(route.destToken), "WrongDestToken");
       if (!terms || !("maxFee" in terms)) throw new Reverted("InvalidData");
       const { bridgeToken, destDomain } = route;
-      const filled = swap(action, { tokenOut: bridgeToken, to: wallet, amount });
+      const filled = swap(action, { tokenOut: bridgeToken, to: contract, amount });
       // The rest of the cap after the fee, at the price of the pool swap.
       const left = (amount * BigInt(commitment.maxFeeBps)) / BPS - filled.fee;
       require(terms.maxFee <= (left * filled.amountOut) / filled.amountIn, "FeeAboveCap");
       const burned = filled.amountOut;
-      burn(commitment, terms, { token: bridgeToken, destDomain, burned, fee: 0n });
+      const facts = { burner: contract, token: bridgeToken, destDomain, burned, fee: 0n };
+      burn(commitment, terms, facts);
     } else {
       require(commitment.destChain === route.destChain, "WrongDestChain");
       require(commitment.destToken === padAddress(route.destToken), "WrongDestToken");
       const kept = BPS - BigInt(commitment.maxFeeBps);
-      const minOut =
-        (amount * kept * 10n ** BigInt(route.decimalsOut)) /
-        (BPS * 10n ** BigInt(route.decimalsIn));
+      const whole = amount * 10n ** BigInt(route.decimalsOut);
+      const unit = 10n ** BigInt(route.decimalsIn);
+      const leastOut = (whole * kept + BPS * unit - 1n) / (BPS * unit);
+      const minOut = leastOut * unit > whole ? whole / unit : leastOut;
       require(minOut > 0n, "NothingPromised");
       require(!state.announcements.has(`${token}:${wallet}`), "TakeBackPending");
-      const seq = state.seqs.get(`${wallet}:${token}`) ?? 0n;
-      state.seqs.set(`${wallet}:${token}`, seq + 1n);
-      const { chainId, escrow } = contracts;
-      const deliveryId = deliveryIdOf({ srcChain: chainId, escrow, wallet, token, seq });
-      move(token, wallet, escrow, amount);
+      const seq = state.seqs.get(route.delivery) ?? 0n;
+      state.seqs.set(route.delivery, seq + 1n);
+      const { escrow } = contracts;
       const facts = {
-        wallet,
         commitment: hashCommitment(commitment),
+        delivery: padAddress(route.delivery),
         token,
         amount,
         minOut,
         seq,
-        destChain: route.destChain,
-        delivery: padAddress(route.delivery),
+        lockedAt: time,
       };
-      state.locks.set(deliveryId, { ...facts, state: "locked", lockedAt: time });
-      log({ kind: "locked", escrow, deliveryId, ...facts });
+      const deliveryId = idOf(facts);
+      move(token, wallet, escrow, amount);
+      state.locks.set(deliveryId, { ...facts, wallet, state: "locked" });
+      log({ kind: "locked", escrow, deliveryId, wallet, ...facts });
     }
-    log({ kind: "settled", wallet, token, route: contract, amount, logIndex: 0 });
+    return { wallet, token, amount };
   }
 }

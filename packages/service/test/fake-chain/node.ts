@@ -17,9 +17,16 @@ import type {
   Transfer,
 } from "../../src/chains/port/index.ts";
 import { createSectionReader } from "../support/sections.ts";
-import { decode, deliveryIdOf, encode, hashCommitment, predictWallet } from "./codec.ts";
+import {
+  decode,
+  deliveryIdOf,
+  deliveryIdOfPayout,
+  encode,
+  hashCommitment,
+  predictWallet,
+} from "./codec.ts";
 import type { Action, RouteTerms, State } from "./contracts.ts";
-import { givenFor } from "./pool.ts";
+import { capLeftOf, givenFor, leastFor, meanPrice } from "./pool.ts";
 import {
   type FakeBlock,
   type FakeChain,
@@ -31,6 +38,9 @@ import {
 } from "./model.ts";
 
 const BATCH_MAX = 10;
+/** Blocks in which a payout is found without a hint, and the most of one part of a search. */
+const NEWEST_BLOCKS = 4n;
+const PART_BLOCKS = 320n;
 /** Daily cap of every token. */
 const DAILY_CAP = 10n ** 30n;
 
@@ -139,6 +149,27 @@ export function createFakeNode(chain: FakeChain): FakeNode {
       hasCode: async (address, at) => stateAt(at).code.has(address),
       buildDeploy: (commitment) => toCall({ kind: "deploy", commitment }),
       buildRefund: (commitment, token) => toCall({ kind: "refund", commitment, token }),
+      buildAttestedRefund: (proof, signature) =>
+        toCall({ kind: "attested_refund", proof, signature }),
+      async findOutflow({ wallet, token, fromBlock }) {
+        const found = branch().findLast(
+          ({ number, transactions }) =>
+            number >= fromBlock &&
+            number <= finalNumber &&
+            transactions.some(({ logs }) =>
+              logs.some(
+                (log) =>
+                  log.kind === "effect" &&
+                  (log.effect.kind === "settled" ||
+                    log.effect.kind === "unattended" ||
+                    log.effect.kind === "refunded") &&
+                  log.effect.wallet === wallet &&
+                  log.effect.token === token,
+              ),
+            ),
+        );
+        return found?.number ?? null;
+      },
       buildTakeBack: (step) => toCall(step, escrow),
       getAnnouncement: async (wallet, token, at = "latest") =>
         stateAt(at).announcements.get(`${token}:${wallet}`) ?? null,
@@ -159,6 +190,16 @@ export function createFakeNode(chain: FakeChain): FakeNode {
         if (!isKnown || !pair.includes(pool.weth) || !pair.includes(pool.token)) return null;
         return givenFor(pool, market, { amountIn, isCoin: tokenIn === pool.weth });
       },
+      async readSwapLimits({ route, token, amountIn }, at = "latest") {
+        const { pool } = contracts;
+        if (!pool) throw unavailable("no such pool");
+        const { state, time } = pointAt(at);
+        const isCoin = isNative(token);
+        return {
+          least: leastFor(pool, meanPrice(pool, state.poolPrices, time), { amountIn, isCoin }),
+          capLeft: capLeftOf(pool, state.swapped.get(route) ?? [], { time, isCoin }),
+        };
+      },
       encodeSwapData: (order) => encode(order),
     },
     cctp: cctp && {
@@ -167,6 +208,8 @@ export function createFakeNode(chain: FakeChain): FakeNode {
         toCall({ kind: "receive", message, attestation }, cctp.transmitter),
       encodeBurnData: (terms) => encode(terms),
       encodeSwapBurnData: (order) => encode(order),
+      readBurnLimit: async (token) => (token === cctp.token ? cctp.burnLimit : 0n),
+      readContractHeight: async () => head.number,
       findMint: async (nonce, at) => stateAt(at).minted.get(nonce) ?? null,
     },
 
@@ -191,7 +234,9 @@ export function createFakeNode(chain: FakeChain): FakeNode {
     getBalance: async (token, owner, at) => stateAt(at).balanceOf(token, owner),
     readHolding: async (token, owner) => ({ amount: head.state.balanceOf(token, owner) }),
     getLeastPayment: async () => 1n,
+    simulatePayment: async () => (head.state.isBlocking ? "refused" : "accepted"),
     findBalance: async (token, owner, at) => stateAt(at).balanceOf(token, owner),
+    readSurcharge: async () => 0n,
     suggestFees: async () => ({
       gasPriceMax: chain.baseFee * 2n + 1_000_000_000n,
       tipMax: 1_000_000_000n,
@@ -229,17 +274,18 @@ export function createFakeNode(chain: FakeChain): FakeNode {
     predictWallet,
     hashCommitment,
     isWalletOf: ({ commitment, wallet }) => predictWallet(commitment) === wallet,
-    isLockOf: (lock, commitment) =>
-      lock.commitment === hashCommitment(commitment) && lock.wallet === predictWallet(commitment),
-    buildSettle({ commitment, token, route, routeData }) {
+    buildSettle({ commitment, token, route, routeData, amount, asOf, proof = [] }) {
       const terms = routeData === "0x" ? null : decode<RouteTerms>(routeData);
-      return toCall({ kind: "settle", commitment, token, route, terms });
+      const maxAmount = asOf === undefined ? 0n : amount;
+      return toCall({ kind: "settle", commitment, token, maxAmount, route, terms, proof });
     },
     buildDeliver: (order, signature) => toCall({ kind: "deliver", order, signature }, delivery),
-    buildClaim: (claim, signature) => toCall({ kind: "claim", claim, signature }),
-    buildReturn: (order, signature) => toCall({ kind: "return", order, signature }),
+    buildClaim: (claim, signature, { facts: lock }) =>
+      toCall({ kind: "claim", lock, claim, signature }),
+    buildReturn: (order, signature, { facts: lock }) =>
+      toCall({ kind: "return", lock, order, signature }),
     combine(calls: readonly GasCall[]) {
-      for (const kind of ["deploy", "settle"]) {
+      for (const kind of ["deploy", "settle", "deliver", "claim"]) {
         const members = calls.flatMap(({ call, gas }, index) => {
           const action = decode<Action>(call.data);
           return action.kind === kind ? [{ index, gas, action }] : [];
@@ -261,6 +307,13 @@ export function createFakeNode(chain: FakeChain): FakeNode {
         if (action.kind === "deploy") {
           return effect.kind === "deployed" && effect.wallet === predictWallet(action.commitment);
         }
+        if (action.kind === "deliver") {
+          const deliveryId = deliveryIdOfPayout(delivery, action.order);
+          return effect.kind === "delivered" && effect.deliveryId === deliveryId;
+        }
+        if (action.kind === "claim") {
+          return effect.kind === "claimed" && effect.deliveryId === action.claim.deliveryId;
+        }
         return (
           action.kind === "settle" &&
           effect.kind === "settled" &&
@@ -271,15 +324,8 @@ export function createFakeNode(chain: FakeChain): FakeNode {
     },
     encodeLockData: () => "0x",
     encodeTransferData: (fee) => encode(fee),
-    deliveryIdOf: (lock) => deliveryIdOf({ srcChain: chainId, escrow, ...lock }),
-    deliveryIdOfPayout: ({ commitment, srcChain, escrow: from, srcToken, seq }) =>
-      deliveryIdOf({
-        srcChain,
-        escrow: from,
-        wallet: predictWallet(commitment),
-        token: srcToken,
-        seq,
-      }),
+    deliveryIdOf: (lock) => deliveryIdOf({ ...lock, srcChain: chainId, escrow }),
+    deliveryIdOfPayout: (payout) => deliveryIdOfPayout(delivery, payout),
     async findRefund({ wallet, token, fromBlock }) {
       const final = branch().filter(({ number }) => number >= fromBlock && number <= finalNumber);
       const refunds = final.flatMap((block) =>
@@ -295,11 +341,27 @@ export function createFakeNode(chain: FakeChain): FakeNode {
       );
       return refunds.at(-1) ?? null;
     },
-    getLock: async (deliveryId, at) => stateAt(at).locks.get(deliveryId) ?? null,
-    findDelivery: async (deliveryId, at) => stateAt(at).delivered.get(deliveryId) ?? null,
-    isDelivered: async (deliveryId, at) => stateAt(at).delivered.has(deliveryId),
+    getLock: async (lock, at) =>
+      stateAt(at).locks.get(deliveryIdOf({ ...lock, srcChain: chainId, escrow })) ?? null,
+    async findDelivery({ deliveryId }, at, hints = []) {
+      const paid = stateAt(at).delivered.get(deliveryId) ?? null;
+      if (!paid || hints.includes(paid.txHash)) return paid;
+      return head.number - paid.blockNumber < NEWEST_BLOCKS ? paid : "unlocated";
+    },
+    payoutSearch: {
+      findBlockAt: async (timeS) =>
+        branch().find(({ time }) => time >= timeS)?.number ?? head.number + 1n,
+      async findIn({ deliveryId }, { from, to }) {
+        if (to - from >= PART_BLOCKS) throw unavailable("too many blocks for one search");
+        const paid = head.state.delivered.get(deliveryId) ?? null;
+        return paid && paid.blockNumber >= from && paid.blockNumber <= to ? paid : null;
+      },
+    },
+    isDelivered: async ({ deliveryId }, at) => stateAt(at).delivered.has(deliveryId),
+    getPayoutWindow: async () => contracts.payoutWindowS,
     wasListed: async ({ role, account }) =>
-      role === "attestor" ? account === contracts.attestor : contracts.relayers.has(account),
+      (role === "attestor" ? contracts.attestors : [...contracts.relayers]).includes(account),
+    getThresholdAt: async () => contracts.threshold,
     getDailyCapLeft: async () => DAILY_CAP,
   };
 }
@@ -347,9 +409,10 @@ export function outflowsOf(
     }
     if (log.kind !== "effect") return [];
     const { effect } = log;
-    if (effect.kind !== "settled" && effect.kind !== "refunded") return [];
+    if (effect.kind !== "settled" && effect.kind !== "refunded" && effect.kind !== "unattended")
+      return [];
     const { wallet, token, amount } = effect;
-    const kind = effect.kind === "settled" ? "swept" : "refunded";
+    const kind = effect.kind === "settled" ? "swept" : effect.kind;
     return [{ kind, wallet, token, amount, txHash, logIndex }];
   });
 }

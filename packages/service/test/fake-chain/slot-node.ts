@@ -15,7 +15,14 @@ import type {
 } from "../../src/chains/port/index.ts";
 import { costOfStep } from "../../src/chains/solana/costs.ts";
 import type { Order } from "../../src/chains/solana/orders.ts";
-import { decode, deliveryIdOf, encode, hashCommitment, predictWallet } from "./codec.ts";
+import {
+  decode,
+  deliveryIdOf,
+  deliveryIdOfPayout,
+  encode,
+  hashCommitment,
+  predictWallet,
+} from "./codec.ts";
 import { type FakeBlock, gasOf, hashOf, type MinedTransaction, tryRun } from "./model.ts";
 import { createSectionReader } from "../support/sections.ts";
 import { type FakeNode, outflowsOf, parseRaw, paymentsOf } from "./node.ts";
@@ -76,6 +83,7 @@ export function createFakeSlotNode(chain: FakeSlotChain, dailyCap: bigint): Fake
     isOrderOver: async (deadline) => finalBlock.time > deadline + ORDER_GRACE_S,
     addresses: { walletRoot: binding, escrow, delivery },
     cctp: null,
+    payoutSearch: null,
     coin: { token: NATIVE_SOL, decimals: 9 },
     sequencing: {
       kind: "blockhash",
@@ -129,6 +137,7 @@ export function createFakeSlotNode(chain: FakeSlotChain, dailyCap: bigint): Fake
       asOf: finalBlock.number,
     }),
     getLeastPayment: async () => 1n,
+    simulatePayment: async () => "accepted",
     // Queried where gas is charged; nobody pays it here.
     costOf: (gas, feePerGas) => 15_000n + (gas * feePerGas) / 1_000_000n,
     costOfStep,
@@ -140,6 +149,7 @@ export function createFakeSlotNode(chain: FakeSlotChain, dailyCap: bigint): Fake
           outflow.token === token &&
           outflow.txHash === txHash,
       ),
+    readSurcharge: async () => 0n,
     suggestFees: async () => ({ gasPriceMax: 1_000n, tipMax: 1_000n }),
     async simulate(from, { data }) {
       const action = { kind: "order", order: decode<Order>(data) } as const;
@@ -171,7 +181,6 @@ export function createFakeSlotNode(chain: FakeSlotChain, dailyCap: bigint): Fake
     predictWallet,
     hashCommitment,
     isWalletOf: ({ commitment, wallet, proof }) => proof === proofOf(binding, commitment, wallet),
-    isLockOf: (lock, commitment) => lock.commitment === hashCommitment(commitment),
     buildSettle({ commitment, token, route, routeData, amount, asOf }) {
       if (asOf === undefined) throw new Bug("a sweep says up to which block it counts");
       const facts = { commitment, token, amount, asOf };
@@ -183,17 +192,16 @@ export function createFakeSlotNode(chain: FakeSlotChain, dailyCap: bigint): Fake
       return callOf(binding, { kind: "transfer", ...facts, fee });
     },
     buildDeliver: (order, signature) => callOf(delivery, { kind: "deliver", order, signature }),
-    buildClaim: (claim, signature, { token, amount }) =>
+    buildClaim: (claim, signature, { facts: { token, amount } }) =>
       callOf(escrow, { kind: "claim", ...claim, token, amount, signature }),
-    buildReturn: ({ deadline }, signature, { commitment, token, seq, amount }) =>
-      callOf(escrow, { kind: "return", commitment, token, seq, amount, deadline, signature }),
+    buildReturn: ({ deadline }, signature, { commitment, facts }) =>
+      callOf(escrow, { ...facts, kind: "return", commitment, deadline, signature }),
     combine: () => null,
     tookEffect: ({ succeeded }) => succeeded,
     encodeLockData: (terms) => encode(terms),
     encodeTransferData: (fee) => encode(fee),
-    deliveryIdOf: (lock) => deliveryIdOf({ srcChain: chainId, escrow, ...lock }),
-    deliveryIdOfPayout: ({ commitment, srcChain, escrow: from, srcToken: token, seq }) =>
-      deliveryIdOf({ srcChain, escrow: from, wallet: predictWallet(commitment), token, seq }),
+    deliveryIdOf: (lock) => deliveryIdOf({ ...lock, srcChain: chainId, escrow }),
+    deliveryIdOfPayout: (payout) => deliveryIdOfPayout(delivery, payout),
     async findRefund({ wallet, token, fromBlock }) {
       const refunds = blocks()
         .filter(({ number }) => number >= fromBlock)
@@ -210,10 +218,13 @@ export function createFakeSlotNode(chain: FakeSlotChain, dailyCap: bigint): Fake
         );
       return refunds.at(-1) ?? null;
     },
-    getLock: async (deliveryId) => finalBlock.state.locks.get(deliveryId) ?? null,
-    findDelivery: async (deliveryId) => finalBlock.state.delivered.get(deliveryId) ?? null,
-    isDelivered: async (deliveryId) => finalBlock.state.delivered.has(deliveryId),
+    getLock: async (lock) =>
+      finalBlock.state.locks.get(deliveryIdOf({ ...lock, srcChain: chainId, escrow })) ?? null,
+    findDelivery: async ({ deliveryId }) => finalBlock.state.delivered.get(deliveryId) ?? null,
+    isDelivered: async ({ deliveryId }) => finalBlock.state.delivered.has(deliveryId),
+    getPayoutWindow: async () => contracts.payoutWindowS,
     wasListed: async () => true,
+    getThresholdAt: async () => 1,
     getDailyCapLeft: async () => dailyCap,
   };
 }

@@ -6,8 +6,9 @@
 import { type Address, type Hex, type Hex32, isNative, toAddress } from "../../src/core/hex.ts";
 import type { Commitment } from "../../src/core/commitment.ts";
 import type { Effect, SendOutcome } from "../../src/chains/port/index.ts";
+import type { OrderedLock } from "../../src/chains/solana/order-facts.ts";
 import type { Order } from "../../src/chains/solana/orders.ts";
-import { deliveryIdOf, hash, hashCommitment, predictWallet } from "./codec.ts";
+import { deliveryIdOf, deliveryIdOfPayout, hash, hashCommitment } from "./codec.ts";
 import {
   type Action,
   type Environment,
@@ -37,14 +38,17 @@ export function proofOf(binding: Address, commitment: Commitment, wallet: Addres
   return hash("binding", binding, hashCommitment(commitment), wallet);
 }
 
-/** Returns the id of a lock on this chain, computed with the commitment's wallet on EVM chains. */
+/** Returns the id of a lock on this chain. */
 export function lockIdOf(
   { chainId, escrow }: Pick<FakeContracts, "chainId" | "escrow">,
-  lock: { readonly commitment: Commitment; readonly token: Address; readonly seq: bigint },
+  { commitment, ...lock }: OrderedLock,
 ): Hex32 {
-  const { commitment, token, seq } = lock;
-  const wallet = predictWallet(commitment);
-  return deliveryIdOf({ srcChain: chainId, escrow, wallet, token, seq });
+  return deliveryIdOf({
+    ...lock,
+    srcChain: chainId,
+    escrow,
+    commitment: hashCommitment(commitment),
+  });
 }
 
 export class FakeSlotChain extends FakeChain {
@@ -111,7 +115,7 @@ export class FakeSlotChain extends FakeChain {
 
 /** Applies the transaction of an order, atomically. Whether the order is allowed was judged by its signer. */
 function follow(state: State, env: Environment, order: Order): FakeLog[] {
-  const { contracts, from, time } = env;
+  const { contracts, from } = env;
   const { escrow, delivery, treasury, factory: binding } = contracts;
   const logs: FakeLog[] = [];
   const require = (holds: boolean, error: string) => {
@@ -135,15 +139,14 @@ function follow(state: State, env: Environment, order: Order): FakeLog[] {
 
   switch (order.kind) {
     case "lock": {
-      const { commitment, token, amount, minOut, seq, delivery: payer } = order;
+      const { commitment, token, amount, minOut, seq, lockedAt, delivery: payer } = order;
       const wallet = vaultOf(commitment);
       const deliveryId = lockIdOf(contracts, order);
       require(!state.locks.has(deliveryId), "AlreadyInUse");
       move(token, wallet, escrow, amount);
-      const { destChain } = commitment;
       const facts = { wallet, commitment: hashCommitment(commitment), token, amount, minOut, seq };
-      const lock = { ...facts, destChain, delivery: payer };
-      state.locks.set(deliveryId, { ...lock, state: "locked", lockedAt: time });
+      const lock = { ...facts, lockedAt, delivery: payer };
+      state.locks.set(deliveryId, { ...lock, state: "locked" });
       sweep({ wallet, token, amount, route: escrow });
       log({ kind: "locked", escrow, deliveryId, ...lock });
       return logs;
@@ -169,9 +172,8 @@ function follow(state: State, env: Environment, order: Order): FakeLog[] {
       return logs;
     }
     case "deliver": {
-      const { commitment, srcChain, escrow: source, srcToken, seq, amount } = order.order;
-      const wallet = predictWallet(commitment);
-      const deliveryId = deliveryIdOf({ srcChain, escrow: source, wallet, token: srcToken, seq });
+      const { commitment, amount } = order.order;
+      const deliveryId = deliveryIdOfPayout(delivery, order.order);
       // The marker is an account that can be created once.
       require(!state.delivered.has(deliveryId), "AlreadyInUse");
       const to = toAddress(commitment.destWallet);
@@ -198,7 +200,7 @@ function follow(state: State, env: Environment, order: Order): FakeLog[] {
       const wallet = vaultOf(commitment);
       const to = toAddress(commitment.refundAuthority);
       move(token, wallet, to, amount);
-      log({ kind: "refunded", wallet, token, to, amount });
+      log({ kind: "refunded", wallet, token, to, amount, reason: null });
       return logs;
     }
   }

@@ -205,6 +205,22 @@ export function drawSolana(dice: Dice): boolean {
   return dice.chance(1 / 3);
 }
 
+/** A payment above the inventory that one address may reserve. */
+export interface LargePayment {
+  /** Share of the inventory for one address; all other payments together stay below it. */
+  readonly addressBps: number;
+  /** In minimum deposits. */
+  readonly amount: bigint;
+  /** Fraction of the time with faults. */
+  readonly at: number;
+}
+
+/** Draws the large payment of a seed; null in every other seed. */
+export function drawLarge(dice: Dice): LargePayment | null {
+  if (!dice.chance(0.5)) return null;
+  return { addressBps: 5, amount: BigInt(600 + dice.int(1_500)), at: dice.between(0, 0.7) };
+}
+
 /** Moves of the pools: prices as fractions of the fair price, times in seconds. */
 export interface MarketMoves {
   /** Longest time between two moves. */
@@ -246,4 +262,29 @@ export function drawBridgeFaults(dice: Dice): BridgeFaults {
     expiryBlocks: dice.chance(0.5) ? 2 + dice.int(8) : 1_000,
     strangers: dice.chance(0.5) ? dice.next() : 0,
   };
+}
+
+/** Times in which a chain makes no blocks, and in which its guardian pauses settlements, in milliseconds of the run. */
+export interface Outages {
+  readonly halt: { readonly from: number; readonly until: number } | null;
+  readonly pause: { readonly from: number; readonly until: number } | null;
+}
+
+/** Draws the outages of a chain, each in one seed of six; they end before the faults do. */
+export function drawOutages(dice: Dice, safetyMs: number): Outages {
+  const draw = () => {
+    const from = dice.between(0, 0.6 * safetyMs);
+    return { from, until: from + dice.between(30_000, 0.3 * safetyMs) };
+  };
+  return {
+    halt: dice.chance(1 / 6) ? draw() : null,
+    pause: dice.chance(1 / 6) ? draw() : null,
+  };
+}
+
+/** Draws the time in which a chain's tokens block recipients, in one seed of four; it ends before the faults do. */
+export function drawBlocking(dice: Dice, safetyMs: number): Outages["halt"] {
+  if (!dice.chance(1 / 4)) return null;
+  const from = dice.between(0, 0.5 * safetyMs);
+  return { from, until: from + dice.between(30_000, 0.4 * safetyMs) };
 }

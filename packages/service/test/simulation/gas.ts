@@ -19,9 +19,9 @@ const STEPS = {
   MONO_CHAIN: [{ at: "source", gas: 79_000n, pays: true }],
   SWAP: [{ at: "source", gas: 300_000n, pays: false }],
   SWIFT: [
-    { at: "source", gas: 224_000n, pays: false },
-    { at: "destination", gas: 117_000n, pays: true },
-    { at: "source", gas: 65_000n, pays: false },
+    { at: "source", gas: 139_000n, pays: false },
+    { at: "destination", gas: 125_000n, pays: true },
+    { at: "source", gas: 74_000n, pays: false },
   ],
   FAST_MCTP: [
     { at: "source", gas: 230_000n, pays: false },

@@ -40,6 +40,8 @@ export class Kernel {
   readonly dice: Dice;
   nowMs: number;
   steps = 0;
+  /** Whether the sleeps of a life last about as long as requested. */
+  isPrompt: (life: Life) => boolean = () => false;
   /** How much longer than requested a sleep may last. */
   sleepStretch = 120;
   /** Called before each step of a process, which it may kill. */
@@ -125,7 +127,7 @@ export class Kernel {
         const gate: Gate = {
           life,
           label: "sleep",
-          atMs: this.nowMs + ms * this.dice.between(1, this.sleepStretch),
+          atMs: this.nowMs + ms * this.dice.between(1, this.isPrompt(life) ? 2 : this.sleepStretch),
           isFree: () => true,
           open: resolve,
         };

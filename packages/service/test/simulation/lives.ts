@@ -11,10 +11,13 @@ import type {
   Receipt,
   Section,
   SectionRequest,
+  TokenHolding,
+  BlockRef,
 } from "../../src/chains/port/index.ts";
 import { UNLIMITED } from "../../src/chains/rpc/traffic.ts";
 import { type Config, LANE_PURPOSES } from "../../src/config/index.ts";
 import { OperatingError } from "../../src/core/errors.ts";
+import type { EvmAddress } from "../../src/core/hex.ts";
 import type { Http } from "../../src/core/ports.ts";
 import type { Wakeups } from "../../src/jobs/wakeups.ts";
 import { startAttestor } from "../../src/roles/attestor.ts";
@@ -27,12 +30,14 @@ import { startScanner } from "../../src/roles/scanner.ts";
 import { startSettler } from "../../src/roles/settler.ts";
 import { createHealth } from "../../src/roles/health.ts";
 import { createLog } from "../../src/telemetry/log.ts";
+import type { AttestorPlan } from "./attestors.ts";
+import type { AuditFaults } from "./audit-faults.ts";
 import type { SharedDatabase } from "./database.ts";
 import type { Faults } from "./faults.ts";
 import { Killed, type Kernel, type Life } from "./kernel.ts";
 import type { Dice } from "./random.ts";
-import { createFakeAttestorSigner, createFakeCustody, createFakeLaneSigner } from "./signers.ts";
-import { ATTESTOR, contractsOf, DAILY_CAP, laneOf, SOLANA } from "./stage.ts";
+import { createFakeAttestors, createFakeCustody, createFakeLaneSigner } from "./signers.ts";
+import { contractsOf, DAILY_CAP, laneOf, SOLANA } from "./stage.ts";
 import { createRoutes } from "../../src/routes/index.ts";
 
 /** Sections small enough for the simulation's short chains. */
@@ -68,7 +73,6 @@ const PURE: ReadonlySet<string> = new Set([
   "predictWallet",
   "hashCommitment",
   "isWalletOf",
-  "isLockOf",
   "buildDeploy",
   "buildSettle",
   "buildDeliver",
@@ -103,8 +107,16 @@ export interface Stage {
   /** The configuration of processes that start from now on. */
   readonly config: () => Config;
   readonly faults: () => Faults;
+  /** The attestors that the contracts count. */
+  readonly attestors: Pick<AttestorPlan, "threshold" | "accounts">;
+  /** The attestors that run in processes that start from now on. */
+  readonly runningAttestors: () => readonly EvmAddress[];
+  /** Faults of the auditor's reads. */
+  readonly auditFaults: AuditFaults;
   /** The HTTP port to Circle's attestation service. */
   readonly attestationsOf: (life: Life) => Http;
+  /** The HTTP port to the operator's screening. */
+  readonly screeningOf: (life: Life) => Http;
   /** Called before bytes reach a node. */
   readonly onSend: (raw: string) => Promise<void>;
   /** Called at each durable effect, which may be disturbed. */
@@ -146,6 +158,10 @@ export function createLives(stage: Stage) {
   function reach(life: Life, node: FakeNode): Chain {
     const reachBridge = (bridge: CctpBridge): CctpBridge => ({
       ...bridge,
+      async readContractHeight() {
+        // CAST: the result of the node's `getHead`, which is the same height here.
+        return ((await ask("getHead", node, node.getHead)()) as BlockRef).number;
+      },
       async findMint(...args) {
         await kernel.gate(life, `${node.chainId}.findMint`);
         const { nodeError, nodeAnswerLost } = stage.faults();
@@ -176,7 +192,10 @@ export function createLives(stage: Stage) {
           await stage.onSend(String(args[0]));
           if (dice.chance(faults.nodeDropsSend)) return "accepted";
         }
-        const answer: unknown = await Reflect.apply(member, target, args);
+        const isAuditor = stage.auditFaults.isOn && life.name.startsWith("auditor");
+        const asked = isAuditor ? await stage.auditFaults.lag(node, args) : args;
+        const given: unknown = await Reflect.apply(member, target, [...asked]);
+        const answer = isAuditor ? await disturbAudit(node, name, args, given) : given;
         if (disturbance === "after") return die(life);
         if (disturbance === "answer_lost" || dice.chance(faults.nodeAnswerLost))
           return failOf(name, node.chainId);
@@ -208,6 +227,18 @@ export function createLives(stage: Stage) {
         },
       });
     return reachAll<Chain>(node);
+  }
+
+  function disturbAudit(node: FakeNode, name: string, args: unknown[], answer: unknown): unknown {
+    if (name === "getFinalBlock" || name === "getFinalNumber") {
+      return stage.auditFaults.lagFinal(node, name, answer);
+    }
+    if (name !== "listTokenBalances") return answer;
+    // CAST: the arguments and result of the node's `listTokenBalances`.
+    return stage.auditFaults.lie(
+      args[1] as readonly TokenHolding[],
+      answer as readonly (bigint | null)[] | null,
+    );
   }
 
   /** Replicas behind one URL: the one that answers may be behind, or on the fork that it saw before. */
@@ -253,15 +284,26 @@ export function createLives(stage: Stage) {
     const log = logOf(life);
     const health = createHealth(config, clock, [role]);
     const { metrics } = health;
-    const http = () => Promise.reject(new Error("no price of the simulation is somebody else's"));
+    const http = stage.screeningOf(life);
     const prices = createConfiguredPrices(config, { chains: reached, http, clock, log, metrics });
     const random = { uuid: () => dice.uuid() };
     const service = stage.attestationsOf(life);
     const attestations = openBridgeAttestations(config, { http: service, clock, log, metrics });
-    const shared = { db, clock, random, log, chains: reached, prices, attestations };
+    const shared = {
+      db,
+      clock,
+      random,
+      log,
+      chains: reached,
+      prices,
+      attestations,
+      attestors: attestors.set,
+    };
     const context: RoleContext = {
       config,
       ...shared,
+      endingChains: reached,
+      streamDb: db,
       crashPoint(name) {
         stage.onCrashPoint(life, name);
         if (life.dead) throw new Killed(`killed at ${name}`);
@@ -272,6 +314,7 @@ export function createLives(stage: Stage) {
       http,
       // The nodes are simulated, so that nothing is sent.
       trafficOf: () => UNLIMITED,
+      nodeMeter: { run: (work) => work() },
       routes: createRoutes(config, { ...shared, metrics, wakeAttestor }),
       format: {
         display: (address) => address,
@@ -287,7 +330,12 @@ export function createLives(stage: Stage) {
     running.add(process);
     if (role === "scanner") startScanner(context);
     if (role === "settler") startSettler(context, lanes());
-    if (role === "attestor") startAttestor(context, attestor(), reached);
+    if (role === "attestor") {
+      const readers = { chains: reached, endingChains: reached };
+      for (const address of stage.runningAttestors()) {
+        startAttestor(context, attestors.signerOf(address), readers);
+      }
+    }
     if (role === "auditor") startAuditor(context);
     return process;
   }
@@ -297,7 +345,7 @@ export function createLives(stage: Stage) {
 
   /** The signer of Solana, a separate process that survives those of the service. */
   const custody = createFakeCustody({
-    contracts: contractsOf(SOLANA),
+    contracts: chains.get(SOLANA)?.contracts ?? contractsOf(SOLANA),
     pairs: stage.config().routes,
     deliveryOf: (chainId) => contractsOf(chainId).delivery,
     dailyCap: DAILY_CAP,
@@ -311,11 +359,10 @@ export function createLives(stage: Stage) {
         return purpose === "deploy" ? [] : [custody.laneSignerOf(lane)];
       }),
     );
-  const attestor = () =>
-    createFakeAttestorSigner(
-      ATTESTOR,
-      new Map([...chains.keys()].map((chainId) => [chainId, contractsOf(chainId)])),
-    );
+  const attestors = createFakeAttestors(
+    new Map([...chains].map(([chainId, { contracts }]) => [chainId, contracts])),
+    stage.attestors,
+  );
 
   /** The process's log: silent, or part of the trace when the trace is printed. */
   function logOf(life: Life) {

@@ -37,6 +37,9 @@ const { values } = parseArgs({
   },
 });
 
+/** Items between two lines of progress. */
+const PROGRESS_ITEMS = 250;
+
 function readCount(name: "seeds" | "from" | "at-once"): number {
   const count = Number(values[name]);
   if (Number.isSafeInteger(count) && count > 0) return count;
@@ -62,11 +65,16 @@ async function each<T>(
   work: (database: SimulationDatabase, item: T) => Promise<string | null>,
 ): Promise<void> {
   let next = 0;
+  let done = 0;
   const worker = async () => {
     const database = await server.open();
     for (let item = items[next++]; item !== undefined; item = items[next++]) {
       if (values["stop-at-first"] && broken > 0) break;
       const problem = await work(database, item);
+      done += 1;
+      if (done % PROGRESS_ITEMS === 0) {
+        console.error(`${done} of ${items.length} run, ${broken} broken`);
+      }
       if (problem === null) continue;
       broken += 1;
       console.log(problem);

@@ -6,6 +6,7 @@ import { nonceOf } from "../fake-chain/cctp.ts";
 import type { FakeChain } from "../fake-chain/model.ts";
 import { Broken } from "./broken.ts";
 import type { SharedDatabase } from "./database.ts";
+import { listDestroyed } from "./destroying.ts";
 import { swapBefore } from "./oracle-swaps.ts";
 import { type PaidAddress, tokenOf } from "./stage.ts";
 
@@ -176,7 +177,10 @@ async function compareSupply(
       .reduce((sum, { amount, fee }) => sum + amount + fee, 0n);
     const before = supplyOf(chain.branchOf(chain.head)[0]?.state.balances ?? new Map());
     const now = supplyOf(chain.head.state.balances);
-    if (now !== before - burned + minted)
+    const destroyed = [...listDestroyed(chains)]
+      .filter(([holding]) => holding.startsWith(`${chainId}:`) && holding.endsWith(`:${token}`))
+      .reduce((sum, [, amount]) => sum + amount, 0n);
+    if (now !== before - burned + minted - destroyed)
       throw new Broken(`V2: the supply on ${chainId} went from ${before} to ${now}`);
     const line = BigInt(lines.find((one) => one.chain_id === chainId)?.amount ?? 0);
     if (line !== burned - minted)

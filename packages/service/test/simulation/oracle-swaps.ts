@@ -130,12 +130,16 @@ export async function judgeSwaps(
     const burns = bridged.burns.filter(
       (one) => one.txHash === swap.txHash && one.wallet === wallet && one.deposited === tokenIn,
     );
-    if (swap.to !== wallet || burns.length !== 1 || burns[0]?.amount !== amountOut)
+    // The output stays with the route, which burns it.
+    const routes = chains.get(chainId)?.contracts.routes ?? [];
+    const [, route] = [...routes].find(([contract]) => contract === swap.to) ?? [];
+    if (route?.kind !== "swap_cctp" || burns.length !== 1 || burns[0]?.amount !== amountOut)
       throw new Broken(`V5: ${name} was burned as ${burns.map(({ amount }) => amount).join()}`);
     met.add("swapped coin before the bridge");
   }
   await comparePools(database, chains, swaps);
-  await compareRecipients(database, chains, addresses);
+  const byStrangers = await compareRecipients(database, chains, addresses);
+  if (byStrangers > 0n) met.add("settled by a stranger");
   return [...met];
 }
 
@@ -174,23 +178,60 @@ async function comparePools(
   }
 }
 
-/** Checks that each recipient holds the amounts of its settlements, by any route. */
+/** Returns the amount of a wallet's settlements by strangers, each of which must pay it whole. */
+function sumUnattended(
+  chain: FakeChain | undefined,
+  to: { readonly wallet: string; readonly destWallet: string; readonly destToken: string },
+): bigint {
+  let sum = 0n;
+  for (const { transactions } of chain?.branchOf(chain.head) ?? []) {
+    for (const { logs } of transactions) {
+      for (const [index, log] of logs.entries()) {
+        if (log.kind !== "effect" || log.effect.kind !== "unattended") continue;
+        const { wallet, token, amount } = log.effect;
+        if (wallet !== to.wallet) continue;
+        const paid = logs
+          .slice(0, index)
+          .some(
+            (one) =>
+              one.kind === "effect" &&
+              one.effect.kind === "transferred" &&
+              one.effect.wallet === wallet &&
+              one.effect.to === to.destWallet &&
+              one.effect.amount === amount &&
+              one.effect.fee === 0n,
+          );
+        if (!paid || token !== to.destToken)
+          throw new Broken(`T123: ${amount} of ${wallet} did not reach ${to.destWallet} whole`);
+        sum += amount;
+      }
+    }
+  }
+  return sum;
+}
+
+/** Checks that each recipient holds the amounts of its settlements, by any route. Returns the sum of those by strangers. */
 async function compareRecipients(
   database: SharedDatabase,
   chains: ReadonlyMap<number, FakeChain>,
   addresses: readonly PaidAddress[],
-): Promise<void> {
+): Promise<bigint> {
   const rows = await database.query<{ wallet: string; amount: string }>(
     // A settlement whose lock was returned had shown a delivery that was orphaned too late to be repeated.
     `select wallet, sum(delivered_amount)::text as amount from settlements s where status = 'completed'
       and not exists (select from deliveries d where d.id = s.delivery_id and d.state = 'returned') group by 1`,
   );
+  let strangers = 0n;
   for (const { wallet, destChain, destWallet, destToken } of addresses.map(
     ({ address }) => address,
   )) {
-    const said = BigInt(rows.find((row) => row.wallet === wallet)?.amount ?? 0);
+    const byOthers = sumUnattended(chains.get(destChain), { wallet, destWallet, destToken });
+    strangers += byOthers;
+    const own = BigInt(rows.find((row) => row.wallet === wallet)?.amount ?? 0);
+    const said = own + byOthers;
     const has = chains.get(destChain)?.head.state.balanceOf(destToken, destWallet) ?? 0n;
     if (said !== has)
       throw new Broken(`V2: ${destWallet} has ${has} of ${destToken}, it was told ${said}`);
   }
+  return strangers;
 }

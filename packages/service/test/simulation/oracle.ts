@@ -7,8 +7,9 @@ import { isNative, NATIVE_TOKEN } from "../../src/core/hex.ts";
 import type { SharedDatabase } from "./database.ts";
 import { Broken } from "./broken.ts";
 import { type Bridged, judgeBridge, readBridge } from "./oracle-bridge.ts";
+import { judgeDestroyed } from "./oracle-destroyed.ts";
 import { judgeSwaps, readSwaps, swapBefore } from "./oracle-swaps.ts";
-import { type PaidAddress, SOLANA } from "./stage.ts";
+import { destinationOf, type PaidAddress, SOLANA } from "./stage.ts";
 
 const FEE_BPS = 10n;
 const MAX_FEE_BPS = 50n;
@@ -64,6 +65,10 @@ interface History {
   readonly settled: Settled[];
   refunded: bigint;
   returned: bigint;
+  /** Settlements that strangers executed. */
+  readonly unattended: Pick<Movement, "block" | "amount">[];
+  /** Tokens that their issuer destroyed. */
+  readonly destroyed: Pick<Movement, "block" | "amount">[];
 }
 
 export async function judge(
@@ -90,6 +95,8 @@ export async function judge(
       settled: [],
       refunded: 0n,
       returned: 0n,
+      unattended: [],
+      destroyed: [],
     };
     histories.set(key, known);
     return known;
@@ -146,6 +153,9 @@ export async function judge(
               add(received, `${chainId}:${log.to}:${log.token}`, log.amount);
           } else if (log.kind === "returned") {
             historyOf(chainId, log.wallet, log.token).returned += log.amount;
+          } else if (log.kind === "destroyed") {
+            const { amount } = log;
+            historyOf(chainId, log.wallet, log.token).destroyed.push({ block, amount });
           } else if (log.kind === "effect") {
             const { effect } = log;
             if (effect.kind === "settled") {
@@ -175,10 +185,15 @@ export async function judge(
                   null,
               });
             }
+            if (effect.kind === "unattended") {
+              const { amount } = effect;
+              historyOf(chainId, effect.wallet, effect.token).unattended.push({ block, amount });
+            }
             if (effect.kind === "refunded")
               historyOf(chainId, effect.wallet, effect.token).refunded += effect.amount;
             if (effect.kind === "locked") {
-              const { amount, minOut, wallet, destChain } = effect;
+              const { amount, minOut, wallet } = effect;
+              const destChain = destinationOf(effect);
               locks.set(effect.deliveryId, { amount, minOut, wallet, destChain });
             }
             if (effect.kind === "claimed")
@@ -243,12 +258,17 @@ async function compare(
   chains: ReadonlyMap<number, FakeChain>,
   history: History & { readonly isCharged: boolean },
 ): Promise<void> {
-  const { chainId, wallet, token, inbound, settled, refunded, returned, isCharged } = history;
+  const { chainId, wallet, token, inbound, settled, isCharged } = history;
+  const { refunded, returned, destroyed, unattended } = history;
   const name = `${chainId} ${wallet} ${token}`;
+  const isDestroyedIn = (number: bigint) => destroyed.some(({ block }) => block.number === number);
   const sum = (movements: readonly { readonly amount: bigint }[]) =>
     movements.reduce((total, { amount }) => total + amount, 0n);
   const balance = chains.get(chainId)?.head.state.balances.get(`${token}:${wallet}`) ?? 0n;
-  if (sum(inbound) + returned - sum(settled) - refunded !== balance)
+  if (
+    sum(inbound) + returned - sum(settled) - refunded - sum(unattended) - sum(destroyed) !==
+    balance
+  )
     throw new Broken(`the oracle cannot count ${name}`);
 
   // D1, D2: the deposits are exactly the incoming transfers.
@@ -264,14 +284,19 @@ async function compare(
     [chainId, wallet, token],
   );
   const visible = inbound
-    .filter(({ isHidden }) => !isHidden)
+    .filter(({ isHidden, block }) => !isHidden && !isDestroyedIn(block.number))
     .map((one) => `${one.txHash}:${one.position}:${one.amount}:${one.block.number}`);
   const known = rows
-    .filter((row) => row.tx_hash !== null)
+    .filter((row) => row.tx_hash !== null && !isDestroyedIn(BigInt(row.block_number)))
     .map((row) => `${row.tx_hash}:${row.log_index}:${row.amount}:${row.block_number}`);
   const [wanted, found] = [visible.toSorted().join("\n"), known.toSorted().join("\n")];
   if (wanted !== found)
     throw new Broken(`D1: deposits of ${name} are\n${found}\nand should be\n${wanted}`);
+  const recorded = rows.map((row) => ({
+    block: { number: BigInt(row.block_number) },
+    amount: BigInt(row.amount),
+  }));
+  await judgeDestroyed(database, { ...history, recorded });
   const hidden = rows
     .filter((row) => row.tx_hash === null)
     .reduce((total, row) => total + BigInt(row.amount), 0n);
@@ -290,9 +315,10 @@ async function compare(
       swap_tx_hash: string | null;
       delivered_amount: string | null;
       delivery_id: string | null;
+      planned_up_to: bigint | null;
     }
   >(
-    `select id, status, fee_bps, fee_flat::text, fee_bridge::text, swept_amount::text, swap_tx_hash, delivered_amount::text, delivery_id from settlements
+    `select id, status, planned_up_to, fee_bps, fee_flat::text, fee_bridge::text, swept_amount::text, swap_tx_hash, delivered_amount::text, delivery_id from settlements
       where chain_id = $1 and wallet = $2 and token = $3 and status = 'completed'`,
     [chainId, wallet, token],
   );
@@ -300,6 +326,13 @@ async function compare(
     deliveryId === null ||
     // CAST: 32 bytes in hex, as in rows and model.
     chains.get(chainId)?.head.state.locks.get(deliveryId as never)?.state === "claimed";
+  /** The last position whose deposits a sweep takes; a part on an EVM chain takes only the oldest before it. */
+  const endOf = (sweep: (typeof settled)[number]): Position => {
+    const upTo = settlements.find((one) => one.swap_tx_hash === sweep.txHash)?.planned_up_to;
+    return upTo === null || upTo === undefined || chainId === SOLANA
+      ? sweep
+      : { block: { number: BigInt(upTo) }, position: Infinity };
+  };
   const lasting = settled.filter(({ deliveryId }) => isClaimed(deliveryId));
   for (const sweep of lasting) {
     const owners = settlements.filter((one) => one.swap_tx_hash === sweep.txHash);
@@ -321,16 +354,28 @@ async function compare(
         `V5: ${owner.id} delivered ${owner.delivered_amount}, the chain says ${delivered}`,
       );
     // Decision 17: a sweep takes the deposits before it in chain order.
-    const before = settled.filter((other) => comes(other, sweep)).at(-1);
+    const end = endOf(sweep);
+    const earlier = settled.slice(0, settled.indexOf(sweep)).map(endOf);
     for (const row of rows) {
       if (row.tx_hash === null) continue;
       const at = { block: { number: BigInt(row.block_number) }, position: row.log_index };
-      const isIts = comes(at, sweep) && (!before || !comes(at, before));
+      const isIts = comes(at, end) && !earlier.some((other) => comes(at, other));
       if (isIts && row.settlement_id !== owner.id) {
         throw new Broken(
           `decision 17: a deposit of ${name} in block ${row.block_number} was swept by ${owner.id} and is with ${row.settlement_id}`,
         );
       }
+    }
+  }
+  const isElsewhere = unattended.length > 0 || destroyed.length > 0;
+  if (refunded === 0n && returned === 0n && !isElsewhere) {
+    let taken = 0n;
+    for (const sweep of settled) {
+      taken += sweep.amount;
+      // A hidden deposit may be recorded in a later block than its own.
+      const credited = inbound.filter((one) => !one.isHidden && comes(one, endOf(sweep)));
+      if (sum(credited) > taken)
+        throw new Broken(`T170: a part of ${name} took credit for more than was swept`);
     }
   }
   // A delivery orphaned after the settlement had completed may have been too late to repeat.

@@ -2,16 +2,13 @@
  * Runs one seed: a safety phase with faults, a liveness phase without, then the oracle. A violation is thrown as `Broken`
  * with the invariant's name.
  */
-import { type FindVault, issueAddress } from "../../src/addresses/index.ts";
 import type { FakeChain, FakeTransaction } from "../fake-chain/model.ts";
 import { hashOf, toRaw } from "../fake-chain/model.ts";
-import { proofOf, vaultOf } from "../fake-chain/slots.ts";
+import { vaultOf } from "../fake-chain/slots.ts";
 import type { Action } from "../fake-chain/contracts.ts";
 import { parseRaw } from "../fake-chain/node.ts";
 import { LANE_PURPOSES } from "../../src/config/index.ts";
-import { toBase58 } from "../../src/core/base58.ts";
 import { type Address, type EvmAddress, isNative, NATIVE_TOKEN } from "../../src/core/hex.ts";
-import { createIntegrator } from "../../src/integrators/index.ts";
 import { createAudits } from "../../src/roles/auditor.ts";
 import { createSettlementDeps } from "../../src/roles/settlement-deps.ts";
 import type { AuditDeps } from "../../src/ledger/index.ts";
@@ -20,49 +17,58 @@ import { requestIndex } from "../../src/settlements/index.ts";
 import { Broken } from "./broken.ts";
 import { type DatabaseFault, type SharedDatabase, shareDatabase } from "./database.ts";
 import { createAttestationService } from "./attestation-service.ts";
+import { ALL_ATTESTORS, drawAttestors } from "./attestors.ts";
+import { createAuditFaults } from "./audit-faults.ts";
 import {
   type BridgeFaults,
   drawBridgeFaults,
   drawChange,
+  drawBlocking,
+  drawOutages,
   drawFaults,
+  drawLarge,
   drawMarket,
   drawRoutes,
   drawSolana,
   type Faults,
+  type Outages,
   type MarketMoves,
   NO_BRIDGE_FAULTS,
   NO_FAULTS,
   type RouteChoice,
   STILL_MARKET,
 } from "./faults.ts";
-import { checkAlways, describeRest, isAtRest } from "./invariants.ts";
+import { checkAlways, checkQuota, describeRest, isAtRest } from "./invariants.ts";
 import { Kernel, type Life } from "./kernel.ts";
+import { drawLimits, NO_LIMITS } from "./limits.ts";
 import { createLives, type Disturbance, type Process, type Role, ROLES } from "./lives.ts";
 import { judge } from "./oracle.ts";
 import { startOperator } from "./operator.ts";
+import { listMetLimits, listMetOnSolana } from "./marks.ts";
+import { startPausing } from "./pausing.ts";
+import { finish, prepare } from "./prepare.ts";
 import { startTakeBacks } from "./take-backs.ts";
+import { createDestroying } from "./destroying.ts";
 import { createDice } from "./random.ts";
+import { startUnattended } from "./unattended.ts";
+import { createScreening } from "./screening.ts";
 import { startReaders } from "./readers.ts";
 import type { SimulationDatabase } from "./server.ts";
 import {
-  accountOf,
   CHAIN_IDS,
   COIN_USD,
   coinMinimumOf,
-  contractsOf,
+  PAYOUT_WINDOW_S,
   createChain,
   createConfig,
   createSolana,
   ETHER,
   laneOf,
-  MAX_FEE_BPS,
   MINIMUM,
   nativeOn,
   on,
   type PaidAddress,
-  PAIRS,
   REFUND_AUTHORITY,
-  REFUND_AUTHORITY_SOLANA,
   SOLANA,
   START_MS,
   STRANGER,
@@ -181,25 +187,62 @@ async function play(
   let faults = drawn;
   const inventory = drawn.shortInventory ? 3n * UNIT : 10n ** 12n;
   const laneWei = drawn.poorLanes ? ETHER / 1000n : 1000n * ETHER;
-  const chains = new Map<number, FakeChain>(
-    CHAIN_IDS.map((chainId) => [chainId, createChain(chainId, { inventory, laneWei })]),
-  );
-  const hasSolana = options.solana ?? (!options.faults && drawSolana(createDice(seed, 14)));
-  if (hasSolana) chains.set(SOLANA, createSolana(inventory, createDice(seed, 12)));
+  const windowS = drawn.isHasty ? PAYOUT_WINDOW_S.hasty : PAYOUT_WINDOW_S.ordinary;
   // In some runs deposits are charged for gas; deposits in coin are then large, like their fees.
   const gas = createDice(seed, 4).chance(0.3) ? "charged" : "sponsored";
   const market = marketOf(seed, options);
   // A pool swap costs more gas than a transfer.
   const chargedUnit = market ? 10n * ETHER : ETHER;
   const coinUnit = gas === "charged" ? chargedUnit : ETHER / 1000n;
+  // A payment above the share of an address, which must arrive in parts.
+  const large = options.faults || drawn.shortInventory ? null : drawLarge(createDice(seed, 30));
+  // The large payment would need hundreds of parts.
+  const hasLimits = large === null && !options.faults;
+  const limits = hasLimits ? drawLimits(createDice(seed, 39), { coinUnit }) : NO_LIMITS;
+  const attestors = options.faults ? ALL_ATTESTORS : drawAttestors(createDice(seed, 35), safetyMs);
+  const { threshold, accounts, cold } = attestors;
+  const setup = {
+    inventory,
+    laneWei,
+    payoutWindowS: windowS,
+    attestors: accounts,
+    threshold,
+    ...limits,
+  };
+  const chains = new Map<number, FakeChain>(
+    CHAIN_IDS.map((chainId) => [chainId, createChain(chainId, setup)]),
+  );
+  const hasSolana = options.solana ?? (!options.faults && drawSolana(createDice(seed, 14)));
+  if (hasSolana) {
+    chains.set(SOLANA, createSolana(setup, createDice(seed, 12)));
+  }
   if (gas === "charged") mark("charged for gas");
   const between = options.routes ?? drawRoutes(createDice(seed, 5));
   mark(`between the chains by ${between.join(", then ")}`);
   if (market) mark("with pools");
   if (hasSolana) mark("with Solana");
-  let payoutWindowS = drawn.isHasty ? 60n : 600n;
-  const configure = (routes: readonly RouteChoice[number][]) =>
-    createConfig(payoutWindowS, gas, routes, market !== null, hasSolana);
+  // Where sweeps name their amount, and where they take the whole balance unless it is a part.
+  const largeChain = hasSolana ? SOLANA : 2;
+  // In some runs an integrator may have one open settlement on a chain: deposits above it wait for their turn.
+  const quota = !options.faults && createDice(seed, 33).chance(0.2) ? 1 : null;
+  if (quota !== null) mark("with a quota of settlements");
+  // A hasty service wants a lock back before the contracts stop paying for it.
+  let payoutWindowS = drawn.isHasty ? 60n : windowS;
+  let isCalm = false;
+  const screening = createScreening(createDice(seed, 31), {
+    kernel,
+    isOff: options.faults !== undefined,
+    isCalm: () => isCalm,
+    mark,
+  });
+  const configure = (routes: readonly RouteChoice[number][]) => ({
+    ...createConfig(payoutWindowS, gas, routes, market !== null, hasSolana, {
+      addressBps: large?.addressBps,
+      openSettlements: quota ?? 1_000,
+    }),
+    screening: screening.config,
+    attestors: { threshold, accounts, cold, databaseUsers: [] },
+  });
   let config = configure(between);
   let bridgeFaults =
     options.bridgeFaults ??
@@ -249,8 +292,24 @@ async function play(
       });
     },
   });
+  const auditFaults = createAuditFaults(createDice(seed, 23), {
+    isOff: options.faults !== undefined,
+    safetyMs,
+    elapsedMs: () => kernel.nowMs - START_MS,
+    mark,
+  });
+  // Otherwise the auditor polls a few times in a run.
+  const hastenAuditor = () => {
+    kernel.isPrompt = (life) => life.name.startsWith("auditor");
+  };
+  if (auditFaults.isOn) hastenAuditor();
+  let runningAttestors = attestors.shifts[0]?.running ?? [];
   const lives = createLives({
+    attestors,
+    runningAttestors: () => runningAttestors,
+    auditFaults,
     attestationsOf: attestations.httpOf,
+    screeningOf: screening.httpOf,
     kernel,
     dice,
     database,
@@ -316,7 +375,9 @@ async function play(
   }
 
   const api = lives.start("api");
-  const addresses = await prepare(kernel, api, dice);
+  const terms = createDice(seed, 37);
+  const isUnattended = () => !options.faults && terms.chance(0.3);
+  const addresses = await prepare(kernel, api, dice, isUnattended);
   const readers = startReaders(api, guard);
   for (const role of ROLES) {
     lives.start(role);
@@ -328,6 +389,19 @@ async function play(
     config = configure(routes);
     for (const { role, life } of lives.running) if (role !== "api") kernel.kill(life);
   };
+  for (const { atMs, running } of attestors.shifts.slice(1)) {
+    kernel.schedule("attestors change", atMs, () => {
+      mark(
+        running.length === 0
+          ? "the only attestor was lost"
+          : attestors.cold.length > 0
+            ? "the cold attestor took over"
+            : "an attestor was lost",
+      );
+      runningAttestors = running;
+      for (const { role, life } of lives.running) if (role === "attestor") kernel.kill(life);
+    });
+  }
   const change = options.faults ? null : drawChange(createDice(seed, 8), between);
   if (change) {
     mark(`from then on by ${change.routes.join(", then ") || "no route"}`);
@@ -339,10 +413,18 @@ async function play(
   const crowded = crowd.pick([0, 0.5, 0.9]);
 
   // The chains.
-  let isCalm = false;
   const stalledUntil = new Map<number, number>();
+  const outageDice = createDice(seed, 21);
+  const blockingDice = createDice(seed, 22);
   for (const [chainId, chain] of chains) {
     const depth = 2 + dice.int(6);
+    const hasOutages = chainId !== SOLANA && !options.faults;
+    const outages = hasOutages ? drawOutages(outageDice, safetyMs) : { halt: null, pause: null };
+    const blocking = hasOutages ? drawBlocking(blockingDice, safetyMs) : null;
+    const isDuring = (outage: Outages["halt"]) => {
+      const ms = kernel.nowMs - START_MS;
+      return outage !== null && ms >= outage.from && ms < outage.until && !isCalm;
+    };
     const welcome = (transaction: FakeTransaction) =>
       isUser(transaction) ||
       !(
@@ -350,6 +432,15 @@ async function play(
         (chainId === SOLANA && !isCalm && !options.faults && crowd.chance(crowded))
       );
     const tick = () => {
+      if (isDuring(outages.halt)) {
+        mark(`halted ${chainId}`);
+        kernel.schedule(`block ${chainId}`, 6_000, tick);
+        return;
+      }
+      if (isDuring(outages.pause)) mark(`paused ${chainId}`);
+      chain.head.state.isPaused = isDuring(outages.pause);
+      if (isDuring(blocking)) mark(`recipients blocked ${chainId}`);
+      chain.head.state.isBlocking = isDuring(blocking);
       const time = BigInt(Math.floor(kernel.nowMs / 1000));
       chain.mine(time, welcome);
       if (dice.chance(faults.reorg)) {
@@ -461,10 +552,31 @@ async function play(
       });
     }
   }
+  const reach = addresses.find(
+    ({ chainId, address }) => chainId === largeChain && address.destChain !== largeChain,
+  );
+  if (large && reach) {
+    mark("paid more than an address may reserve");
+    kernel.schedule("a large payment", large.at * safetyMs, () =>
+      submit(largeChain, userOf(0), {
+        kind: "transfer",
+        token: tokenOf(largeChain),
+        to: reach.address.wallet,
+        amount: large.amount * MINIMUM,
+      }),
+    );
+  }
   const orders = createDice(seed, 15);
   const isOrdered = orders.chance(0.5) && !options.faults;
   if (hasSolana && (options.refunds ?? isOrdered))
     startOperator({ kernel, dice: orders, api, database, untilMs: safetyMs, guard, mark });
+
+  const pauses = createDice(seed, 34);
+  if (!options.faults && pauses.chance(0.25)) {
+    const freezes = drawn.freeze > 0;
+    const untilMs = safetyMs * 0.9;
+    startPausing({ kernel, dice: pauses, api, database, untilMs, freezes, guard, mark });
+  }
 
   const takeBacks = createDice(seed, 17);
   const announced = startTakeBacks({
@@ -476,6 +588,28 @@ async function play(
     submit: (chainId, action) => submit(chainId, REFUND_AUTHORITY, action),
     mark,
   });
+
+  startUnattended({
+    kernel,
+    dice: createDice(seed, 38),
+    chains,
+    addresses,
+    untilMs: safetyMs * 0.9,
+    submit: (chainId, action) => submit(chainId, STRANGER, action),
+    mark,
+  });
+  const destroying = createDestroying(createDice(seed, 36), {
+    kernel,
+    chains,
+    isOff: options.faults !== undefined,
+    // The settlement of a quarantined token keeps its place in the quota.
+    isPatient: quota === null,
+    untilMs: safetyMs * 0.8,
+    submit: (chainId, action) => submit(chainId, STRANGER, action),
+    mark,
+  });
+  destroying.start(addresses);
+  if (destroying.isOn) hastenAuditor();
 
   // Traders: the pools move away from the fair price and back, and the fair price moves too.
   const trades = createDice(seed, 10);
@@ -528,7 +662,9 @@ async function play(
     database.assertAtRest();
     if (thrown) throw thrown;
     restartDead();
-    if (kernel.steps % CHECK_EVERY === 0) await checkAlways(database, chains);
+    if (kernel.steps % CHECK_EVERY !== 0) return;
+    await checkAlways(database, chains);
+    if (quota !== null) await checkQuota(database, quota);
   };
 
   while (kernel.nowMs < START_MS + safetyMs) await advance();
@@ -540,13 +676,20 @@ async function play(
   // Otherwise settlements by a removed route would wait permanently.
   if (change) reconfigure(between);
   if (drawn.isHasty) {
-    // Short payout windows become long, so that every lock can be paid.
+    // The service now waits as long as the contracts, so that every lock can be paid.
     kernel.schedule("locks have longer", HASTE_MS, () => {
-      payoutWindowS = 600n;
+      payoutWindowS = windowS;
       reconfigure(between);
     });
   }
   kernel.note("calm");
+  const endQuarantines = () => {
+    const { db } = api.context;
+    guard(auditFaults.endHeld(db).then(() => destroying.writeOff(db, database)));
+    kernel.schedule("an operator ends quarantines", 30_000, endQuarantines);
+  };
+  if (auditFaults.isOn || destroying.isOn)
+    kernel.schedule("an operator ends quarantines", 30_000, endQuarantines);
   for (const process of lives.running) process.life.frozenUntilMs = 0;
   // A user's later transactions would wait permanently behind a payment that a reorg dropped.
   for (const chain of chains.values()) {
@@ -580,15 +723,23 @@ async function play(
                           else 'delivered by the bridge' end as what from bridge_transfers order by 1`,
   );
   for (const { what } of transfers) mark(what);
+  for (const what of await listMetLimits(database)) mark(what);
   const fallenBack = await database.query(
     `select id from settlements where route not in ('MONO_CHAIN', $1) limit 1`,
     [between[0]],
   );
   if (fallenBack.length > 0) mark("settled by another than the preferred route");
+  const parts = await database.query(
+    `select id from settlements
+      where chain_id <> $1 and status = 'completed' and planned_up_to is not null limit 1`,
+    [SOLANA],
+  );
+  if (parts.length > 0) mark("a balance arrived in parts on an EVM chain");
   if (hasSolana) for (const what of await listMetOnSolana(database)) mark(what);
   const swapped = await judge(database, chains, addresses, { isCharged: gas === "charged", fairs });
   for (const what of swapped) mark(what);
   await readers.check(database);
+  await auditFaults.check(database, destroying.isSubject);
   if (!options.onRest) return;
   for (const process of lives.running) lives.kill(process);
   const { context, nodes } = lives.start("api");
@@ -596,27 +747,6 @@ async function play(
   for (const { node } of nodes) node.sync(0);
   const audits = createAudits({ ...context, chains: seen });
   await finish(kernel, options.onRest({ database, db: context.db, chains, addresses, audits }));
-}
-
-/** Rare states of Solana. */
-async function listMetOnSolana(database: SharedDatabase): Promise<readonly string[]> {
-  const rows = await database.query<{ what: string }>(
-    `select 'settled from ' || s.chain_id || ' to ' || a.dest_chain as what from settlements s
-       join addresses a on a.id = s.address_id where s.status = 'completed' and ${SOLANA} in (s.chain_id, a.dest_chain)
-     union select 'signed anew on Solana' from attempts a
-       join transactions t on t.id = a.transaction_id where t.chain_id = ${SOLANA} and a.number > 1
-     union select 'mined on Solana by what was signed anew' from attempts a
-       join transactions t on t.mined_hash = a.hash where t.chain_id = ${SOLANA} and a.number > 1
-     union select 'mined on Solana in vain' from transactions
-       where chain_id = ${SOLANA} and not succeeded
-     union select 'refused by the signer of Solana' from transactions
-       where chain_id = ${SOLANA} and state = 'abandoned'
-     union select 'a deposit on Solana came behind what a sweep counted' from deposits d
-       join settlements s on s.chain_id = d.chain_id and s.wallet = d.wallet and s.token = d.token
-       where d.chain_id = ${SOLANA} and d.block_number > s.swept_up_to and d.block_number <= s.swept_block
-     order by 1`,
-  );
-  return rows.map(({ what }) => what);
 }
 
 /** Multiplies a price by a fraction, to the millionth. */
@@ -639,65 +769,3 @@ const OTHERS: ReadonlySet<Address> = new Set(
   ].flatMap((account) => [account, on(SOLANA, account)]),
 );
 const isUser = ({ from }: FakeTransaction) => OTHERS.has(from);
-
-/** Answers as the signer does. */
-const findVault: FindVault = async (commitment) => {
-  const wallet = vaultOf(commitment);
-  return { wallet, proof: proofOf(contractsOf(SOLANA).factory, commitment, wallet) };
-};
-
-/** Creates integrators and their addresses before the faults begin. */
-async function prepare(
-  kernel: Kernel,
-  api: Process,
-  dice: ReturnType<typeof createDice>,
-): Promise<PaidAddress[]> {
-  const { db, random } = api.context;
-  const addresses: PaidAddress[] = [];
-  const work = (async () => {
-    for (const name of ["acme", "beta"]) {
-      const { integratorId } = await createIntegrator(
-        { db, random },
-        {
-          name,
-          refundEvm: REFUND_AUTHORITY,
-          refundSolana: toBase58(REFUND_AUTHORITY_SOLANA),
-          maxFeeBps: MAX_FEE_BPS,
-          maxSlippageBps: 100,
-        },
-      );
-      const count = 1 + dice.int(2);
-      for (let i = 0; i < count; i++) {
-        const pair = api.context.chains.has(SOLANA) ? dice.pick(PAIRS) : null;
-        const chainId = pair?.[0] ?? dice.pick(CHAIN_IDS);
-        const chain = api.context.chains.get(chainId);
-        if (!chain) throw new Error("the chains are there");
-        const destChain = pair?.[1] ?? dice.pick(CHAIN_IDS);
-        const destination = {
-          userId: userOf(i),
-          destChain,
-          destWallet: on(destChain, accountOf(`recipient ${name} ${i}`)),
-          destToken:
-            dice.chance(0.2) && destChain === chainId ? nativeOn(destChain) : tokenOf(destChain),
-        };
-        const address = await issueAddress(
-          { db, random, findVault },
-          { chain, integratorId, destination },
-        );
-        addresses.push({ chainId, address });
-      }
-    }
-  })();
-  await finish(kernel, work);
-  return addresses;
-}
-
-/** Takes steps until the given work is done. */
-async function finish(kernel: Kernel, work: Promise<void>): Promise<void> {
-  let isDone = false;
-  const settled = work.finally(() => (isDone = true));
-  // An error of the work is thrown below.
-  settled.catch(() => undefined);
-  while (!isDone) await kernel.step();
-  await settled;
-}

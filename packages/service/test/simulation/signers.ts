@@ -5,19 +5,33 @@
  */
 import type { Fees } from "../../src/chains/port/index.ts";
 import type { LanePurpose, RouteConfig } from "../../src/config/index.ts";
+import { assertNever } from "../../src/core/assert.ts";
 import {
   type Address,
   type EvmAddress,
+  type Hex,
   type Hex32,
   padAddress,
   toAddress,
 } from "../../src/core/hex.ts";
 import type { Order } from "../../src/chains/solana/orders.ts";
-import type { AttestorSigner, LaneSigner } from "../../src/signers/port.ts";
-import { decode, deliveryIdOf, hashCommitment, predictWallet } from "../fake-chain/codec.ts";
-import { type Action, attestation, type FakeContracts } from "../fake-chain/contracts.ts";
+import type {
+  AttestedMessage,
+  AttestorSet,
+  AttestorSigner,
+  LaneSigner,
+} from "../../src/signers/port.ts";
+import { decode, deliveryIdOfPayout } from "../fake-chain/codec.ts";
+import {
+  type Action,
+  attestation,
+  fieldsOfRefund,
+  type FakeContracts,
+  isAttested,
+} from "../fake-chain/contracts.ts";
 import { hashOf, toRaw } from "../fake-chain/model.ts";
 import { lockIdOf } from "../fake-chain/slots.ts";
+import type { AttestorPlan } from "./attestors.ts";
 import { SignerRefusal } from "../../src/signers/refusal.ts";
 
 /** Names fees as an Ethereum transaction does. */
@@ -41,45 +55,63 @@ export function createFakeLaneSigner(lane: {
   };
 }
 
-/** Creates signers for the contracts of the given chains. */
-export function createFakeAttestorSigner(
-  address: EvmAddress,
+/** Returns the contract that verifies a message, and the fields that are signed. */
+function describeMessage(message: AttestedMessage, { factory, escrow, delivery }: FakeContracts) {
+  switch (message.kind) {
+    case "delivery": {
+      const { order } = message;
+      const fields = [deliveryIdOfPayout(delivery, order), order.amount];
+      return { contract: delivery, fields };
+    }
+    case "claim": {
+      const { deliveryId, paidAmount, deadline } = message.order;
+      return { contract: escrow, fields: ["claim", deliveryId, paidAmount, deadline] };
+    }
+    case "return": {
+      const { deliveryId, deadline } = message.order;
+      return { contract: escrow, fields: ["return", deliveryId, deadline] };
+    }
+    case "price": {
+      const { wallet, token, route, rate, maxAmount, deadline } = message.order;
+      return { contract: route, fields: ["price", wallet, token, rate, maxAmount, deadline] };
+    }
+    case "refund":
+      return { contract: factory, fields: fieldsOfRefund(message.order) };
+    default:
+      return assertNever(message);
+  }
+}
+
+/** Creates the attestors for the contracts of the given chains, and the settler's count of their signatures. */
+export function createFakeAttestors(
   chains: ReadonlyMap<number, FakeContracts>,
-): AttestorSigner {
-  const contractsOf = (chainId: number) => {
+  { threshold, accounts }: Pick<AttestorPlan, "threshold" | "accounts">,
+): {
+  signerOf(address: EvmAddress): AttestorSigner;
+  readonly set: AttestorSet;
+} {
+  const sign = (address: EvmAddress, message: AttestedMessage): Hex => {
+    const { chainId } = message;
     const contracts = chains.get(chainId);
     if (!contracts) throw new Error(`chain ${chainId} is not simulated`);
-    return contracts;
+    const { contract, fields } = describeMessage(message, contracts);
+    return attestation(address, contract, chainId, ...fields);
   };
   return {
-    address,
-    async signDelivery(destChain, order) {
-      const { delivery } = contractsOf(destChain);
-      const { commitment, srcChain, escrow, srcToken, seq, amount, deadline } = order;
-      const wallet = predictWallet(commitment);
-      const deliveryId = deliveryIdOf({ srcChain, escrow, wallet, token: srcToken, seq });
-      return attestation(
-        address,
-        delivery,
-        destChain,
-        deliveryId,
-        hashCommitment(commitment),
-        amount,
-        deadline,
-      );
+    set: {
+      threshold,
+      accounts,
+      recover: (message, signature) =>
+        accounts.find((address) => sign(address, message) === signature) ?? null,
     },
-    async signClaim(srcChain, { deliveryId, paidAmount, deadline }) {
-      const { escrow } = contractsOf(srcChain);
-      return attestation(address, escrow, srcChain, "claim", deliveryId, paidAmount, deadline);
-    },
-    async signReturn(srcChain, { deliveryId, deadline }) {
-      const { escrow } = contractsOf(srcChain);
-      return attestation(address, escrow, srcChain, "return", deliveryId, deadline);
-    },
-    async signPrice(srcChain, { wallet, token, route, rate, maxAmount, deadline }) {
-      const fields = ["price", wallet, token, rate, maxAmount, deadline] as const;
-      return attestation(address, route, srcChain, ...fields);
-    },
+    signerOf: (address) => ({
+      address,
+      signDelivery: async (chainId, order) => sign(address, { kind: "delivery", chainId, order }),
+      signClaim: async (chainId, order) => sign(address, { kind: "claim", chainId, order }),
+      signReturn: async (chainId, order) => sign(address, { kind: "return", chainId, order }),
+      signPrice: async (chainId, order) => sign(address, { kind: "price", chainId, order }),
+      signRefund: async (chainId, order) => sign(address, { kind: "refund", chainId, order }),
+    }),
   };
 }
 
@@ -97,7 +129,7 @@ export function createFakeCustody(options: {
   readonly nowMs: () => number;
 }) {
   const { contracts, pairs, deliveryOf, dailyCap, nowMs } = options;
-  const { chainId, attestor, escrow, delivery } = contracts;
+  const { chainId, escrow, delivery } = contracts;
   /** Orders by id: an order that is signed again pays once. */
   const delivered = new Map<Hex32, { readonly amount: bigint; readonly atMs: number }>();
   const endings = new Map<Hex32, "claim" | "return">();
@@ -113,8 +145,9 @@ export function createFakeCustody(options: {
     require(purpose === wanted, `${order.kind} order in a lane for ${purpose}`);
     switch (order.kind) {
       case "lock": {
-        const { commitment, token, amount, minOut } = order;
+        const { commitment, token, amount, minOut, lockedAt } = order;
         const { destChain, destToken } = commitment;
+        require(lockedAt * 1000n <= BigInt(Math.floor(nowMs())), "lock time in the future");
         const isPair = pairs.some(
           (pair) =>
             pair.kind === "SWIFT" &&
@@ -126,14 +159,13 @@ export function createFakeCustody(options: {
         require(isPair, "lock of a pair without a route");
         require(order.delivery === padAddress(deliveryOf(destChain)), "delivery contract differs");
         const kept = BPS - BigInt(commitment.maxFeeBps);
-        require(minOut > 0n && minOut >= (amount * kept) / BPS, "lock below the minimum");
+        require(minOut > 0n && minOut * BPS >= amount * kept, "lock below the minimum");
         return;
       }
       case "claim": {
         const { deliveryId, paidAmount, deadline, signature } = order;
         const fields = ["claim", deliveryId, paidAmount, deadline] as const;
-        require(signature ===
-          attestation(attestor, escrow, chainId, ...fields), "not signed by the attestor");
+        require(isAttested(contracts, escrow, signature, fields), "not signed by the attestors");
         requireInTime(deadline);
         return end(deliveryId, "claim");
       }
@@ -141,22 +173,19 @@ export function createFakeCustody(options: {
         const { deadline, signature } = order;
         const deliveryId = lockIdOf(contracts, order);
         const fields = ["return", deliveryId, deadline] as const;
-        require(signature ===
-          attestation(attestor, escrow, chainId, ...fields), "not signed by the attestor");
+        require(isAttested(contracts, escrow, signature, fields), "not signed by the attestors");
         requireInTime(deadline);
         return end(deliveryId, "return");
       }
       case "deliver": {
-        const { commitment, srcChain, escrow: source, srcToken, seq, amount } = order.order;
-        const { deadline } = order.order;
-        const wallet = predictWallet(commitment);
-        const id = deliveryIdOf({ srcChain, escrow: source, wallet, token: srcToken, seq });
-        const fields = [id, hashCommitment(commitment), amount, deadline] as const;
-        const signed = attestation(attestor, delivery, chainId, ...fields);
-        require(order.signature === signed, "not signed by the attestor");
+        const { commitment, minOut, lockedAt, amount } = order.order;
+        const id = deliveryIdOfPayout(delivery, order.order);
+        const isSigned = isAttested(contracts, delivery, order.signature, [id, amount]);
+        require(isSigned, "not signed by the attestors");
         require(commitment.destChain === chainId &&
-          amount > 0n, "delivery to another chain, or of nothing");
-        requireInTime(deadline);
+          amount > 0n &&
+          amount >= minOut, "delivery to another chain, or of too little");
+        requireInTime(lockedAt + contracts.payoutWindowS);
         delivered.set(id, { amount, atMs: nowMs() });
         const recent = [...delivered.values()].filter(({ atMs }) => atMs > nowMs() - DAY_MS);
         const sum = recent.reduce((total, one) => total + one.amount, 0n);

@@ -5,10 +5,11 @@
 import type { DepositAddress } from "../../src/addresses/index.ts";
 import { FakeChain } from "../fake-chain/model.ts";
 import type { FakeCctp } from "../fake-chain/cctp.ts";
-import type { FakePool } from "../fake-chain/pool.ts";
+import { type FakePool, NO_POOL_LIMITS, type PoolLimits } from "../fake-chain/pool.ts";
 import { type FakeContracts, type FakeRoute, State } from "../fake-chain/contracts.ts";
 import { hash } from "../fake-chain/codec.ts";
 import {
+  CONNECTIONS,
   type Config,
   type EvmChain,
   type GasPolicy,
@@ -22,6 +23,7 @@ import { FakeSlotChain } from "../fake-chain/slots.ts";
 import {
   type Address,
   type EvmAddress,
+  type Hex32,
   NATIVE_SOL,
   NATIVE_TOKEN,
   padAddress,
@@ -35,6 +37,7 @@ import type { RouteChoice } from "./faults.ts";
 import type { Dice } from "./random.ts";
 import { configuredRoute } from "../support/routes.ts";
 import { createNodesConfig } from "../support/nodes.ts";
+import { NO_REFUNDS } from "../support/refund-policies.ts";
 
 /** Start of virtual time. */
 export const START_MS = Date.parse("2026-01-05T00:00:00.000Z");
@@ -75,7 +78,9 @@ export const tokenOf = (chainId: number) => on(chainId, accountOf(`token of ${ch
 export const laneOf = (chainId: number, purpose: LanePurpose) =>
   on(chainId, accountOf(`lane ${purpose} ${chainId}`));
 export const userOf = (number: number) => accountOf(`user ${number}`);
-export const ATTESTOR = accountOf("attestor");
+/** Sorted, as the contracts count them; two of them must sign. */
+export const ATTESTORS = [1, 2, 3].map((number) => accountOf(`attestor ${number}`)).toSorted();
+export const THRESHOLD = 2;
 export const FACTORY = accountOf("factory");
 export const REFUND_AUTHORITY = accountOf("refund authority");
 /** The same on Solana, where it must be a public key: that of 32 bytes 01. */
@@ -84,6 +89,8 @@ export const REFUND_AUTHORITY_SOLANA = toAddress(
 );
 /** Daily cap of every token: above all deposits. */
 export const DAILY_CAP = 10n ** 15n;
+/** From the announcement of a settlement by anybody to its execution: 72 hours in the contracts. */
+export const UNATTENDED_DELAY_S = 20n;
 export const USERS = 4;
 /** Submits bridge messages of other accounts. */
 export const STRANGER = accountOf("stranger");
@@ -113,6 +120,7 @@ export function cctpOf(chainId: number): FakeCctp {
     messenger: messengerOf(chainId),
     transmitter: accountOf(`transmitter ${chainId}`),
     token: tokenOf(chainId),
+    burnLimit: DAILY_CAP,
     feeRecipient: accountOf("fee recipient of the bridge"),
     remotes: new Map([[domainOf(other), { messenger: messengerOf(other), token: tokenOf(other) }]]),
   };
@@ -128,6 +136,7 @@ export function poolOf(chainId: number): FakePool {
     tokenDecimals: 6n,
     fee: BigInt(POOL_FEE),
     feed: accountOf(`feed ${chainId}`),
+    limits: NO_POOL_LIMITS,
   };
 }
 
@@ -140,6 +149,19 @@ function evmContractsOf(chainId: number): EvmChain["contracts"] {
     delivery: toEvmAddress(delivery),
   };
 }
+
+/** Returns the chain whose contract pays a lock. */
+export function destinationOf({ delivery }: { readonly delivery: Hex32 }): number {
+  const found = [...CHAIN_IDS, SOLANA].find((id) => padAddress(deliveryOf(id)) === delivery);
+  if (found === undefined) throw new Error(`no chain has the delivery contract ${delivery}`);
+  return found;
+}
+
+/**
+ * Seconds after a lock in which the contracts pay. In hasty runs many locks are given back; the others are still long
+ * enough for a lock to become final and be paid.
+ */
+export const PAYOUT_WINDOW_S = { ordinary: 600n, hasty: 240n };
 
 export function contractsOf(chainId: number): FakeContracts {
   if (chainId === SOLANA) return solanaContracts();
@@ -198,7 +220,10 @@ export function contractsOf(chainId: number): FakeContracts {
     delivery: deliveryOf(chainId),
     treasury: accountOf("treasury"),
     feeRecipient: accountOf("fee recipient"),
-    attestor: ATTESTOR,
+    attestors: ATTESTORS,
+    threshold: THRESHOLD,
+    payoutWindowS: PAYOUT_WINDOW_S.ordinary,
+    unattendedDelayS: UNATTENDED_DELAY_S,
     relayers: new Set(LANE_PURPOSES.map((purpose) => laneOf(chainId, purpose))),
     routes,
     cctp: cctpOf(chainId),
@@ -229,7 +254,10 @@ function solanaContracts(): FakeContracts {
     delivery: deliveryOf(SOLANA),
     treasury,
     feeRecipient: treasury,
-    attestor: ATTESTOR,
+    attestors: ATTESTORS,
+    threshold: THRESHOLD,
+    payoutWindowS: PAYOUT_WINDOW_S.ordinary,
+    unattendedDelayS: UNATTENDED_DELAY_S,
     relayers: new Set(LANE_PURPOSES.map((purpose) => laneOf(SOLANA, purpose))),
     routes: new Map(),
     cctp: null,
@@ -237,9 +265,29 @@ function solanaContracts(): FakeContracts {
   };
 }
 
+/** The parts of a chain that differ between runs. */
+interface ChainSetup {
+  readonly inventory: bigint;
+  readonly payoutWindowS: bigint;
+  readonly attestors: readonly EvmAddress[];
+  readonly threshold: number;
+}
+
+/** The same of an EVM chain. */
+interface EvmSetup extends ChainSetup {
+  /** Gas money of each lane. */
+  readonly laneWei: bigint;
+  readonly poolLimits: PoolLimits;
+  /** The most that one message of the bridge may burn. */
+  readonly burnLimit: bigint;
+}
+
 /** Creates Solana at its first block. The generator chooses the skipped slots. */
-export function createSolana(inventory: bigint, dice: Dice): FakeSlotChain {
-  const contracts = contractsOf(SOLANA);
+export function createSolana(
+  { inventory, payoutWindowS, attestors, threshold }: ChainSetup,
+  dice: Dice,
+): FakeSlotChain {
+  const contracts = { ...contractsOf(SOLANA), payoutWindowS, attestors, threshold };
   const state = new State();
   for (let user = 0; user < USERS; user++) {
     state.credit(tokenOf(SOLANA), on(SOLANA, userOf(user)), 10n ** 12n);
@@ -250,12 +298,20 @@ export function createSolana(inventory: bigint, dice: Dice): FakeSlotChain {
   return new FakeSlotChain(contracts, state, BigInt(START_MS / 1000), skip);
 }
 
-/** Creates a chain at its first block. `laneWei` is the gas money of each lane. */
+/** Creates a chain at its first block. */
 export function createChain(
   chainId: number,
-  given: { readonly inventory: bigint; readonly laneWei: bigint },
+  { inventory, laneWei, poolLimits, burnLimit, ...shared }: EvmSetup,
 ): FakeChain {
-  const contracts = contractsOf(chainId);
+  const { payoutWindowS, attestors, threshold } = shared;
+  const contracts = {
+    ...contractsOf(chainId),
+    payoutWindowS,
+    attestors,
+    threshold,
+    pool: { ...poolOf(chainId), limits: poolLimits },
+    cctp: { ...cctpOf(chainId), burnLimit },
+  };
   const state = new State();
   const token = tokenOf(chainId);
   for (let user = 0; user < USERS; user++) {
@@ -268,9 +324,10 @@ export function createChain(
   state.credit(NATIVE_TOKEN, poolOf(chainId).account, 10n ** 9n * ETHER);
   state.credit(token, poolOf(chainId).account, 10n ** 18n);
   state.market = { fair: COIN_USD, pool: COIN_USD };
-  state.credit(token, contracts.delivery, given.inventory);
+  state.poolPrices = [{ time: 0n, pool: COIN_USD }];
+  state.credit(token, contracts.delivery, inventory);
   for (const purpose of LANE_PURPOSES)
-    state.credit(NATIVE_TOKEN, laneOf(chainId, purpose), given.laneWei);
+    state.credit(NATIVE_TOKEN, laneOf(chainId, purpose), laneWei);
   return new FakeChain(contracts, state, BigInt(START_MS / 1000));
 }
 
@@ -287,6 +344,15 @@ export function createConfig(
   /** Whether there are pool swaps; then the price of the coin comes from its feed. */
   swaps: boolean,
   solana: boolean,
+  {
+    addressBps = 5_000,
+    openSettlements = 1_000,
+  }: {
+    /** Share of the inventory that one address may reserve. */
+    readonly addressBps?: number | undefined;
+    /** Most open settlements of an integrator on a chain. */
+    readonly openSettlements?: number;
+  } = {},
 ): Config {
   const isBridged = between.some((kind) => kind === "FAST_MCTP");
   const fedBy = (address: EvmAddress) => ({
@@ -298,10 +364,25 @@ export function createConfig(
   return {
     stateDir: "",
     databaseUrl: undefined,
+    screening: undefined,
+    refunds: NO_REFUNDS,
     api: { host: "", port: 0 },
     quote: { host: "", port: 0 },
-    rateLimits: { perKey: 1, perAddress: 1, wrongKeyPerAddress: 1, requestIndexPerKey: 1 },
-    socketCaps: { perKey: 1, perAddress: 1 },
+    rateLimits: {
+      perKey: 1,
+      perAddress: 1,
+      wrongKeyPerAddress: 1,
+      requestIndexPerKey: 1,
+      newAddressesPerKey: 1,
+      nodeRequestsPerKey: 1,
+    },
+    socketCaps: { perKey: 1, perAddress: 1, connectionsPerAddress: 1 },
+    telemetryHosts: [],
+    shareRateLimits: false,
+    publicUrls: { api: undefined, quote: undefined },
+    requestsAtOnce: { perKey: 1, waitMs: 0 },
+    databaseConnections: CONNECTIONS,
+    quotas: { addresses: 1_000, openSettlements },
     trustedProxies: [],
     corsOrigins: [],
     telemetry: undefined,
@@ -311,9 +392,11 @@ export function createConfig(
     maxFeeBps: MAX_FEE_BPS,
     maxSlippageBps: 100,
     rateToleranceBps: 200,
+    inventoryShares: { addressBps, integratorBps: 8_000 },
     payoutWindowS,
     cctp: isBridged ? { apiUrl: "" } : undefined,
     attestor: { key: NO_KEY, databaseUser: undefined, nodes: new Map() },
+    attestors: { threshold: THRESHOLD, accounts: ATTESTORS, cold: [], databaseUsers: [] },
     keystorePassphrase: undefined,
     signers: { settler: undefined, attestor: undefined, vaults: undefined },
     aws: undefined,
@@ -333,6 +416,7 @@ export function createConfig(
         cctp: isBridged ? cctpOf(chainId) : undefined,
         lanes: { deploy: [], settle: [], deliver: [] },
         dailyGasBudget: undefined,
+        gasPriceMax: 500_000_000_000n,
         transactionSurcharge: 0n,
       })),
       ...(solana ? [createSolanaConfig()] : []),
@@ -454,7 +538,13 @@ function listRoutes(between: readonly RouteChoice[number][], swaps: boolean): Ro
 function listSwaps(chainId: number, isBridged: boolean): RouteConfig[] {
   const [token, destChain] = [tokenOf(chainId), otherOf(chainId)];
   const through = (tokenOut: Address) => ({
-    swap: { tokenOut, poolFee: POOL_FEE, maxImpactBps: 100, slippageBps: 50 },
+    swap: {
+      tokenOut,
+      poolFee: POOL_FEE,
+      maxImpactBps: 100,
+      slippageBps: 50,
+      limits: { windowS: 1_800, toleranceBps: 300, perDayUnits: "1000000" },
+    },
   });
   const stay = { kind: "MONO_CHAIN", chainId } as const;
   const sell = { ...stay, token: NATIVE_TOKEN, contract: routeOf("coin to token", chainId) };

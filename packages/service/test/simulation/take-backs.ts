@@ -36,10 +36,10 @@ export function startTakeBacks(world: {
     });
     kernel.schedule("try a take-back", dice.between(atMs, untilMs), () => {
       const locks = chains.get(chainId)?.head.state.locks ?? [];
-      for (const [deliveryId, lock] of locks) {
+      for (const [, lock] of locks) {
         if (lock.wallet !== wallet || lock.state !== "locked") continue;
         mark("a take-back was tried too early");
-        submit(chainId, { kind: "take_back", commitment, deliveryId });
+        submit(chainId, { kind: "take_back", commitment, lock });
       }
     });
     if (dice.chance(0.5))

@@ -16,13 +16,17 @@ import { compileMessage, decodeTransaction } from "../../src/chains/solana/trans
 import { assert } from "../../src/core/assert.ts";
 import { OperatingError } from "../../src/core/errors.ts";
 import { type Address, NATIVE_SOL, type TxHash } from "../../src/core/hex.ts";
+import { type FaultyStream, openFaultyStream } from "./faulty-stream.ts";
 import { type TamperingProxy, startTamperingProxy } from "../support/tampering-proxy.ts";
 import { commitmentOf } from "../support/solana-svm.ts";
 import { createQuickClock } from "../support/quorum-doubles.ts";
 import { type SolanaWorld, startSolanaWorld } from "../support/solana-world.ts";
 
-/** The nodes: honest ones and one that hides at random, the same with one that always hides the same, or liars alone. */
-export type Nodes = "mixed" | "persistent" | "alone";
+/**
+ * The nodes: honest ones and one that hides at random, the same with one that always hides the same, or a liar alone, with
+ * or without a stream that loses messages and connections.
+ */
+export type Nodes = "mixed" | "persistent" | "alone" | "streamed";
 
 /** Commitment level of the blocks that are read. */
 export type Level = "confirmed" | "finalized";
@@ -38,6 +42,8 @@ export interface FuzzResult {
   readonly orphans: number;
   /** Scans that failed and were repeated. */
   readonly retries: number;
+  /** Blocks from a stream. */
+  readonly streamed: number;
 }
 
 const VAULTS = 4;
@@ -71,20 +77,23 @@ export async function runFuzz({
   const [one = world.sandbox.url, other = world.sandbox.url] = liars.map(({ url }) => url);
   const { url } = world.sandbox;
   const clock = createQuickClock();
-  const seen = { seenAt: level, clock };
+  const stream =
+    nodes === "streamed" ? await openFaultyStream(url, level, createRandom(seed + 2)) : undefined;
+  const seen = { seenAt: level, clock, streams: stream ? [stream.stream] : [] };
   const chain =
-    nodes === "alone"
+    nodes === "alone" || nodes === "streamed"
       ? world.connect([one], 1, seen)
       : world.connect([one, url, other, url, url], 3, seen);
   try {
-    return await play({ world, chain, clock, level, random, rounds });
+    return await play({ world, chain, clock, level, random, rounds, stream });
   } finally {
+    await stream?.close();
     await Promise.all(liars.map((liar) => liar.close()));
     await world.close();
   }
 }
 
-type Random = (chance: number) => boolean;
+export type Random = (chance: number) => boolean;
 
 async function play({
   world,
@@ -93,8 +102,10 @@ async function play({
   level,
   random,
   rounds,
+  stream,
 }: {
   readonly world: SolanaWorld;
+  readonly stream: FaultyStream | undefined;
   readonly chain: Chain;
   readonly clock: ReturnType<typeof createQuickClock>;
   readonly level: Level;
@@ -155,6 +166,7 @@ async function play({
       after: tip.number,
       max: 1,
       isFinal: false,
+      isOld: false,
       tokens: [...tokens, NATIVE_SOL],
       choose: async () => watched,
     });
@@ -198,6 +210,7 @@ async function play({
   };
   const scanPatiently = async () => {
     clock.advance(1_000);
+    await stream?.follow((await truth.getHead()).number);
     try {
       await scan();
       return true;
@@ -320,7 +333,7 @@ async function play({
       assert(credited === held, `what was credited is final: ${credited}, ${held}`);
     }
   }
-  return counts;
+  return { ...counts, streamed: stream?.used() ?? 0 };
 }
 
 /** Returns the changes of wallet balances in a block. */

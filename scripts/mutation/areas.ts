@@ -63,12 +63,15 @@ export const AREAS: readonly Area[] = [
     name: "ledger",
     files: [
       "ledger/audit.ts",
+      "ledger/audit-final.ts",
       "ledger/audit-transit.ts",
+      "ledger/audit-wallets.ts",
       "routes/swift/audit.ts",
       "ledger/breaches.ts",
+      "ledger/end-breach.ts",
       "ledger/accounts.ts",
     ],
-    tests: ["ledger/audit-bounds.test.ts"],
+    tests: ["ledger/audit-bounds.test.ts", "ledger/audit-dates.test.ts", "ledger/breaches.test.ts"],
     timeoutMs: DATABASE_TIMEOUT_MS,
   },
 ];

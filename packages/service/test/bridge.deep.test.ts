@@ -1,10 +1,15 @@
 /** The bridge when its attestation service, its price or another relayer interferes, and after a pool swap. */
-import { cctpRouteAbi, sandboxMessageTransmitterV2Abi } from "@sluice/contracts/abi";
+import {
+  cctpRouteAbi,
+  sandboxMessageTransmitterV2Abi,
+  sandboxTokenMessengerV2Abi,
+} from "@sluice/contracts/abi";
 import { balanceOf } from "@sluice/sandbox";
 import {
   type Address,
   encodeFunctionData,
   type Hex,
+  maxUint256,
   parseAbi,
   parseEther,
   parseEventLogs,
@@ -69,9 +74,9 @@ async function burnOf(address: Address): Promise<Hex> {
   let hash: Hex | undefined;
   await world.until(`${address} is burned`, async () => {
     const events = await world.chains.ethereum.client.getContractEvents({
-      address,
       abi: cctpRouteAbi,
       eventName: "Burned",
+      args: { wallet: address },
       fromBlock: 0n,
     });
     hash = events[0]?.transactionHash;
@@ -79,6 +84,37 @@ async function burnOf(address: Address): Promise<Hex> {
   });
   if (!hash) throw new Error("until saw it");
   return hash;
+}
+
+/** Sets the most USDC that one message may burn on ethereum, as Circle does. */
+async function limitBurns(limit: bigint): Promise<void> {
+  const { messenger, token } = world.deployment.chains.ethereum;
+  const call = { functionName: "setMaxBurnAmountPerMessage", args: [token, limit] } as const;
+  const data = encodeFunctionData({ abi: sandboxTokenMessengerV2Abi, ...call });
+  await world.asOwner("ethereum", { to: messenger, data });
+}
+
+/** Waits for a number of burns of an address, and returns their amounts, oldest first. */
+async function burnsOf(address: Address, count: number): Promise<readonly bigint[]> {
+  let amounts: readonly bigint[] = [];
+  await world.until(`${address} is burned ${count} times`, async () => {
+    const events = await world.chains.ethereum.client.getContractEvents({
+      abi: cctpRouteAbi,
+      eventName: "Burned",
+      args: { wallet: address },
+      fromBlock: 0n,
+    });
+    amounts = events.map(({ args }) => args.amount ?? 0n);
+    return amounts.length >= count;
+  });
+  return amounts;
+}
+
+async function allCompleted(address: Address, count: number): Promise<void> {
+  await world.until(`${count} settlements of ${address} are completed`, async () => {
+    const swaps = await world.swapsOf(address);
+    return swaps.length === count && swaps.every(({ status }) => status === "completed");
+  });
 }
 
 describe("Circle's attestation service", () => {
@@ -263,6 +299,24 @@ describe("a token other than USDC", () => {
     expect(await world.balance("base", recipient)).toBeGreaterThanOrEqual(LEAST_OF_ETHER);
   });
 
+  test("arrives in parts when the bridge takes less in one message than the pool gives [T196]", async () => {
+    const recipient = world.newRecipient();
+    const { address } = await toBase(recipient);
+    await limitBurns(1_400n * USDC);
+    try {
+      await payWeth(address, ETHER);
+      const burns = await burnsOf(address, 3);
+      expect(burns.every((amount) => amount <= 1_400n * USDC)).toBe(true);
+      await allCompleted(address, 3);
+      const minted = burns.reduce((sum, amount) => sum + amount - bridgeFee(amount), 0n);
+      expect(await world.balance("base", recipient)).toBe(minted);
+      expect(minted).toBeGreaterThanOrEqual(LEAST_OF_ETHER);
+      expect(await wethOf(address)).toBe(0n);
+    } finally {
+      await limitBurns(maxUint256);
+    }
+  });
+
   test("has no findings of the doctor about its routes", async () => {
     const report = await world.command("doctor", "--json").catch((error: { stdout?: string }) => {
       if (error.stdout === undefined) throw error;
@@ -315,6 +369,29 @@ test("delivers once when somebody else submits the bridge message first [T72]", 
     fromBlock: 0n,
   });
   expect(received.map(({ args }) => args.caller)).toEqual([stranger.address]);
+});
+
+test("a deposit above the burn limit per message arrives in parts [T196]", async () => {
+  const inventory = await world.inventory("base");
+  await world.emptyInventory("base");
+  await limitBurns(4n * USDC);
+  try {
+    const { address, recipient } = await pay(10n * USDC);
+    await world.until("it says why it waits", async () => {
+      const [swap] = await world.swapsOf(address);
+      return swap?.error?.details?.["reason"] === "burn_limit";
+    });
+    await allCompleted(address, 3);
+    // A part is at most the limit before fees, and so is its burn.
+    const parts = [4n * USDC, 4n * USDC, 2n * USDC];
+    expect(await burnsOf(address, 3)).toEqual(parts.map(afterStandard));
+    const arrived = parts.map(afterFast).reduce((sum, amount) => sum + amount);
+    expect(await world.balance("base", recipient)).toBe(arrived);
+    expect(await world.balance("ethereum", address)).toBe(0n);
+  } finally {
+    await limitBurns(maxUint256);
+    await world.fillInventory("base", inventory);
+  }
 });
 
 test("the ledger matches the chains: every burn was minted, and nothing is in flight", () =>

@@ -137,6 +137,7 @@ test("reports wrong accounts, attestors, caps and mints separately", async () =>
       expected: `escrow ${ELSEWHERE}`,
     },
     { id: "key.listed", item: "attestor", status: "problem" },
+    { id: "key.listed", item: "attestors.cold[0]", status: "problem" },
     { id: "token.mint", item: "USDT", status: "problem", found: "token program differs" },
     { id: "delivery.cap", item: "USDC", status: "problem" },
     { id: "delivery.inventory", item: "WETH", status: "warning", found: "1000000 WETH" },

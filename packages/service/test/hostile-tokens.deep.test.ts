@@ -1,7 +1,8 @@
 /** Hostile tokens on real nodes: the credited amount is the received one, and no other deposit waits for them. */
+import { GOVERNED } from "../src/core/commitment.ts";
 import { depositFactoryAbi } from "@sluice/contracts/abi";
 import { createSluiceClient, type Quote, type Swap } from "@sluice/sdk";
-import { type Address, encodeFunctionData, type Hex, zeroAddress } from "viem";
+import { type Address, encodeFunctionData, type Hex, maxUint256, zeroAddress } from "viem";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { afterFee, deposit, expectDelivered, USDC } from "./support/deposits.ts";
 import { ANSWER, type HostileTokens, listHostileTokens } from "./support/hostile-tokens.ts";
@@ -63,7 +64,7 @@ async function refund(commitment: Quote["payDepositCommitment"]): Promise<Addres
   if (!commitment) throw new Error("the quote has no commitment");
   const { client } = world.chains.ethereum;
   // CAST: the wire's schema checks that these fields are 32 bytes of hex.
-  const c = commitment as typeof commitment & Record<"integrator" | "userId", Hex>;
+  const c = { ...GOVERNED, ...commitment } as never;
   const authority: Address = `0x${commitment.refundAuthority.slice(-40)}`;
   const request = (method: string, params: unknown) =>
     // CAST: methods of the node that the client's types do not include.
@@ -73,8 +74,7 @@ async function refund(commitment: Quote["payDepositCommitment"]): Promise<Addres
   const data = encodeFunctionData({
     abi: depositFactoryAbi,
     functionName: "refund",
-    // CAST: as above.
-    args: [c as never, odd.tokens.ethereum],
+    args: [c, odd.tokens.ethereum, maxUint256],
   });
   const call = { from: authority, to: world.factory, data, gas: "0x4c4b40" };
   const hash = await request("eth_sendTransaction", [call]);
@@ -195,29 +195,36 @@ test.each(["wallet", "recipient"] as const)(
   },
 );
 
+test("a destination token that blocks the recipient leaves the deposit in its wallet [T10, T150]", async () => {
+  const { address, recipient } = await odd.quote("base");
+  const block = (on: boolean) =>
+    odd.call("base", { functionName: "blockAccount", args: [recipient, on] });
+  await block(true);
+  await odd.pay(address, AMOUNT);
+  await failingWith(address, "NO_ROUTE");
+  await othersGoOn();
+  expect(await odd.balance("ethereum", address)).toBe(AMOUNT);
+  await block(false);
+  await expectCompleted(address);
+  expect(await odd.balance("base", recipient)).toBe(afterFee(AMOUNT));
+  expect(await world.countDeliveries("base", recipient)).toBe(1);
+});
+
 test.each([
-  ["blocks the recipient", {}, true],
-  ["starts to charge a transfer fee", { feeBps: 100 }, false],
-  ["reports transfers that it does not make", { pretends: true }, false],
-])(
-  "a destination token that %s keeps the settlement in flight [T10, T74]",
-  async (_, conduct, blocks) => {
-    const { address, recipient } = await odd.quote("base");
-    const block = (on: boolean) =>
-      odd.call("base", { functionName: "blockAccount", args: [recipient, on] });
-    await odd.behave("base", conduct);
-    if (blocks) await block(true);
-    await odd.pay(address, AMOUNT);
-    await failingWith(address, "SIMULATION_REVERTED");
-    await othersGoOn();
-    expect(await odd.balance("base", recipient)).toBe(0n);
-    await odd.behave("base", {});
-    if (blocks) await block(false);
-    await expectCompleted(address);
-    expect(await odd.balance("base", recipient)).toBe(afterFee(AMOUNT));
-    expect(await world.countDeliveries("base", recipient)).toBe(1);
-  },
-);
+  ["starts to charge a transfer fee", { feeBps: 100 }],
+  ["reports transfers that it does not make", { pretends: true }],
+])("a destination token that %s keeps the settlement in flight [T10, T74]", async (_, conduct) => {
+  const { address, recipient } = await odd.quote("base");
+  await odd.behave("base", conduct);
+  await odd.pay(address, AMOUNT);
+  await failingWith(address, "SIMULATION_REVERTED");
+  await othersGoOn();
+  expect(await odd.balance("base", recipient)).toBe(0n);
+  await odd.behave("base", {});
+  await expectCompleted(address);
+  expect(await odd.balance("base", recipient)).toBe(afterFee(AMOUNT));
+  expect(await world.countDeliveries("base", recipient)).toBe(1);
+});
 
 test("a token that calls the factory back during a transfer gains nothing [T11]", async () => {
   const { address, recipient, quote } = await odd.quote("ethereum");
@@ -226,7 +233,7 @@ test("a token that calls the factory back during a transfer gains nothing [T11]"
     abi: depositFactoryAbi,
     functionName: "refund",
     // CAST: the wire's schema checks that these fields are 32 bytes of hex.
-    args: [payDepositCommitment as never, odd.tokens.ethereum],
+    args: [{ ...GOVERNED, ...payDepositCommitment } as never, odd.tokens.ethereum, maxUint256],
   });
   await odd.call("ethereum", { functionName: "hook", args: [world.factory, data] });
   await odd.pay(address, AMOUNT);

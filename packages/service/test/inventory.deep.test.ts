@@ -61,27 +61,30 @@ test("defers without a lock while inventory is too low, and continues once it is
   });
 });
 
-test("defers above the daily cap until the owner's raise takes effect", async () => {
+test("sweeps what fits the daily cap, and defers the rest until there is room [T170, T191]", async () => {
   const recipient = world.newRecipient();
   const { address } = await world.quote({ from: "base", to: "ethereum", recipient });
   const { token, delivery } = world.deployment.chains.ethereum;
-  const args = [token, 30n * USDC] as const;
+  const args = [token, 40n * USDC] as const;
   const data = encodeFunctionData({ abi: deliveryAbi, functionName: "lowerCap", args });
   await world.asOwner("ethereum", { to: delivery, data });
-  await world.pay("base", address, 31n * USDC);
-  await world.until("the settlement is deferred", async () => {
-    const [swap] = await world.swapsOf(address);
-    return swap?.error?.code === "INSUFFICIENT_BALANCE";
+  await world.pay("base", address, 70n * USDC);
+  await world.until("a part is delivered and the rest is deferred", async () => {
+    const swaps = await world.swapsOf(address);
+    return (
+      swaps.some(({ status }) => status === "completed") &&
+      swaps.some(({ error }) => error?.details?.["reason"] === "daily_cap_reached")
+    );
   });
-  const [deferred] = await world.swapsOf(address);
-  expect(deferred?.error?.details).toMatchObject({ reason: "daily_cap_reached" });
-  expect(await world.balance("base", address)).toBe(31n * USDC);
-
-  const within = world.newRecipient();
-  const other = await world.quote({ from: "base", to: "ethereum", recipient: within });
-  await world.pay("base", other.address, 29n * USDC);
-  expect((await world.settled(other.address)).status).toBe("completed");
-  expect(await world.balance("ethereum", within)).toBe(afterFee(29n * USDC));
+  expect(await world.swapsOf(address)).toHaveLength(2);
+  expect(await world.deposits(address, 1)).toHaveLength(1);
+  const left = await world.balance("base", address);
+  const swept = 70n * USDC - left;
+  expect(swept).toBeGreaterThan(0n);
+  const paid = await world.balance("ethereum", recipient);
+  expect(paid).toBe(afterFee(swept));
+  expect(paid).toBeLessThanOrEqual(40n * USDC);
+  expect(await world.countDeliveries("ethereum", recipient)).toBe(1);
 });
 
 test("returns a lock that was not paid in time to its address, and settles it from there", async () => {

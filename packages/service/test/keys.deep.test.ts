@@ -11,6 +11,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { deliveryAbi, depositFactoryAbi, escrowAbi } from "@sluice/contracts/abi";
 import { encodeFunctionData, erc20Abi, type Hex, isAddress } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { GOVERNED } from "../src/core/commitment.ts";
 import { padAddress, toEvmAddress, toHex32 } from "../src/core/hex.ts";
 import { Secret } from "../src/core/secret.ts";
 import { encryptEvmKey } from "../src/signers/evm/keystore.ts";
@@ -190,7 +191,20 @@ test("a compromised service gets no signature that moves money elsewhere", async
   const claim = encodeFunctionData({
     abi: escrowAbi,
     functionName: "claim",
-    args: [`0x${"11".repeat(32)}`, 1n, 1n, "0x"],
+    args: [
+      {
+        commitment: `0x${"11".repeat(32)}`,
+        delivery: `0x${"22".repeat(32)}`,
+        token,
+        amount: 1n,
+        minOut: 1n,
+        seq: 0n,
+        lockedAt: 1n,
+      },
+      1n,
+      1n,
+      "0x",
+    ],
   });
   const refused = [
     transaction(
@@ -208,7 +222,8 @@ test("a compromised service gets no signature that moves money elsewhere", async
     ),
     // A nonce that another transaction already used.
     transaction(escrow, claim, { nonce: 0 }),
-    transaction(escrow, claim, { maxFeePerGas: "600000000000" }),
+    // A claim may offer eight times the cap of 500 gwei, and nothing may offer more.
+    transaction(escrow, claim, { maxFeePerGas: "4001000000000" }),
     // One such transaction would use up the day's gas.
     transaction(escrow, claim, { gas: "8000000", maxFeePerGas: "400000000000" }),
   ];
@@ -238,12 +253,15 @@ test("a compromised service and attestor together get no payout without a lock [
     refundAuthority: word(world.newRecipient()),
     maxFeeBps: 50,
     maxSlippageBps: 100,
+    ...GOVERNED,
   };
   const order = {
     srcChain: 2,
+    lockedAmount: 5n * USDC,
+    minOut: 4n * USDC,
     seq: 0n,
+    lockedAt: BigInt(Math.floor(Date.now() / 1000)),
     amount: 5n * USDC,
-    deadline: BigInt(Math.floor(Date.now() / 1000)) + 600n,
   };
   // The attestor's machine is taken as well: its signer signs any payout of a configured pair.
   const { status, body } = await ask("attestor", "/deliveries", {
@@ -252,9 +270,11 @@ test("a compromised service and attestor together get no payout without a lock [
     srcChain: 2,
     escrow: ethereum.escrow.toLowerCase(),
     srcToken: ethereum.token.toLowerCase(),
+    lockedAmount: order.lockedAmount.toString(),
+    minOut: order.minOut.toString(),
     seq: "0",
+    lockedAt: order.lockedAt.toString(),
     amount: order.amount.toString(),
-    deadline: order.deadline.toString(),
   });
   expect(status).toBe(200);
   const [escrow, srcToken] = [word(ethereum.escrow), word(ethereum.token)];
@@ -281,7 +301,7 @@ test("a compromised service and attestor together get no payout without a lock [
   };
   expect(await ask("settler", "/transactions", request)).toMatchObject({
     status: 503,
-    body: { error: "WAITS", message: expect.stringContaining("no final lock") },
+    body: { error: "WAITS", message: expect.stringContaining("no such final lock") },
   });
 });
 

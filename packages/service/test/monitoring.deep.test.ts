@@ -72,7 +72,8 @@ test("metrics show a deposit from its arrival to its claim", async () => {
   );
   expect(Object.fromEntries(seen)).toMatchObject({
     sluice_database_up: 1,
-    sluice_database_pool_waiting: 0,
+    'sluice_database_pool_waiting{pool="settler"}': 0,
+    'sluice_database_pool_waiting{pool="api"}': 0,
     'sluice_inventory_reserved_base_units{chain="base",token="USDC"}': 0,
     sluice_stream_sockets: 3,
   });

@@ -33,7 +33,19 @@ async function setPaused(paused: boolean): Promise<void> {
   else await world.asOwner("ethereum", call);
 }
 
-/** Retries by hand until the settlement is dead: sweeps are paused, so every try fails. */
+/** Breaks the escrow of the source, or repairs it: a contract that reverts without a reason. */
+async function breakEscrow(): Promise<() => Promise<void>> {
+  const { client } = world.chains.ethereum;
+  const address = world.escrow("ethereum");
+  const code = await client.getCode({ address });
+  const setCode = (bytes: Hex | undefined) =>
+    // CAST: a method of the node that the client's types do not include.
+    client.request({ method: "anvil_setCode", params: [address, bytes] } as never);
+  await setCode("0x5f5ffd");
+  return () => setCode(code);
+}
+
+/** Retries by hand until the settlement is dead: every try fails. */
 async function awaitDeath({ address }: Deposit): Promise<string> {
   let id = "";
   let retriedAt = 0;
@@ -58,7 +70,7 @@ async function awaitDeath({ address }: Deposit): Promise<string> {
 const show = (id: string) => world.command("settlement", "show", id, "--json");
 
 test("a dead settlement is shown, retried after its cause is gone, and delivered once", async () => {
-  await setPaused(true);
+  const repair = await breakEscrow();
   const paid = await deposit(world, 30n * USDC);
   const id = await awaitDeath(paid);
   const dead = await show(id);
@@ -73,7 +85,7 @@ test("a dead settlement is shown, retried after its cause is gone, and delivered
   });
   expect(dead).toMatchObject({ transactions: [{ intent: `deploy:${id}:1`, succeeded: true }] });
 
-  await setPaused(false);
+  await repair();
   const retried = await world.command("settlement", "retry", id, ...REASON, "--json");
   expect(retried).toMatchObject({ kind: "reopened", changed: true });
   const swap = await expectDelivered(world, paid);
@@ -102,6 +114,34 @@ test("a dead settlement is shown, retried after its cause is gone, and delivered
   expect(await world.balance("ethereum", paid.address)).toBe(0n);
 });
 
+test("a settlement waits for the end of a pause without a try, and is delivered then [T153]", async () => {
+  await setPaused(true);
+  const paid = await deposit(world, 10n * USDC);
+  let id = "";
+  let retriedAt = 0;
+  await world.until(
+    "it was tried more often than a settlement can fail",
+    async () => {
+      const [swap] = await world.swapsOf(paid.address);
+      if (!swap) return false;
+      id = swap.id;
+      if (swap.category === "retrying" && swap.retryCount > retriedAt) {
+        retriedAt = swap.retryCount;
+        await world.command("settlement", "retry", id, ...REASON, "--json");
+      }
+      return swap.retryCount > 7;
+    },
+    DEATH_DEADLINE_MS,
+  );
+  expect(await show(id)).toMatchObject({
+    settlement: { status: "failed_swap", triesUsed: 0 },
+    error: { code: "NO_ROUTE", details: { reason: "IsPaused" } },
+  });
+  await setPaused(false);
+  await world.command("settlement", "retry", id, ...REASON, "--json");
+  expect((await expectDelivered(world, paid)).id).toBe(id);
+});
+
 test("only the refund authority can take a refund, even while sweeps are paused", async () => {
   await setPaused(true);
   const paid = await deposit(world, 20n * USDC);
@@ -124,7 +164,7 @@ test("only the refund authority can take a refund, even while sweeps are paused"
   });
   expect((await world.swapsOf(paid.address))[0]).toMatchObject({
     status: "dead",
-    error: { code: "SIMULATION_REVERTED", retryable: false },
+    error: { code: "NO_ROUTE", retryable: false, details: { reason: "IsPaused" } },
   });
   const call = readCall(prepared["call"]);
   await expect(world.sendAs("ethereum", world.stranger(), call)).rejects.toThrow("reverted");

@@ -95,25 +95,15 @@ test("an active settlement is reported as already queued, under every name of it
   expect(await world.deposits(address, 1)).toHaveLength(1);
 });
 
-test("a false USDC waits for a route, and moves nothing [T01]", async () => {
+test("a false USDC is refused, and moves nothing [T01 T160]", async () => {
   const { address } = await world.quote({
     from: "ethereum",
     to: "base",
     recipient: world.newRecipient(),
   });
   const fake = await mintUnlisted(address, 50n * USDC);
-  const { queued, queueItemId } = await client.requestIndex({
-    walletAddress: address,
-    tokenAddress: fake,
-    chain: CHAIN,
-  });
-  expect(queued).toBe(true);
-  await world.until("it is deferred", async () => {
-    const [swap] = await world.swapsOf(address);
-    return swap?.error?.code === "NO_ROUTE";
-  });
-  expect(await world.swapsOf(address)).toMatchObject([
-    { id: queueItemId, terminal: false, amount: null, error: { retryable: true } },
-  ]);
+  const request = { walletAddress: address, tokenAddress: fake, chain: CHAIN };
+  await expect(client.requestIndex(request)).rejects.toMatchObject({ code: "UNSUPPORTED_ROUTE" });
+  expect(await world.swapsOf(address)).toEqual([]);
   expect(await world.hasCode("ethereum", address)).toBe(false);
 });

@@ -1,6 +1,6 @@
 /** The client's examples against a running service that is killed meanwhile: each order is booked exactly once. */
 import { readFileSync, writeFileSync } from "node:fs";
-import type { EventItem } from "@sluice/sdk";
+import { type EventItem, rootOfRoutes, verifyDepositAddress } from "@sluice/sdk";
 import { isAddress } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { acceptPayment, type Order } from "../../sdk/examples/accept-payment.ts";
@@ -32,6 +32,32 @@ test("an order is paid by its payment URI, and reported as paid", async () => {
   });
   expect(outcome).toEqual({ isPaid: true, delivered: 5n * USDC });
   expect(await world.balance("base", order.destination)).toBe(5n * USDC - 5_000n);
+});
+
+test("an address that commits to its routes is verified with its set, and settles [T122]", async () => {
+  const recipient = world.newRecipient();
+  const args = { from: "ethereum", to: "base", recipient } as const;
+  const terms = { payRoutes: "fixed", payUnattended: true } as const;
+  const { address, quote } = await world.quote({ ...args, terms });
+  const claimed = quote.payDepositCommitment;
+  if (!claimed?.routeSet) throw new Error("the quote has no set of routes");
+  // A route of each chain: one across, one within the destination.
+  expect(new Set(claimed.routeSet.map(({ evmChainId }) => evmChainId)).size).toBe(2);
+  const { factory } = world;
+  const expected = { routes: rootOfRoutes(claimed.routeSet), flags: 1 };
+  const request = { address, commitment: claimed, factory, expected };
+  expect(verifyDepositAddress(request)).toMatchObject({ kind: "ok" });
+  const other = { ...claimed, routeSet: claimed.routeSet.slice(1) };
+  expect(verifyDepositAddress({ ...request, commitment: other })).toMatchObject({
+    kind: "mismatch",
+    field: "routes",
+  });
+  expect((await world.quote(args)).address).toBe(address);
+  const governed = { payRoutes: "governed" } as const;
+  expect((await world.quote({ ...args, terms: governed })).address).not.toBe(address);
+  await world.pay("ethereum", address, 5n * USDC);
+  expect((await world.settled(address)).status).toBe("completed");
+  expect(await world.balance("base", recipient)).toBe(5n * USDC - 5_000n);
 });
 
 test("a partly delivered order is unpaid until the rest is delivered", async () => {

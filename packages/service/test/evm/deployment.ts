@@ -43,6 +43,7 @@ export const EVM_CHAIN_ID = 900_002;
 const MNEMONIC = "test test test test test test test test test test test junk";
 const account = (index: number) => mnemonicToAccount(MNEMONIC, { addressIndex: index });
 const DELAY_SECONDS = 0n;
+const PAYOUT_WINDOW_SECONDS = 43_200n;
 
 export type Deployment = Awaited<ReturnType<typeof deployContracts>>;
 
@@ -78,23 +79,18 @@ export async function deployContracts(
   const usdcThere = await create(testTokenAbi, testTokenBytecode, ["USD Coin", "USDC", 18]);
   const bothOf = async (bridgeId: number) => ({
     factory,
-    escrow: await create(escrowAbi, escrowBytecode, [
-      factory,
-      bridgeId,
-      BigInt(EVM_CHAIN_ID),
-      treasury,
-    ]),
+    escrow: await create(escrowAbi, escrowBytecode, [factory, bridgeId, BigInt(EVM_CHAIN_ID)]),
     delivery: await create(deliveryAbi, deliveryBytecode, [
       ...governed,
       factory,
       bridgeId,
-      treasury,
+      PAYOUT_WINDOW_SECONDS,
     ]),
   });
   const here = await bothOf(HERE);
   const there = await bothOf(THERE);
   const transferRoute = await create(transferRouteAbi, transferRouteBytecode, [
-    { evmChainId: BigInt(EVM_CHAIN_ID), bridgeId: HERE, token: usdc, feeRecipient },
+    { evmChainId: BigInt(EVM_CHAIN_ID), bridgeId: HERE, factory, token: usdc, feeRecipient },
   ]);
   const escrowRoute = await create(sameAssetRouteAbi, sameAssetRouteBytecode, [
     {
@@ -115,7 +111,7 @@ export async function deployContracts(
       address: factory,
       abi: depositFactoryAbi,
       functionName: "seal",
-      args: [[transferRoute, escrowRoute], [relayer], [attestor]],
+      args: [[transferRoute, escrowRoute], [relayer], [attestor], 1n, treasury],
     }),
   );
   await mined(

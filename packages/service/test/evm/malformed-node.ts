@@ -17,23 +17,26 @@ export interface MalformedNode {
   readonly rpcUrl: string;
   /** Requests since the last `answer`; each of a batch counts. */
   readonly asked: readonly Asked[];
-  /** Sets the answer to each later request. */
-  answer(reply: (asked: Asked) => Reply): void;
+  /** Sets the answer to each later request, which may come later. */
+  answer(reply: (asked: Asked) => Reply | Promise<Reply>): void;
   stop(): Promise<void>;
 }
 
 /** Listens on 127.0.0.1 under a path and a query that carry secrets, as real nodes' URLs do. */
 export async function startMalformedNode(): Promise<MalformedNode> {
-  let reply: (asked: Asked) => Reply = () => ({ result: null });
+  let reply: (asked: Asked) => Reply | Promise<Reply> = () => ({ result: null });
   const asked: Asked[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
-    request.on("end", () => {
+    request.on("end", () => void answerAll());
+    async function answerAll(): Promise<void> {
       const body: Request | readonly Request[] = JSON.parse(Buffer.concat(chunks).toString("utf8"));
       const requests = Array.isArray(body) ? body : [body];
       asked.push(...requests.map(({ method, params }) => ({ method, params })));
-      const given = requests.map((one) => ({ id: one.id, reply: reply(one) }));
+      const given = await Promise.all(
+        requests.map(async (one) => ({ id: one.id, reply: await reply(one) })),
+      );
       for (const one of given) {
         // It writes the whole answer, also of a batch.
         if (typeof one.reply === "function") return one.reply(response);
@@ -41,8 +44,7 @@ export async function startMalformedNode(): Promise<MalformedNode> {
       const answers = given.map((one) => ({ jsonrpc: "2.0", id: one.id, ...one.reply }));
       response.setHeader("content-type", "application/json");
       response.end(JSON.stringify(Array.isArray(body) ? answers : answers[0]));
-      return undefined;
-    });
+    }
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   const address = server.address();

@@ -1,12 +1,19 @@
 /** Node, contracts, both chains and both signers: everything that a deposit in a test needs. */
-import type { Commitment } from "../../src/core/commitment.ts";
-import { type Address, type Hex, padAddress, toEvmAddress, toHex32 } from "../../src/core/hex.ts";
+import { type Commitment, GOVERNED } from "../../src/core/commitment.ts";
+import {
+  type Address,
+  type Hex,
+  type Hex32,
+  padAddress,
+  toEvmAddress,
+  toHex32,
+} from "../../src/core/hex.ts";
 import type { TxHash } from "../../src/core/hex.ts";
 import { Secret } from "../../src/core/secret.ts";
 import { createEvmChain } from "../../src/chains/evm/evm-chain.ts";
 import { startAnvil } from "./anvil.ts";
 import { deployContracts, type Deployment, EVM_CHAIN_ID, HERE, THERE } from "./deployment.ts";
-import type { Call, Payout, Receipt } from "../../src/chains/port/index.ts";
+import type { Call, LockFacts, PaidLock, Payout, Receipt } from "../../src/chains/port/index.ts";
 import type { ChainAtBlocks } from "../../src/chains/quorum.ts";
 import { createEvmAttestorSigner } from "../../src/signers/evm/attestor-signer.ts";
 import { createRawKey } from "../../src/signers/evm/key.ts";
@@ -75,15 +82,17 @@ export async function openWorld() {
         refundAuthority: padAddress(toEvmAddress(`0x${"4e".repeat(20)}`)),
         maxFeeBps: 50,
         maxSlippageBps: 100,
+        ...GOVERNED,
       };
     },
 
     settleCall(
       commitment: Commitment,
       transferData: Hex = here.encodeTransferData({ bps: 10, flat: 0n }),
+      part: { readonly amount: bigint; readonly asOf?: bigint } = { amount: 0n },
     ): Call {
       const { usdc: token, transferRoute, escrowRoute } = deployment;
-      const job = { commitment, token, amount: 0n };
+      const job = { commitment, token, ...part };
       return commitment.destChain === HERE
         ? here.buildSettle({ ...job, route: transferRoute, routeData: transferData })
         : here.buildSettle({ ...job, route: escrowRoute, routeData: "0x" });
@@ -111,6 +120,7 @@ export async function openWorld() {
       return receipt;
     },
 
+    /** A payout of a lock that the source need not have. */
     async payoutOf(commitment: Commitment, amount: bigint): Promise<Payout> {
       const { timestamp } = await deployment.client.getBlock();
       return {
@@ -118,11 +128,21 @@ export async function openWorld() {
         srcChain: HERE,
         escrow: deployment.here.escrow,
         srcToken: deployment.usdc,
+        lockedAmount: 25n * USDC,
+        minOut: 0n,
         seq: 0n,
+        lockedAt: timestamp,
         amount,
-        deadline: timestamp + 3600n,
       };
     },
+
+    /** Names a lock of the source to the chain that pays it. */
+    paidLockOf: (deliveryId: Hex32, seq: bigint): PaidLock => ({
+      deliveryId,
+      srcChain: HERE,
+      escrow: deployment.here.escrow,
+      seq,
+    }),
 
     /** Locks 25 USDC of a new user. */
     async lockDeposit() {
@@ -130,9 +150,25 @@ export async function openWorld() {
       const wallet: Address = here.predictWallet(commitment);
       await deployment.mint(deployment.usdc, wallet, 25n * USDC);
       const receipt = await world.execute(here, world.settleCall(commitment));
-      const deliveryId = here.deliveryIdOf({ wallet, token: deployment.usdc, seq: 0n });
-      return { commitment, wallet, receipt, deliveryId };
+      const facts = lockedIn(receipt);
+      return { commitment, wallet, receipt, facts, deliveryId: here.deliveryIdOf(facts) };
     },
   };
   return world;
+}
+
+/** Returns a lock that no escrow has. */
+export function unknownLock(byte = "77"): LockFacts {
+  const word = toHex32(`0x${byte.repeat(32)}`);
+  const token = toEvmAddress(`0x${byte.repeat(20)}`);
+  const numbers = { amount: 1n, minOut: 1n, seq: 0n, lockedAt: 1n };
+  return { commitment: word, delivery: word, token, ...numbers };
+}
+
+/** Returns the lock of a sweep. */
+export function lockedIn({ effects }: Receipt): LockFacts {
+  const locked = effects.find((effect) => effect.kind === "locked");
+  if (!locked) throw new Error("nothing was locked");
+  const { commitment, delivery, token, amount, minOut, seq, lockedAt } = locked;
+  return { commitment, delivery, token, amount, minOut, seq, lockedAt };
 }

@@ -62,6 +62,44 @@ export function replayBlock(block: RecordedBlock, genesisHash: string): (asked: 
   };
 }
 
+/**
+ * Returns a transaction in the encoding `json`, which the stand-in for a Yellowstone server takes. Of `jsonParsed`, the
+ * instructions are left out: they are not encoded there.
+ */
+export function toPlainJson(recorded: RecordedBlock["transactions"][number]) {
+  const { transaction, meta, version } = recorded;
+  const { message } = transaction;
+  if (message.header !== undefined) return recorded;
+  const keys = message.accountKeys.filter((key) => typeof key !== "string");
+  const own = keys.filter(({ source }) => source !== "lookupTable");
+  const loaded = keys.filter(({ source }) => source === "lookupTable");
+  const list = (some: readonly AccountKey[]) => some.map(({ pubkey }) => pubkey);
+  return {
+    ...(version === undefined ? {} : { version }),
+    transaction: {
+      signatures: transaction.signatures,
+      message: {
+        accountKeys: list(own),
+        header: {
+          numRequiredSignatures: own.filter(({ signer }) => signer).length,
+          numReadonlySignedAccounts: 0,
+          numReadonlyUnsignedAccounts: 0,
+        },
+        recentBlockhash: "11111111111111111111111111111111",
+        instructions: [],
+      },
+    },
+    meta: {
+      ...meta,
+      innerInstructions: null,
+      loadedAddresses: {
+        writable: list(loaded.filter(({ writable }) => writable)),
+        readonly: list(loaded.filter(({ writable }) => !writable)),
+      },
+    },
+  };
+}
+
 /** Reduces a transaction as Agave does when a request asks for accounts only. */
 export function toAccountsDetail({
   transaction,

@@ -34,6 +34,7 @@ export function createSolanaScanner(args: {
     mints: new Map(),
     vaultOf: async () => null,
     capLeftOf: async () => 0n,
+    payoutWindowS: 0n,
     rentPerByte: 1n,
     unitPrice: { min: 0n, max: 0n },
     clock,
@@ -52,6 +53,7 @@ export function createSolanaScanner(args: {
       crashPoint: () => undefined,
       log: silentLog,
       onScanned: () => undefined,
+      onCaughtUp: () => undefined,
     },
     { ...PACE, ...PACE_OF_SLOTS },
   );

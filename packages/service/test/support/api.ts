@@ -1,10 +1,14 @@
 /** The interfaces of the service, over a test's database. */
 import { type ApiDeps, createApi } from "../../src/api/app.ts";
+import { type AtOnce, createAtOnce } from "../../src/api/at-once.ts";
+import { createKeyMemory, type KeyMemory } from "../../src/api/key-memory.ts";
 import { createRateLimiter, type RateLimiter } from "../../src/api/rate-limits.ts";
+import type { OnRefused } from "../../src/api/refusals.ts";
 import type { SocketCaps } from "../../src/api/socket-caps.ts";
 import { createStream } from "../../src/api/stream.ts";
 import { addressFormat } from "../../src/roles/address-format.ts";
-import { systemClock } from "../../src/roles/system-ports.ts";
+import { createNodeMeter } from "../../src/roles/node-meter.ts";
+import { systemClock, systemRandom } from "../../src/roles/system-ports.ts";
 import { silentLog } from "./doubles.ts";
 import { PEPPER } from "./tenants.ts";
 
@@ -19,8 +23,27 @@ export function createGenerousLimiter(): RateLimiter {
     perAddress: many,
     wrongKeyPerAddress: many,
     requestIndexPerKey: many,
+    newAddressesPerKey: many,
+    nodeRequestsPerKey: many,
   });
 }
+
+/** Places at once that no test reaches. */
+export function createGenerousPlaces(): AtOnce {
+  return createAtOnce({ perKey: 1_000, waitMs: 0 }, systemClock);
+}
+
+/** Remembers no key yet. */
+export function createTestKeys(): KeyMemory {
+  return createKeyMemory({ clock: systemClock, pepper: PEPPER });
+}
+
+/** Facts of the service in its description. */
+export const SERVED_BY = {
+  version: "1.2.3",
+  serviceUrl: "http://127.0.0.1:8080",
+  quoteUrl: "http://127.0.0.1:8081",
+};
 
 type TestDeps = Pick<ApiDeps, "db"> & Partial<ApiDeps>;
 
@@ -30,12 +53,17 @@ export function createTestApi(deps: TestDeps) {
     pepper: PEPPER,
     log: silentLog,
     clock: systemClock,
+    random: systemRandom,
     format: addressFormat,
     requestIndex: () => Promise.reject(new Error("the test did not expect a request to settle")),
     scanned: [],
     limiter: createGenerousLimiter(),
+    nodeMeter: createNodeMeter(),
+    atOnce: createGenerousPlaces(),
+    keys: createTestKeys(),
     trustedProxies: [],
     corsOrigins: [],
+    describeService: () => SERVED_BY,
     ...deps,
   });
 }
@@ -49,12 +77,18 @@ export async function startApi(deps: TestDeps) {
 
 /** Starts the stream, on the server of the REST interface. */
 export async function startStream(
-  deps: TestDeps & { readonly limiter: RateLimiter; readonly socketCaps?: SocketCaps },
+  deps: TestDeps & {
+    readonly limiter: RateLimiter;
+    readonly socketCaps?: SocketCaps;
+    readonly onRefused?: OnRefused;
+  },
 ) {
   const app = createTestApi(deps);
   const { server } = app;
   const stream = createStream({
     server,
+    streamDb: deps.db,
+    keys: createTestKeys(),
     pepper: PEPPER,
     log: silentLog,
     trustedProxies: [],

@@ -1,6 +1,7 @@
 /** Ledgers to audit: rows written as the service writes them, on a chain whose answers the test sets. */
 import { sql } from "kysely";
 import { expect, vi } from "vitest";
+import { deliveryIdOf } from "../../src/chains/evm/commitment.ts";
 import type { BlockRef, FoundDelivery, Lock } from "../../src/chains/port/index.ts";
 import { NATIVE_TOKEN, toEvmAddress, toHex32 } from "../../src/core/hex.ts";
 import { formatStamp } from "../../src/core/stamp.ts";
@@ -42,6 +43,7 @@ const TABLES = [
   "audit_rounds",
   "lanes",
   "scanner_blocks",
+  "scanner_finality",
   "addresses",
 ] as const;
 
@@ -89,12 +91,18 @@ export async function openBooks(db: Db) {
     locks: new Map<string, Lock>(),
     delivered: new Map<string, FoundDelivery>(),
     count: 0,
+    /** Unix seconds of the final blocks of the chain and of the destination. */
+    time: 1_000n,
+    destinationTime: 4_000_000_000n,
     block: (number: bigint): BlockRef | null => blockAt(number),
     /** Called while balances are read. */
     meanwhile: async () => {},
     /** Reads of the chain, in order. */
     asked: [] as string[],
   };
+  /** Proofs read at a block that they name by its hash: the server of the next read may lag. */
+  const expectPinned = (at: unknown) =>
+    expect(at).toMatchObject({ number: says.finalNumber, hash: blockAt(says.finalNumber).hash });
   const heldBy = (token: string, wallet: string) => {
     const held = says.held.get(`${token}:${wallet}`);
     return held === undefined ? 0n : held;
@@ -102,6 +110,8 @@ export async function openBooks(db: Db) {
   const members = {
     chainId: CHAIN_ID,
     getFinalNumber: async () => says.finalNumber,
+    getFinalBlock: async () => blockAt(says.finalNumber),
+    getTime: async () => says.time,
     getBlock: async (number) => says.block(number),
     listTokenBalances: async (_hash, holdings) => {
       await says.meanwhile();
@@ -112,9 +122,11 @@ export async function openBooks(db: Db) {
       says.asked.push(`${owners.length} native balances`);
       return owners.map((owner) => heldBy(NATIVE_TOKEN, owner) ?? 0n);
     },
-    getLock: async (deliveryId, at) => {
-      expect(at).toBe("final");
-      return says.locks.get(deliveryId) ?? null;
+    deliveryIdOf: (lock) => deliveryIdOf({ srcChain: CHAIN_ID, escrow: LANE, ...lock }),
+    getLock: async (lock, at) => {
+      expectPinned(at);
+      const id = deliveryIdOf({ srcChain: CHAIN_ID, escrow: LANE, ...lock });
+      return says.locks.get(id) ?? null;
     },
     getTransactionCount: async (_sender, at) => {
       expect(at).toBe("final");
@@ -123,8 +135,14 @@ export async function openBooks(db: Db) {
   } satisfies ChainMembers;
   const destination = createStrictChain({
     chainId: DEST_CHAIN_ID,
-    findDelivery: async (deliveryId, at) => {
-      expect(at).toBe("final");
+    getFinalBlock: async () => blockAt(says.finalNumber),
+    getTime: async () => says.destinationTime,
+    isDelivered: async ({ deliveryId }, at) => {
+      expectPinned(at);
+      return says.delivered.has(deliveryId);
+    },
+    findDelivery: async ({ deliveryId }, at) => {
+      expectPinned(at);
       says.asked.push(`delivery ${deliveryId}`);
       return says.delivered.get(deliveryId) ?? null;
     },
@@ -268,15 +286,24 @@ export async function openBooks(db: Db) {
       } = {},
     ): Promise<string> {
       count += 1;
-      const id = idOf(name);
       const { state = "claimed", paid = 90n, minOut = 80n, createdMs = clock.now() } = row;
       const address = await db
         .selectFrom("addresses as a")
         .innerJoin("settlements as s", "s.address_id", "a.id")
-        .select(["a.id", "a.wallet", "a.dest_wallet", "a.dest_token"])
+        .select(["a.id", "a.wallet", "a.commitment", "a.dest_wallet", "a.dest_token"])
         .where("s.id", "=", settlementId)
         .executeTakeFirstOrThrow();
       const facts = { commitment: idOf("commitment"), amount: paid };
+      const lock = {
+        commitment: toHex32(address.commitment),
+        delivery: idOf("delivery"),
+        token: TOKEN,
+        amount: 100n,
+        minOut,
+        seq: BigInt(count),
+        lockedAt: 1n,
+      };
+      const id = deliveryIdOf({ srcChain: CHAIN_ID, escrow: LANE, ...lock });
       const to = toEvmAddress(address.dest_wallet);
       if (row.destChain !== undefined) {
         await db
@@ -298,6 +325,8 @@ export async function openBooks(db: Db) {
           seq: BigInt(count),
           locked_amount: 100n,
           min_out: minOut,
+          locked_at: lock.lockedAt,
+          delivery: lock.delivery,
           dest_chain: row.destChain ?? DEST_CHAIN_ID,
           dest_token: address.dest_token,
           dest_wallet: address.dest_wallet,
@@ -314,18 +343,7 @@ export async function openBooks(db: Db) {
         txHash: hashOf(`delivery ${name}`),
         blockNumber: 1n,
       });
-      says.locks.set(id, {
-        state: "locked",
-        lockedAt: 1n,
-        wallet: toEvmAddress(address.wallet),
-        commitment: facts.commitment,
-        token: TOKEN,
-        amount: 100n,
-        minOut,
-        seq: BigInt(count),
-        destChain: DEST_CHAIN_ID,
-        delivery: id,
-      });
+      says.locks.set(id, { ...lock, state: "locked" });
       return id;
     },
 

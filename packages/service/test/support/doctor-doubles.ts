@@ -2,6 +2,7 @@
 import type { ChainInspector, SolanaInspector } from "../../src/chains/inspector.ts";
 import type { EvmMeasures } from "../../src/chains/node-measures.ts";
 import {
+  CONNECTIONS,
   type ChainConfig,
   type Config,
   type EvmChain,
@@ -22,7 +23,10 @@ import { Secret } from "../../src/core/secret.ts";
 import type { ChainNodes, DoctorDeps, LaneAccount, SeedAccounts } from "../../src/doctor/index.ts";
 import { moduleOf } from "../../src/routes/index.ts";
 import { createNodesConfig } from "./nodes.ts";
+import { NO_REFUNDS } from "./refund-policies.ts";
 
+/** Listed in the contracts, and offline. */
+export const COLD_ATTESTOR = toEvmAddress(`0x${"c0".repeat(20)}`);
 const addressOf = (digit: string) => toEvmAddress(`0x${digit.repeat(40)}`);
 const KEY = new Secret(`0x${"1".repeat(64)}`);
 
@@ -58,6 +62,7 @@ export const CHAIN: EvmChain = {
   ],
   lanes: { deploy: [], settle: [], deliver: [] },
   dailyGasBudget: undefined,
+  gasPriceMax: 500_000_000_000n,
   transactionSurcharge: 0n,
 };
 
@@ -129,7 +134,7 @@ export const SOLANA_CHAIN: SolanaChain = {
   mints: new Map<Address, MintConfig>([
     [SOLANA_USDC, { program: "token", decimals: 6, hasTransferFee: false }],
   ]),
-  attestors: [ATTESTOR],
+  attestors: [ATTESTOR, COLD_ATTESTOR],
   dailyCaps: new Map<Address, bigint>([
     [NATIVE_SOL, 1n],
     [SOLANA_USDC, 1n],
@@ -186,6 +191,7 @@ export function createDoctorDeps(given: {
   readonly nodes?: ChainNodes;
   readonly solanaNodes?: ChainNodes<SolanaInspector>;
   readonly tryPush?: DoctorDeps["tryPush"];
+  readonly tryStream?: DoctorDeps["tryStream"];
   readonly readSeedAccounts?: DoctorDeps["readSeedAccounts"];
   readonly vaultSources?: DoctorDeps["vaultSources"];
   readonly getScanned?: DoctorDeps["getScanned"];
@@ -205,13 +211,29 @@ export function createDoctorDeps(given: {
     config: {
       stateDir: "state",
       databaseUrl: undefined,
+      screening: undefined,
+      refunds: NO_REFUNDS,
       api: { host: "127.0.0.1", port: 0 },
       quote: { host: "127.0.0.1", port: 0 },
       telemetry: undefined,
       cctp: undefined,
-      rateLimits: { perKey: 1, perAddress: 1, wrongKeyPerAddress: 1, requestIndexPerKey: 1 },
-      socketCaps: { perKey: 1, perAddress: 1 },
+      rateLimits: {
+        perKey: 1,
+        perAddress: 1,
+        wrongKeyPerAddress: 1,
+        requestIndexPerKey: 1,
+        newAddressesPerKey: 1,
+        nodeRequestsPerKey: 1,
+      },
+      socketCaps: { perKey: 1, perAddress: 1, connectionsPerAddress: 1 },
+      telemetryHosts: [],
+      shareRateLimits: false,
+      publicUrls: { api: undefined, quote: undefined },
+      requestsAtOnce: { perKey: 1, waitMs: 0 },
+      databaseConnections: CONNECTIONS,
+      quotas: { addresses: 1_000, openSettlements: 1_000 },
       trustedProxies: [],
+      attestors: { threshold: 1, accounts: [], cold: [COLD_ATTESTOR], databaseUsers: [] },
       corsOrigins: [],
       apiKeyPepper: KEY,
       feeBps: 10,
@@ -219,6 +241,7 @@ export function createDoctorDeps(given: {
       maxFeeBps: 50,
       maxSlippageBps: 100,
       rateToleranceBps: 200,
+      inventoryShares: { addressBps: 5_000, integratorBps: 8_000 },
       payoutWindowS: 43_200n,
       attestor: {
         key: { setting: "attestor.key", retired: false, source: { kind: "elsewhere" } },
@@ -251,6 +274,7 @@ export function createDoctorDeps(given: {
     nodesOf: () => nodes,
     solanaNodesOf: () => given.solanaNodes ?? nodesFor(createStrictSolanaInspector({})),
     tryPush: given.tryPush ?? refuse,
+    tryStream: given.tryStream ?? refuse,
     readSeedAccounts: given.readSeedAccounts ?? refuse,
     vaultSources: given.vaultSources ?? [],
     getScanned: given.getScanned ?? refuse,
@@ -260,7 +284,10 @@ export function createDoctorDeps(given: {
     },
     attestations: given.attestations ?? null,
     readDatabase: refuse,
+    listBreaches: refuse,
+    listOverdueClaims: refuse,
     listRefundAuthorities: refuse,
+    listRouteSets: refuse,
     listIntegrators: given.listIntegrators ?? refuse,
   };
 }

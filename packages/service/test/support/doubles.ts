@@ -7,6 +7,7 @@ import type {
   ContractWallets,
   GasCall,
   NonceSequencing,
+  PayoutSearch,
   Pools,
   PriceFeeds,
   Receipt,
@@ -25,7 +26,7 @@ import {
   toTxHash,
 } from "../../src/core/hex.ts";
 import type { Fees } from "../../src/fees/index.ts";
-import type { LaneSigner } from "../../src/signers/port.ts";
+import type { AttestorSet, LaneSigner } from "../../src/signers/port.ts";
 import { createHash } from "node:crypto";
 import { createLog } from "../../src/telemetry/log.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
@@ -90,6 +91,7 @@ export type ChainMembers = Partial<
     Omit<ContractWallets, "kind"> &
     PriceFeeds &
     Pools &
+    PayoutSearch &
     Omit<BlockReads, "getBlockAfter">
 >;
 
@@ -100,7 +102,6 @@ function unexpected(name: string): never {
 /** The fixed properties of every EVM chain. */
 const familyOf = ({
   predictWallet,
-  hashCommitment,
   getBalance,
   getBlock,
   getTime,
@@ -124,6 +125,7 @@ const familyOf = ({
       readHolding: async (token, owner) => ({ amount: await getBalance(token, owner) }),
     }),
     getLeastPayment: async () => 1n,
+    simulatePayment: async () => "accepted",
     kind: "evm",
     coin: { token: NATIVE_TOKEN, decimals: 18 },
     sequencing: {
@@ -141,6 +143,8 @@ const familyOf = ({
       hasCode: members.hasCode ?? (() => unexpected("hasCode")),
       buildDeploy: members.buildDeploy ?? (() => unexpected("buildDeploy")),
       buildRefund: members.buildRefund ?? (() => unexpected("buildRefund")),
+      buildAttestedRefund: members.buildAttestedRefund ?? (() => unexpected("buildAttestedRefund")),
+      findOutflow: members.findOutflow ?? (() => unexpected("findOutflow")),
       buildTakeBack: members.buildTakeBack ?? (() => unexpected("buildTakeBack")),
       getAnnouncement: members.getAnnouncement ?? (() => unexpected("getAnnouncement")),
     },
@@ -149,15 +153,17 @@ const familyOf = ({
     },
     pools: {
       quoteSwap: members.quoteSwap ?? (() => unexpected("quoteSwap")),
+      readSwapLimits: members.readSwapLimits ?? (() => unexpected("readSwapLimits")),
       encodeSwapData: members.encodeSwapData ?? (() => unexpected("encodeSwapData")),
+    },
+    payoutSearch: {
+      findBlockAt: members.findBlockAt ?? (() => unexpected("findBlockAt")),
+      findIn: members.findIn ?? (() => unexpected("findIn")),
     },
     costOf: (gas, feePerGas) => gas * feePerGas,
     costOfStep: ({ gas }, feePerGas) => gas * feePerGas,
     isGivenBack: ({ from }) => from === addresses?.escrow,
     isWalletOf: ({ commitment, wallet }) => predictWallet?.(commitment) === wallet,
-    isLockOf: (lock, commitment) =>
-      hashCommitment?.(commitment) === lock.commitment &&
-      predictWallet?.(commitment) === lock.wallet,
   }) as const satisfies ChainMembers;
 
 /** Creates a chain whose members throw unless given; an EVM chain by default. */
@@ -253,6 +259,11 @@ export function createCapriciousNode() {
         });
       }
     },
+    /** Mines a block without any transaction. */
+    passBlock() {
+      salt += 1;
+      blocks.push({ hash: salt.toString(16), transactions: [] });
+    },
     /** Orphans the newest block and drops its transactions, as a reorg does. */
     takeBack() {
       const block = blocks.pop();
@@ -281,6 +292,7 @@ export function createCapriciousNode() {
       tookEffect: (receipt: Receipt, { data }: Call) => receipt.succeeded && tookEffect(data),
       getTransactionCount: async () => minedCount(),
       suggestFees: async () => ({ gasPriceMax: 100n, tipMax: 10n }),
+      readSurcharge: async () => 0n,
       getFinalNumber: async () => finalNumber,
       getHead: async () => {
         const number = blocks.length - 1;
@@ -309,3 +321,10 @@ export function createCapriciousNode() {
     } satisfies ChainMembers,
   };
 }
+
+/** One attestor, whose signature is anything that was written as one. */
+export const BELIEVED_ATTESTOR: AttestorSet = {
+  threshold: 1,
+  accounts: [],
+  recover: () => toEvmAddress(`0x${"ad".repeat(20)}`),
+};

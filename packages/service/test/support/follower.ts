@@ -1,4 +1,5 @@
 /** The scanner over any EVM nodes, with a database of its own and one deposit address: for load and for requests. */
+import { sql } from "kysely";
 import { issueAddress } from "../../src/addresses/index.ts";
 import { createEvmChain } from "../../src/chains/evm/evm-chain.ts";
 import { type ChainAtBlocks, createQuorumChain } from "../../src/chains/quorum.ts";
@@ -8,6 +9,8 @@ import type { Clock } from "../../src/core/ports.ts";
 import type { Db } from "../../src/db/schema.ts";
 import { createIntegrator } from "../../src/integrators/index.ts";
 import { systemClock, systemRandom } from "../../src/roles/system-ports.ts";
+import type { Route } from "../../src/routes/index.ts";
+import { createMonoChainRoute } from "../../src/routes/mono-chain/route.ts";
 import { createScan, PACE, type Pace } from "../../src/scanner/index.ts";
 import { silentLog } from "./doubles.ts";
 import { createScannerDeps } from "./scanner.ts";
@@ -28,6 +31,8 @@ export interface FollowerOptions {
   readonly tokens: readonly Address[];
   readonly startBlock: bigint;
   readonly pace?: Pace;
+  /** Smallest deposit of each token, in base units. */
+  readonly tokenMinimum?: bigint;
   readonly log?: typeof silentLog;
   /** Called after each database transaction that moved the cursor, with the newest height. */
   readonly onScanned?: (newest: bigint) => void;
@@ -53,6 +58,11 @@ export async function createFollower(options: FollowerOptions) {
       heights += count;
       options.onScanned?.(newest);
     },
+    onCaughtUp: () => undefined,
+    ...(options.tokenMinimum !== undefined && {
+      tokenMinimum: options.tokenMinimum,
+      routes: tokens.map((token) => createRoute(chain, token)),
+    }),
   });
   const scan = createScan(deps, options.pace ?? PACE);
   return {
@@ -80,6 +90,13 @@ export async function createFollower(options: FollowerOptions) {
       return rows.map((row) => [row.block_number, BigInt(row.amount)]);
     },
   };
+}
+
+/** Returns a route to the destination of the issued addresses, which only judges: nothing is settled. */
+function createRoute(chain: ChainAtBlocks, token: Address): Route {
+  const terms = { chain, token, decimals: 6, contract: CONTRACT, deliveryConfirmations: 1 };
+  const pair = { srcChain: CHAIN_ID, srcToken: token, destChain: 30, destToken: CONTRACT };
+  return { ...createMonoChainRoute(terms), pair };
 }
 
 function openChain(options: FollowerOptions): ChainAtBlocks {
@@ -132,4 +149,18 @@ export async function issueWallet(db: Db): Promise<Address> {
     },
   );
   return wallet;
+}
+
+/** Issues many deposit addresses and returns their wallets. Only the first has a wallet that follows from its commitment. */
+export async function issueWallets(db: Db, count: number): Promise<Address[]> {
+  const first = await issueWallet(db);
+  await sql`insert into addresses select (jsonb_populate_record(a, jsonb_build_object(
+      'id', gen_random_uuid(),
+      'user_id', '0x' || lpad(to_hex(n), 64, '0'),
+      'commitment', '0xcc' || lpad(to_hex(n), 62, '0'),
+      'wallet', '0xaa' || lpad(to_hex(n), 38, '0'),
+      'created_at', a.created_at + n * interval '1 millisecond'))).*
+    from addresses a, generate_series(1, ${count - 1}) as n where a.wallet = ${first}`.execute(db);
+  const rows = await db.selectFrom("addresses").select("wallet").execute();
+  return rows.map(({ wallet }) => toEvmAddress(wallet));
 }

@@ -115,6 +115,7 @@ export async function listHostileTokens(world: World) {
         {
           evmChainId: BigInt(here.evmChainId),
           bridgeId: here.chainId,
+          factory: deployment.factory,
           token: tokens.ethereum,
           feeRecipient: privateKeyToAccount(generatePrivateKey()).address,
         },

@@ -2,7 +2,11 @@
 import { createMetrics } from "../../src/telemetry/metrics.ts";
 import type { Db } from "../../src/db/schema.ts";
 import { type Hex, toEvmAddress } from "../../src/core/hex.ts";
-import { DEFAULT_LANE_LIMITS, type LaneDeps } from "../../src/transactions/lane-deps.ts";
+import {
+  createLaneWaits,
+  DEFAULT_LANE_LIMITS,
+  type LaneDeps,
+} from "../../src/transactions/lane-deps.ts";
 import { pollLane, submitIntent } from "../../src/transactions/lane.ts";
 import type { IntentName, LaneTransaction } from "../../src/transactions/types.ts";
 import {
@@ -45,6 +49,7 @@ export function openLaneOn(db: Db) {
     wakeOwners: () => void wakes.push(changes.length),
     limits: DEFAULT_LANE_LIMITS,
     follows: new Map(),
+    waits: createLaneWaits(),
   };
   const submit = (intent: IntentName, data: Hex = "0x01") =>
     db.transaction().execute((tx) =>
@@ -58,7 +63,18 @@ export function openLaneOn(db: Db) {
       }),
     );
   const poll = (changed: Partial<LaneDeps> = {}) => pollLane({ ...deps, ...changed });
+  /** Lets the lowest nonce wait: the lane checks it once, then a block passes without it. */
+  const stick = async (
+    ms = DEFAULT_LANE_LIMITS.replaceAfterMs,
+    changed: Partial<LaneDeps> = {},
+  ) => {
+    clock.advance(DEFAULT_LANE_LIMITS.resendAfterMs);
+    await poll(changed);
+    node.passBlock();
+    clock.advance(ms - DEFAULT_LANE_LIMITS.resendAfterMs);
+  };
   return {
+    stick,
     node,
     signer,
     clock,

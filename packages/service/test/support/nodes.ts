@@ -5,6 +5,8 @@ export function createNodeConfig(url: string): NodeConfig {
   return {
     url,
     wsUrl: undefined,
+    grpcUrl: undefined,
+    grpcToken: undefined,
     requestsPerSecond: undefined,
     requestsPerDay: undefined,
     role: "full",

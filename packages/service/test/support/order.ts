@@ -1,5 +1,6 @@
 /** An order of the client's example: 5 USDC on ethereum, to a new wallet on base. */
 import { getAddress, isHex, slice } from "viem";
+import { GOVERNED } from "../../src/core/commitment.ts";
 import type { Order, Terms } from "../../../sdk/examples/accept-payment.ts";
 import { USDC } from "./deposits.ts";
 import type { World } from "./world.ts";
@@ -33,6 +34,7 @@ export async function orderOf(
       refundAuthority: getAddress(slice(refundAuthority, 12)),
       maxFeeBps: 50,
       maxSlippageBps: 100,
+      ...GOVERNED,
     },
   };
 }

@@ -1,5 +1,5 @@
 /** Nodes of one fake chain: honest ones at any height, and every kind of faulty or lying one. */
-import type { BlockRef, ReadPoint } from "../../src/chains/port/index.ts";
+import type { BlockRef, LockFacts, PaidLock, ReadPoint } from "../../src/chains/port/index.ts";
 import { type ChainAtBlocks, createQuorumChain } from "../../src/chains/quorum.ts";
 import { OperatingError } from "../../src/core/errors.ts";
 import { type Address, type Hex32, toEvmAddress, toHex32, toTxHash } from "../../src/core/hex.ts";
@@ -9,6 +9,17 @@ export const CHAIN_ID = 2;
 export const TOKEN = toEvmAddress(`0x${"c0".repeat(20)}`);
 export const WALLET = toEvmAddress(`0x${"aa".repeat(20)}`);
 export const ID = toHex32(`0x${"1d".repeat(32)}`);
+/** A lock that honest nodes know, and one that they do not. */
+export const LOCK: LockFacts = {
+  commitment: ID,
+  delivery: ID,
+  token: TOKEN,
+  amount: 5n,
+  minOut: 4n,
+  seq: 0n,
+  lockedAt: 1_700_000_000n,
+};
+export const PAID: PaidLock = { deliveryId: ID, srcChain: 2, escrow: TOKEN, seq: 0n };
 export const UNKNOWN_ID = toHex32(`0x${"00".repeat(32)}`);
 export const MINED = toTxHash(`0x${"7a".repeat(32)}`);
 export const UNMINED = toTxHash(`0x${"7b".repeat(32)}`);
@@ -39,6 +50,7 @@ export const FINAL = 90n;
 export const SECTION = {
   max: 5,
   isFinal: false,
+  isOld: false,
   tokens: [TOKEN],
   choose: async (accounts: readonly Address[]) => new Set(accounts),
 } as const;
@@ -112,8 +124,10 @@ export function createHonestNode(view: View = { head: HEAD, final: FINAL }): Cha
     readPriceFeed: async (_feed, point) => ({ usd: at(point), publishedAtMs: 5 }),
     quoteSwap: async ({ amountIn, poolFee }, point) =>
       poolFee === POOL_FEE ? at(point) * amountIn : null,
+    readSwapLimits: async ({ amountIn }, point) => ({ least: at(point), capLeft: amountIn }),
     getTransactionCount: async (_sender, point) => Number(at(point)),
     suggestFees: async () => ({ gasPriceMax: 30n + view.head, tipMax: 2n }),
+    readSurcharge: async () => 5n + view.head,
     simulate: async () => ({ ok: true, gas: 100_000n }),
     send: async () => "accepted",
     getReceipt: async (txHash) =>
@@ -151,22 +165,9 @@ export function createHonestNode(view: View = { head: HEAD, final: FINAL }): Cha
       token === TOKEN && fromBlock <= FINAL
         ? { to: WALLET, amount: 6n, txHash: MINED, blockNumber: FINAL, logIndex: 2 }
         : null,
-    getLock: async (deliveryId, point) =>
-      deliveryId === ID
-        ? {
-            state: "locked",
-            lockedAt: 1_700_000_000n,
-            wallet: WALLET,
-            commitment: ID,
-            token: TOKEN,
-            amount: at(point),
-            minOut: 4n,
-            seq: 0n,
-            destChain: 30,
-            delivery: ID,
-          }
-        : null,
-    findDelivery: async (deliveryId, point) =>
+    getLock: async (lock, point) =>
+      lock.commitment === ID ? { ...lock, state: "locked", amount: at(point) } : null,
+    findDelivery: async ({ deliveryId }, point) =>
       deliveryId === ID
         ? {
             deliveryId,
@@ -178,8 +179,23 @@ export function createHonestNode(view: View = { head: HEAD, final: FINAL }): Cha
             blockNumber: at(point) - 1n,
           }
         : null,
-    isDelivered: async (deliveryId, point) => at(point) > 0n && deliveryId === ID,
+    findBlockAt: async (timeS) => timeS,
+    findIn: async ({ deliveryId }, { to }) =>
+      deliveryId === ID
+        ? {
+            deliveryId,
+            commitment: ID,
+            to: WALLET,
+            token: TOKEN,
+            amount: 4n,
+            txHash: MINED,
+            blockNumber: to,
+          }
+        : null,
+    isDelivered: async ({ deliveryId }, point) => at(point) > 0n && deliveryId === ID,
+    getPayoutWindow: async (point) => at(point),
     wasListed: async ({ account }, point) => at(point) > 0n && account === WALLET,
+    getThresholdAt: async (time, point) => Number(at(point) + time),
     getDailyCapLeft: async (_token, point) => at(point),
     predictWallet: () => WALLET,
     hashCommitment: () => ID,
@@ -189,6 +205,8 @@ export function createHonestNode(view: View = { head: HEAD, final: FINAL }): Cha
     buildClaim: () => CALL,
     buildReturn: () => CALL,
     buildRefund: () => CALL,
+    buildAttestedRefund: () => CALL,
+    findOutflow: async ({ wallet }) => (wallet === WALLET ? FINAL : null),
     buildTakeBack: () => CALL,
     getAnnouncement: async (wallet, _token, point) => (wallet === WALLET ? at(point) : null),
     combine: () => null,
@@ -221,21 +239,34 @@ export const NODE_METHODS = [
   "hasCode",
   "readPriceFeed",
   "quoteSwap",
+  "readSwapLimits",
   "getTransactionCount",
   "suggestFees",
+  "readSurcharge",
   "simulate",
   "send",
   "getReceipt",
   "findRefund",
   "getLock",
   "findDelivery",
+  "findBlockAt",
+  "findIn",
   "isDelivered",
   "wasListed",
+  "getThresholdAt",
   "getAnnouncement",
+  "findOutflow",
   "getDailyCapLeft",
 ] as const;
 
-const CAPABILITIES = ["sequencing", "balances", "wallets", "priceFeeds", "pools"] as const;
+const CAPABILITIES = [
+  "sequencing",
+  "balances",
+  "wallets",
+  "priceFeeds",
+  "pools",
+  "payoutSearch",
+] as const;
 
 /** Returns a chain with some methods replaced, including those of its capabilities. */
 function replaceAnswers(

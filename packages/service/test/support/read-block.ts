@@ -20,7 +20,14 @@ async function readNext(
   after: bigint,
   { tokens = [], choose = everyone }: Partial<SectionRequest>,
 ): Promise<ScannedBlock | null> {
-  const section = await chain.readSection({ after, max: 1, isFinal: false, tokens, choose });
+  const section = await chain.readSection({
+    after,
+    max: 1,
+    isFinal: false,
+    isOld: false,
+    tokens,
+    choose,
+  });
   return section?.blocks[0] ?? null;
 }
 

@@ -11,6 +11,7 @@ import {
 } from "viem";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { depositFactoryAbi } from "@sluice/contracts/abi";
+import { isRouteProven, rootOfRoutes } from "@sluice/sdk/address";
 import { type DepositAddress, issueAddress } from "../../src/addresses/index.ts";
 import type { Call, Effect, Receipt } from "../../src/chains/port/index.ts";
 import type { Caps } from "../../src/core/amounts.ts";
@@ -283,7 +284,12 @@ export function behavesLikeRoute(name: string, tested: RouteUnderTest): void {
       }
       async function reserve() {
         const inventory = await route.readInventory();
-        const args = { settlementId, amount: swept, inventory };
+        const { addressId, integratorId } = await db
+          .selectFrom("settlements")
+          .select(["address_id as addressId", "integrator_id as integratorId"])
+          .where("id", "=", settlementId)
+          .executeTakeFirstOrThrow();
+        const args = { settlementId, integratorId, addressId, amount: swept, inventory };
         return db.transaction().execute((tx) => route.reserve(tx, args));
       }
       return {
@@ -415,6 +421,7 @@ export function behavesLikeRoute(name: string, tested: RouteUnderTest): void {
         if (functionName !== "settle") throw new Error(`the call is ${functionName}`);
         const [job] = args;
         expect(job.c).toEqual(address.commitment);
+        expect(job.proof).toEqual([]);
         expect(toEvmAddress(job.token)).toBe(route.pair.srcToken);
         expect(toEvmAddress(job.route)).toBe(route.contract);
         // Decoding and encoding gives the same bytes: the data has no room for another account.
@@ -424,6 +431,25 @@ export function behavesLikeRoute(name: string, tested: RouteUnderTest): void {
         expect(types).not.toMatch(/address|bytes(20|32)/);
         const values = decodeAbiParameters(tested.routeData, job.data);
         expect(encodeAbiParameters(tested.routeData, values)).toBe(job.data);
+      });
+
+      test("the proof of its route where the address commits to routes", async () => {
+        const { route, address, prepare } = await open();
+        const { srcChain } = route.pair;
+        const leaf = { evmChainId: 1, route: route.contract };
+        const routeSet = [
+          { ...leaf, chainId: srcChain },
+          { ...leaf, chainId: srcChain + 1, evmChainId: 8453 },
+        ];
+        const commitment = { ...address.commitment, routes: toHex32(rootOfRoutes(routeSet)) };
+        const call = await prepare({ ...address, commitment, routeSet });
+        const { functionName, args } = decodeFunctionData({
+          abi: depositFactoryAbi,
+          data: call.data,
+        });
+        if (functionName !== "settle") throw new Error(`the call is ${functionName}`);
+        expect(isRouteProven(args[0].c.routes, leaf, args[0].proof)).toBe(true);
+        expect(args[0].proof).toHaveLength(1);
       });
 
       test("a call for another recipient that differs only in the commitment", async () => {

@@ -26,6 +26,7 @@ export function createScannerDeps(args: Given & Choices): ScannerDeps {
     metrics: unseenMetrics,
     chains: new Map([[chain.chainId, chain]]),
     routes: createRouteBook(routes),
+    quotas: { addresses: 1_000, openSettlements: 1_000 },
     fees: createSponsoredFees(10),
     displayAddress: (address) => address,
     lanes: new Map(),
@@ -39,6 +40,7 @@ export function createScannerDeps(args: Given & Choices): ScannerDeps {
     crashPoint: () => undefined,
     log,
     onScanned: () => undefined,
+    onCaughtUp: () => undefined,
     ...deps,
     settlements,
   };

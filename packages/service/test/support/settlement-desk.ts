@@ -1,9 +1,10 @@
 /** Settlements over a real PostgreSQL, with the chain's answers set by hand. */
 import { sql } from "kysely";
 import { onTestFinished } from "vitest";
-import { type DepositAddress, issueAddress } from "../../src/addresses/index.ts";
+import { type DepositAddress, issueAddress, type RouteSet } from "../../src/addresses/index.ts";
 import type { Chain, FoundRefund, Held, Simulation } from "../../src/chains/port/index.ts";
 import type { Commitment } from "../../src/core/commitment.ts";
+import { OperatingError } from "../../src/core/errors.ts";
 import { toEvmAddress, toHex32, unpadAddress } from "../../src/core/hex.ts";
 import type { Minimums } from "../../src/deposits/index.ts";
 import { listEvents } from "../../src/events/index.ts";
@@ -66,6 +67,10 @@ export async function openDesk() {
     codeAt: new Set<string>([USDC]),
     simulation: { ok: true, gas: 100_000n } as Simulation,
     reserves: "reserved" as Reservation,
+    /** The most that the route takes of a balance; null without a limit. */
+    capacity: null as bigint | null,
+    /** Reason of NO_ROUTE with which the route refuses more than its capacity; null if the inventory does. */
+    limit: null as string | null,
     delivery: { kind: "waiting" } as DeliveryProgress,
     swept: 0n,
     /** Block up to which the sweep took deposits; undefined if it took all. */
@@ -80,6 +85,8 @@ export async function openDesk() {
     /** Terms of the planned sweeps, and of the recorded mined ones. */
     prepared: [] as FeeTerms[],
     recorded: [] as FeeTerms[],
+    /** The amounts of the planned sweeps. */
+    ordered: [] as Held[],
     minimums: { token: 100n, floor: undefined } as Minimums,
     /** Replaces `minimums` in a test that reads them from a configuration. */
     readMinimums: null as SettlementDeps["readMinimums"] | null,
@@ -136,13 +143,19 @@ export async function openDesk() {
     gasSteps: [],
     readBridgeFee: async () => 0n,
     quote: async (amount) => ({ fair: amount, amountOut: amount, minOut: amount }),
-    prepareSweep: async (_address, _amount, fee) => {
+    prepareSweep: async (_address, amount, fee, held) => {
+      if (state.limit !== null && amount > (state.capacity ?? amount)) {
+        throw new OperatingError("NO_ROUTE", "Too much.", { details: { reason: state.limit } });
+      }
       state.prepared.push(fee);
+      state.ordered.push({ amount, ...held });
       return { to: FACTORY, data: "0x5e", value: 0n };
     },
     readInventory: async () => ({ reserved: 0n, balance: 0n, capLeft: 0n, rate: 10n ** 18n }),
+    readCapacity: async () => state.capacity,
     judgeInventory: () => state.reserves,
-    reserve: async () => state.reserves,
+    reserve: async (_, { amount }) =>
+      state.capacity !== null && amount > state.capacity ? "inventory_too_low" : state.reserves,
     release: async (_, settlementId) => void state.released.push(settlementId),
     readSweep: async () => ({
       amount: state.swept,
@@ -163,6 +176,7 @@ export async function openDesk() {
     metrics: unseenMetrics,
     chains: new Map([[2, chain]]),
     routes: createRouteBook([route]),
+    quotas: { addresses: 1_000, openSettlements: 1_000 },
     fees: {
       async plan({ amount, maxFeeBps, deploys }) {
         // Like sponsored gas: the chain is not queried.
@@ -182,7 +196,8 @@ export async function openDesk() {
     { db, random },
     { name: "acme", refundEvm: RECIPIENT, maxFeeBps: 50, maxSlippageBps: 100 },
   );
-  const issue = (userId: string): Promise<DepositAddress> =>
+  /** Issues an address, of fixed routes where a set is given. */
+  const issue = (userId: string, routeSet?: RouteSet): Promise<DepositAddress> =>
     issueAddress(
       { db, random },
       {
@@ -194,6 +209,7 @@ export async function openDesk() {
           destWallet: RECIPIENT,
           destToken: USDC,
         },
+        ...(routeSet && { terms: { routes: "fixed" }, routeSet }),
       },
     );
 

@@ -17,7 +17,7 @@ import type {
   TransferOrder,
 } from "../../src/chains/solana/orders.ts";
 import { minOutOf } from "../../src/core/amounts.ts";
-import type { Commitment } from "../../src/core/commitment.ts";
+import { type Commitment, GOVERNED } from "../../src/core/commitment.ts";
 import {
   type Address,
   NATIVE_SOL,
@@ -52,6 +52,7 @@ const BASE_PRICED_TOKEN = toEvmAddress(`0x${"71".repeat(20)}`);
 const TOKEN_FACTS: MintFacts = { program: "token", decimals: 6, hasTransferFee: false };
 export const SOL = 1_000_000_000n;
 const RATE_SCALE = 10n ** 18n;
+const CLUSTER = toHex32(`0x${"c1".repeat(32)}`);
 const SEED = new Secret(`0x${"5e".repeat(32)}`);
 /** More than any test pays. */
 const LARGE_CAP = 10n ** 15n;
@@ -71,6 +72,7 @@ export function towardsBase(number: number, fields: Partial<Commitment> = {}): C
     refundAuthority: toHex32(walletOf(2_000 + number)),
     maxFeeBps: 100,
     maxSlippageBps: 50,
+    ...GOVERNED,
     ...fields,
   };
 }
@@ -98,7 +100,13 @@ export async function startCustody(change: Partial<CustodyOptions> = {}) {
     chains: new Map<number, AttestedChain>([
       [
         SOLANA,
-        { kind: "svm", factory: FACTORY, escrow: accounts.escrow, delivery: accounts.delivery },
+        {
+          kind: "svm",
+          cluster: CLUSTER,
+          factory: FACTORY,
+          escrow: accounts.escrow,
+          delivery: accounts.delivery,
+        },
       ],
       [
         BASE,
@@ -129,6 +137,8 @@ export async function startCustody(change: Partial<CustodyOptions> = {}) {
     chainId: SOLANA,
     treasury,
     attestors: [attestorKey.address],
+    threshold: 1,
+    cluster: CLUSTER,
     tokens: listed,
     pairs: [
       { ...pair, token, decimals: 6, destToken: padAddress(BASE_TOKEN), priced: false },
@@ -140,6 +150,7 @@ export async function startCustody(change: Partial<CustodyOptions> = {}) {
         priced: true,
       },
     ],
+    payoutWindowS: PAYOUT_WINDOW_S,
     factory: FACTORY,
     hashing: { hashCommitment, predictWallet, deliveryIdOf },
     ...change,
@@ -161,13 +172,12 @@ export async function startCustody(change: Partial<CustodyOptions> = {}) {
 
   const nowS = () => BigInt(Math.floor(clock.now() / 1000));
   const deadline = () => nowS() + 3_600n;
-  const idOfLock = ({ commitment, token: locked, seq }: LockOrder | ReturnOrder) =>
+  const idOfLock = ({ commitment, ...lock }: LockOrder | ReturnOrder) =>
     deliveryIdOf({
+      ...lock,
       srcChain: SOLANA,
-      escrow: padAddress(accounts.escrow),
-      wallet: padAddress(predictWallet(FACTORY, commitment)),
-      token: padAddress(locked),
-      seq,
+      escrow: accounts.escrow,
+      commitment: hashCommitment(commitment),
     });
 
   const custody = {
@@ -255,6 +265,7 @@ export async function startCustody(change: Partial<CustodyOptions> = {}) {
         minOut: minOutOf({ amount, maxFeeBps, decimalsIn: 6, decimalsOut: 6 }),
         price: null,
         seq,
+        lockedAt: LOCKED_AT,
         delivery: padAddress(BASE_DELIVERY),
         asOf: 1n,
       };
@@ -270,6 +281,7 @@ export async function startCustody(change: Partial<CustodyOptions> = {}) {
         minOut: (amount * 150n * 9_850n) / 10_000n / 1_000n,
         price: await custody.price(commitment),
         seq,
+        lockedAt: LOCKED_AT,
         delivery: padAddress(BASE_DELIVERY),
         asOf: 1n,
       };
@@ -282,16 +294,9 @@ export async function startCustody(change: Partial<CustodyOptions> = {}) {
     async giveBack(lock: LockOrder): Promise<ReturnOrder> {
       const order = { deliveryId: idOfLock(lock), deadline: deadline() };
       const signature = await attestor.signReturn(SOLANA, order);
-      const { commitment, token: locked, seq, amount } = lock;
-      return {
-        kind: "return",
-        commitment,
-        token: locked,
-        seq,
-        amount,
-        deadline: order.deadline,
-        signature,
-      };
+      const { commitment, token: locked, amount, minOut, seq, lockedAt, delivery } = lock;
+      const facts = { commitment, token: locked, amount, minOut, seq, lockedAt, delivery };
+      return { kind: "return", ...facts, deadline: order.deadline, signature };
     },
     async deliver(
       number: number,
@@ -303,9 +308,11 @@ export async function startCustody(change: Partial<CustodyOptions> = {}) {
         srcChain: BASE,
         escrow: BASE_ESCROW,
         srcToken: BASE_TOKEN,
+        lockedAmount: 1_000_000n,
+        minOut: 0n,
         seq: 0n,
+        lockedAt: nowS(),
         amount: paid === NATIVE_SOL ? SOL : 1_000_000n,
-        deadline: deadline(),
         ...fields,
       };
       return { kind: "deliver", order, signature: await attestor.signDelivery(SOLANA, order) };
@@ -328,6 +335,11 @@ export async function startCustody(change: Partial<CustodyOptions> = {}) {
   };
   return custody;
 }
+
+/** The lock time of every lock order. */
+const LOCKED_AT = 1_700_000_000n;
+
+const PAYOUT_WINDOW_S = 43_200n;
 
 export type TestCustody = Awaited<ReturnType<typeof startCustody>>;
 

@@ -14,17 +14,10 @@ import {
 } from "@solana-program/token";
 import { type ExtensionArgs, getMintEncoder, getTokenDecoder } from "@solana-program/token-2022";
 import { FailedTransactionMetadata, LiteSVM } from "litesvm";
-import type { Commitment } from "../../src/core/commitment.ts";
-import {
-  type Address,
-  NATIVE_SOL,
-  padAddress,
-  toAddress,
-  toEvmAddress,
-  toHex32,
-} from "../../src/core/hex.ts";
-import { deliveryIdOf, hashCommitment, predictWallet } from "../../src/chains/evm/commitment.ts";
-import type { Payout } from "../../src/chains/port/index.ts";
+import { type Commitment, GOVERNED } from "../../src/core/commitment.ts";
+import { type Address, NATIVE_SOL, toAddress, toEvmAddress, toHex32 } from "../../src/core/hex.ts";
+import { deliveryIdOf, hashCommitment } from "../../src/chains/evm/commitment.ts";
+import { createLockIds } from "../../src/chains/solana/order-facts.ts";
 import { bytesOf, fromBase58, toBase58 } from "../../src/chains/solana/base58.ts";
 import {
   associatedAccountOf,
@@ -63,6 +56,7 @@ export function commitmentOf(number: number, fields: Partial<Commitment> = {}): 
     refundAuthority: toHex32(`0x${"99".repeat(30)}${number.toString(16).padStart(4, "0")}`),
     maxFeeBps: 100,
     maxSlippageBps: 50,
+    ...GOVERNED,
     ...fields,
   };
 }
@@ -91,7 +85,6 @@ export async function deploy(): Promise<Deployment> {
   if (!feePayer || !escrow || !delivery || !treasury) throw new Error("four keys");
   const mints = new Map<Address, MintFacts>([[WRAPPED_SOL, WRAPPED_SOL_FACTS]]);
   const vaultOf = (commitment: Commitment) => newKey(bytesOf(hashCommitment(commitment)));
-  const walletOf = (commitment: Commitment) => predictWallet(FACTORY, commitment);
   return {
     mints,
     vaultOf,
@@ -102,22 +95,10 @@ export async function deploy(): Promise<Deployment> {
       treasury,
       vaultOf,
       hashCommitment,
-      deliveryIdOfLock: ({ commitment, token, seq }) =>
-        deliveryIdOf({
-          srcChain: SOLANA,
-          escrow: padAddress(escrow),
-          wallet: padAddress(walletOf(commitment)),
-          token: padAddress(token),
-          seq,
-        }),
-      deliveryIdOfPayout: (order: Payout) =>
-        deliveryIdOf({
-          srcChain: order.srcChain,
-          escrow: padAddress(order.escrow),
-          wallet: padAddress(walletOf(order.commitment)),
-          token: padAddress(order.srcToken),
-          seq: order.seq,
-        }),
+      ...createLockIds(
+        { chainId: SOLANA, escrow, delivery },
+        { hash: hashCommitment, deliveryIdOf },
+      ),
       mintFactsOf(mint) {
         const found = mints.get(mint);
         if (!found) throw new Error("no such mint");

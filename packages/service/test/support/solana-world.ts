@@ -17,6 +17,7 @@ import { parseOrders } from "../../src/chains/solana/order-codec.ts";
 import { buildInstructions } from "../../src/chains/solana/instructions.ts";
 import { type ChainOfVaults, createSolanaChain } from "../../src/chains/solana/solana-chain.ts";
 import { compileMessage, decodeTransaction } from "../../src/chains/solana/transaction.ts";
+import type { BlockStream } from "../../src/chains/solana/yellowstone/block-stream.ts";
 import type { Commitment } from "../../src/core/commitment.ts";
 import {
   type Address,
@@ -40,6 +41,8 @@ interface ConnectOptions {
   /** Commitment level of the blocks that are read; finalized unless given. */
   readonly seenAt?: "confirmed" | "finalized";
   readonly clock?: Clock;
+  /** The stream of each node; none unless given. */
+  readonly streams?: readonly BlockStream[];
 }
 
 export interface SolanaWorld {
@@ -96,11 +99,11 @@ export async function startSolanaWorld(): Promise<SolanaWorld> {
   const connect: SolanaWorld["connect"] = (
     rpcUrls,
     required = rpcUrls.length,
-    { genesisHash = genesis, seenAt = "finalized", clock = createQuickClock() } = {},
+    { genesisHash = genesis, seenAt = "finalized", clock = createQuickClock(), streams = [] } = {},
   ) =>
     createSolanaChain({
       chainId: SOLANA,
-      nodes: rpcUrls.map((rpcUrl) => ({ rpcUrl })),
+      nodes: rpcUrls.map((rpcUrl, position) => ({ rpcUrl, stream: streams[position] })),
       required,
       timeoutMs: 5_000,
       genesisHash,
@@ -120,6 +123,7 @@ export async function startSolanaWorld(): Promise<SolanaWorld> {
       mints,
       vaultOf: async (hash) => vaults.get(hash) ?? null,
       capLeftOf: async () => 10n ** 15n,
+      payoutWindowS: 43_200n,
       rentPerByte: 6_960n,
       unitPrice: { min: 1_000n, max: 100_000n },
       clock,

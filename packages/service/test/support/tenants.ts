@@ -1,6 +1,7 @@
 /** Integrators with addresses, settlements and events, written as the service writes them, for tests that read. */
 import { type Insertable, sql } from "kysely";
 import type { SettlementStatus, StatusChangedData } from "@sluice/sdk/wire";
+import { GOVERNED } from "../../src/core/commitment.ts";
 import { Secret } from "../../src/core/secret.ts";
 import type { AddressesTable, Db } from "../../src/db/schema.ts";
 import { appendEvent, lockStamps } from "../../src/events/index.ts";
@@ -61,6 +62,7 @@ export async function insertAddress(
         refund_authority: REFUND,
         max_fee_bps: 50,
         max_slippage_bps: 100,
+        ...GOVERNED,
         version: 1,
         wallet_kind: 1,
         factory: USDC,

@@ -31,7 +31,8 @@ import {
   type DepositDetectedData,
   type EventItem,
   type Quote,
-  type QuoteResponse,
+  type QuoteRequest,
+  QuoteResponse,
   type StatusChangedData,
   type StreamEvent,
   type Swap,
@@ -47,6 +48,7 @@ import {
   type PrivateKeyAccount,
 } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { NO_ROUTE_SET } from "../../src/core/commitment.ts";
 import { deathOf } from "./processes.ts";
 
 export interface QuoteArgs {
@@ -60,6 +62,8 @@ export interface QuoteArgs {
   /** USDC unless given. */
   readonly fromToken?: Address;
   readonly toToken?: Address;
+  /** Terms of the address; the integrator's unless given. */
+  readonly terms?: Pick<QuoteRequest, "payRoutes" | "payUnattended">;
 }
 
 /** Reads the newest settled swap of an address; `after` names one to ignore. */
@@ -83,10 +87,12 @@ const DEADLINE_MS = 120_000;
 type WorldNode = string | { readonly url: string; readonly wsUrl: string };
 
 export interface WorldOptions {
-  /** Time from a lock to the deadline of its payout; afterwards the lock is returned. */
+  /** Seconds after a lock in which it is paid; afterwards it is returned. */
   readonly payoutWindowSeconds?: number;
   /** Whether metrics and health are served. */
   readonly telemetry?: boolean;
+  /** Whether callers have the service's default limits; else they have the sandbox's, which no test reaches. */
+  readonly ownLimits?: boolean;
   /** Origins of pages that may call the service. */
   readonly corsOrigins?: readonly string[];
   /** External database; the embedded one unless given. */
@@ -125,6 +131,7 @@ export async function openWorld(options: WorldOptions = {}) {
   const keys = loadKeys(join(stateDir, "keys"));
   const deployment = await deployContracts(chains, keys, {
     ...(options.delaySeconds !== undefined && { delaySeconds: options.delaySeconds }),
+    ...(options.payoutWindowSeconds && { payoutWindowSeconds: options.payoutWindowSeconds }),
   });
   const bridge = options.bridge
     ? await startBridgeAttestations({ chains, deployment, keys })
@@ -139,12 +146,18 @@ export async function openWorld(options: WorldOptions = {}) {
     ...(options.payoutWindowSeconds && { payoutWindowSeconds: options.payoutWindowSeconds }),
     ...(options.corsOrigins && { corsOrigins: options.corsOrigins }),
   });
+  if (options.ownLimits) {
+    const path = join(stateDir, "service.json");
+    const { rateLimits: _, ...config } = JSON.parse(readFileSync(path, "utf8"));
+    writeFileSync(path, JSON.stringify(config));
+  }
   if (options.databaseUrl !== undefined) {
     const path = join(stateDir, "service.json");
     const file = join(stateDir, "database-url");
     writeFileSync(file, options.databaseUrl, { mode: 0o600 });
     const config: object = JSON.parse(readFileSync(path, "utf8"));
     writeFileSync(path, JSON.stringify({ ...config, database: { url: { file } } }));
+    await runServiceCommand(["migrate", "--config", path, "--json"]);
   }
   if (options.nodesOf) {
     const path = join(stateDir, "service.json");
@@ -242,6 +255,7 @@ export async function openWorld(options: WorldOptions = {}) {
       destinationAddress: recipient,
       payDeposit: true,
       ...(userId === undefined ? {} : { payUserId: userId }),
+      ...args.terms,
     });
   }
 
@@ -390,6 +404,7 @@ export async function openWorld(options: WorldOptions = {}) {
 
     balance: tokenBalance,
     inventory: (chain: ChainName) => tokenBalance(chain, deployment.chains[chain].delivery),
+    escrow: (chain: ChainName): Address => deployment.chains[chain].escrow,
     escrowBalance: (chain: ChainName) => tokenBalance(chain, deployment.chains[chain].escrow),
     feesBalance: (chain: ChainName) => tokenBalance(chain, keys.feeRecipient.account.address),
     treasuryBalance: (chain: ChainName) => tokenBalance(chain, keys.treasury.account.address),
@@ -414,6 +429,9 @@ export async function openWorld(options: WorldOptions = {}) {
       loadKey(join(stateDir, "keys"), `refund-${integrator}`).account,
 
     guardian: keys.guardian.account,
+
+    /** The account that may mint the test token. */
+    faucet: keys.faucet.account,
 
     /** Returns a new account. */
     stranger: (): PrivateKeyAccount => privateKeyToAccount(generatePrivateKey()),
@@ -478,6 +496,8 @@ export async function openWorld(options: WorldOptions = {}) {
             refundAuthority: word(commitment.refundAuthority),
             maxFeeBps: commitment.maxFeeBps,
             maxSlippageBps: commitment.maxSlippageBps,
+            routes: word(commitment.routes ?? NO_ROUTE_SET),
+            flags: commitment.flags ?? 0,
           },
         ],
       });

@@ -1,0 +1,215 @@
+/**
+ * No statement of a caller or of a deposit scans or sorts a table that grows, on a million rows of many integrators. The
+ * statements are recorded while the service's own code runs, and explained with the values that it gave them [T179].
+ */
+import { createHash } from "node:crypto";
+import { Kysely, PostgresDialect, sql } from "kysely";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { EVENT_TYPES, SETTLEMENT_STATUS_NAMES } from "@sluice/sdk/wire";
+import { toAddress, toHex32 } from "../src/core/hex.ts";
+import type { Database, Db } from "../src/db/schema.ts";
+import { createTail, listEvents } from "../src/events/index.ts";
+import { releaseDeposits } from "../src/deposits/assign.ts";
+import { listDepositsOf } from "../src/deposits/shown.ts";
+import { countSettlements, getSweptAfter } from "../src/settlements/store/read.ts";
+import { getLatestPrice, nextNumber } from "../src/routes/swift/attestations.ts";
+import { createTestApi } from "./support/api.ts";
+import { createTestDatabase, type TestDatabase } from "./support/database.ts";
+import { insertHistory, ROWS, walletOf, WALLETS } from "./support/million-rows.ts";
+import { createTenant, insertEvent, insertStatusEvent, type Tenant } from "./support/tenants.ts";
+
+const TENANTS = 40;
+
+/** Tables with rows of history or of strangers. Of the others a process reads few rows, however long it runs. */
+const GROWING =
+  /^(settlements|deposits|events.*|addresses|attestations|attestation_answers|deliveries|transactions|attempts|outflows|settlement_transitions)$/;
+
+interface Recorded {
+  readonly text: string;
+  readonly values: readonly unknown[];
+}
+
+let database: TestDatabase;
+let big: Tenant;
+let recorder: Db;
+let recorded: Recorded[] = [];
+
+const OLD = "2020-01-01T00:00:00.000Z";
+const NEW = "2090-01-01T00:00:00.000Z";
+const NO_UUID = "00000000-0000-4000-8000-000000000000";
+const WALLET = walletOf(2);
+const USER = `0x${(2).toString(16).padStart(40, "0")}`;
+const HASH = `0x${createHash("sha256").update("t2").digest("hex")}`;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const { db, pool } = database;
+  big = await createTenant(db);
+  const others: Tenant[] = [];
+  for (let n = 1; n < TENANTS; n++) others.push(await createTenant(db));
+  const ids = [big, ...others].map(({ id }) => id);
+  // Payloads in the form of the wire, which the answers are held against.
+  await insertEvent(db, big);
+  await insertStatusEvent(db, big, NO_UUID);
+  recorder = new Kysely<Database>({
+    dialect: new PostgresDialect({ pool }),
+    log(event) {
+      recorded.push({ text: event.query.sql, values: event.query.parameters });
+    },
+  });
+  await insertHistory(db, { tenants: ids, chains: { usual: 2, rare: 30 }, also: insertStrangers });
+}, 600_000);
+afterAll(() => database.drop());
+
+/** Inserts rows of strangers that a list must not read. */
+async function insertStrangers(session: Db): Promise<void> {
+  await sql`insert into attestations (id, kind, delivery_id, request, deadline)
+    select 'p' || i, 'price', '0x' || encode(sha256(('c' || (i % ${sql.lit(WALLETS)}))::bytea), 'hex'),
+      jsonb_build_object('srcChain', '2', 'token', '0x', 'route', '0x'), 0
+    from generate_series(0, ${sql.lit(ROWS / 4 - 1)}) as i`.execute(session);
+  await sql`insert into scanner_blocks select 2, i, '0x' || i, '0x' || (i - 1) from generate_series(1, 300) as i`.execute(
+    session,
+  );
+}
+
+interface Plan {
+  readonly "Node Type": string;
+  readonly "Relation Name"?: string;
+  readonly "Index Name"?: string;
+  readonly "Actual Rows": number;
+  readonly "Actual Loops": number;
+  readonly "Rows Removed by Filter"?: number;
+  readonly Plans?: readonly Plan[];
+}
+
+/** Returns a plan's nodes from the root. */
+function* walk(plan: Plan): Generator<Plan> {
+  yield plan;
+  for (const child of plan.Plans ?? []) yield* walk(child);
+}
+
+/** Returns the faults of a statement's plan, and the rows that it read beyond those that it returned. */
+async function explain({ text, values }: Recorded) {
+  const { rows } = await database.pool.query<{ "QUERY PLAN": readonly { readonly Plan: Plan }[] }>(
+    `explain (analyze, format json) ${text}`,
+    [...values],
+  );
+  const root = rows[0]?.["QUERY PLAN"][0]?.Plan;
+  if (!root) throw new RangeError("expected a plan");
+  const nodes = [...walk(root)];
+  const growing = nodes.some((node) => GROWING.test(node["Relation Name"] ?? ""));
+  const faults = nodes.flatMap((node) => {
+    const table = node["Relation Name"] ?? "";
+    // A partition of events that holds nothing yet is read whole.
+    if (node["Node Type"] === "Seq Scan" && GROWING.test(table) && node["Actual Rows"] > 0)
+      return [`scans ${table}`];
+    const sorted = node["Actual Rows"] * node["Actual Loops"];
+    if (node["Node Type"].endsWith("Sort") && growing && sorted > SORTED_MAX)
+      return [`sorts ${sorted} rows`];
+    return [];
+  });
+  const removed = nodes.reduce(
+    (sum, node) => sum + (node["Rows Removed by Filter"] ?? 0) * node["Actual Loops"],
+    0,
+  );
+  return { faults, removed };
+}
+
+/** Few rows may be sorted: those of one wallet or one settlement. */
+const SORTED_MAX = 100;
+/** Rows that a statement may read and reject. */
+const REMOVED_MAX = 100;
+
+/** Runs some of the service's code and explains its statements. */
+async function examine(run: () => Promise<unknown>) {
+  recorded = [];
+  await run();
+  const statements = recorded
+    .splice(0)
+    .filter(({ text }) => /^\s*(select|with|update|delete|insert)/i.test(text));
+  expect(statements.length).toBeGreaterThan(0);
+  const found: string[] = [];
+  for (const statement of statements) {
+    const { faults, removed } = await explain(statement);
+    const all = removed > REMOVED_MAX ? [...faults, `rejects ${removed} rows`] : faults;
+    found.push(...all.map((fault) => `${fault}: ${statement.text.slice(0, 300)}`));
+  }
+  return found;
+}
+
+/** Every filter and sort of the interface and of its additions, alone. */
+const LISTS: readonly string[] = [
+  "/deposit-addresses",
+  `/deposit-addresses?cursor=${NEW}&limit=100`,
+  `/deposit-addresses/${NO_UUID}`,
+  "/swaps",
+  `/swaps?cursor=${NEW}&limit=100`,
+  `/swaps/${NO_UUID}`,
+  ...SETTLEMENT_STATUS_NAMES.map((status) => `/swaps?status=${status}&limit=100`),
+  `/swaps?walletAddress=${WALLET}`,
+  `/swaps?userId=${USER}&limit=100`,
+  "/swaps?chainId=30&limit=100",
+  "/swaps?chainId=4",
+  "/deposits",
+  `/deposits?cursor=${NEW}_${NO_UUID}&limit=100`,
+  `/deposits?walletAddress=${WALLET}`,
+  "/deposits?chainId=30&limit=100",
+  "/deposits?chainId=4",
+  `/deposits?txHash=${HASH}`,
+  "/events",
+  `/events?since=${OLD}&limit=200`,
+  `/events?since=${NEW}`,
+  ...EVENT_TYPES.map((type) => `/events?type=${type}&limit=200`),
+  `/events?walletAddress=${WALLET}`,
+];
+
+test.each(LISTS)("GET %s reads by an index, in its order [T179]", async (path) => {
+  const app = createTestApi({ db: recorder });
+  const found = await examine(async () => {
+    const answer = await app.inject({ url: path, headers: { "x-api-key": big.apiKey } });
+    expect([200, 404]).toContain(answer.statusCode);
+  });
+  expect(found).toEqual([]);
+  await app.close();
+});
+
+test("the stream reads by an index [T179]", async () => {
+  const tail = createTail({ db: recorder, emit: () => {} });
+  const found = await examine(async () => {
+    await tail.join(big.id, () => true);
+    await tail.pump();
+    await listEvents(recorder, big.id, { since: OLD, limit: 100 });
+  });
+  expect(found).toEqual([]);
+});
+
+test("statements for each deposit and each settlement read by an index [T179]", async () => {
+  const holding = {
+    chainId: 2,
+    wallet: toAddress(WALLET),
+    token: toAddress(`0x${"5".repeat(40)}`),
+  };
+  const commitment = toHex32(`0x${createHash("sha256").update("c2").digest("hex")}`);
+  const scope = { commitment, srcChain: 2, token: holding.token, route: holding.token };
+  const attestors = { accounts: [], threshold: 1 };
+  const settlement = createHash("sha256").update("s2").digest("hex").slice(0, 32);
+  const found = await examine(async () => {
+    await getSweptAfter(recorder, holding, { block: 5n, logIndex: 0 });
+    await countSettlements(recorder, holding);
+    await nextNumber(recorder, commitment, "price");
+    // CAST: no attestation is counted.
+    await getLatestPrice(recorder, attestors as never, scope, holding.wallet);
+    await recorder.transaction().execute((tx) => releaseDeposits(tx, settlement, 0));
+    await listDepositsOf(recorder, { id: settlement, ...holding });
+  });
+  expect(found).toEqual([]);
+});
+
+test("a list without its index is found out [T179]", async () => {
+  const app = createTestApi({ db: recorder });
+  await database.pool.query("drop index settlements_list_chain");
+  const url = "/swaps?chainId=30&limit=100";
+  const list = () => app.inject({ url, headers: { "x-api-key": big.apiKey } });
+  expect(await examine(list)).not.toEqual([]);
+  await app.close();
+});

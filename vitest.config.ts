@@ -11,7 +11,7 @@ const isolate = false;
 const globalSetup = ["packages/service/test/support/global-setup.ts"];
 
 /** Whatever takes too long for `npm test`, by its name. */
-const deep = "packages/*/{src,test}/**/*.deep.test.ts";
+const deep = "{packages/*/{src,test,proofs},scripts}/**/*.deep.test.ts";
 
 /** Projects run in the order of their names, and the files of each by what they took last time, longest first. */
 export default defineConfig({
@@ -45,6 +45,7 @@ export default defineConfig({
         test: {
           name: "tidy",
           include: ["scripts/**/*.test.ts"],
+          exclude: [deep],
           isolate,
           maxWorkers,
         },
@@ -52,7 +53,7 @@ export default defineConfig({
       {
         test: {
           name: "unit",
-          include: ["packages/*/src/**/*.test.ts"],
+          include: ["packages/*/src/**/*.test.ts", "packages/contracts/proofs/**/*.test.ts"],
           exclude: [deep],
           globalSetup,
           testTimeout: 60_000,

@@ -44,6 +44,13 @@ included, are refused, since they may be unable to receive; so are programs, min
 its signature: \`verifyVault\` of the SDK verifies it as \`verifyDepositAddress\` verifies EVM addresses. The integrator must have a refund
 authority on Solana (\`sluice integrator set NAME --refund-solana ADDRESS\`, once); no address is issued before.
 
+\`payRoutes\` and \`payUnattended\` of a quote (additions to the published interface) choose the terms of an EVM address; without them the
+oldest address of the user and destination is returned, or a new one on the integrator's own terms. An address with \`fixed\` routes has
+\`routes\` and \`routeSet\` in its \`payDepositCommitment\`, one that anybody may settle has \`flags\`; \`verifyDepositAddress\` verifies them.
+
+\`POST /request-index\` for a token that no configured route delivers to the address's destination is refused with
+\`UNSUPPORTED_ROUTE\` and queues nothing: such a settlement could never end.
+
 \`fees\` of a quote (addition to the published interface) itemises what the settlement takes out of the amount: \`service\`, \`gas\` and
 \`bridge\`, in base units of the source token. \`bridgeFee\` is their sum in the destination token, \`protocolBps\` only the service's share;
 the amounts out are after fees ([fees.md](fees.md)).
@@ -63,14 +70,28 @@ ${table(
   ]),
 )}
 
+## Request ids
+
+Every answer of the service has an id in the header \`X-Request-Id\`, which the operator finds in the log of a request that failed. Bytes
+that are not HTTP are answered without one.
+
 ## Limits
 
 Requests are counted per key and minute. Requests without a key, to endpoints that need none, and handshakes of the stream are counted per
 address. Every answer of an endpoint has the remaining number in the \`RateLimit\` and \`RateLimit-Policy\` headers; requests that reach no
 endpoint (404 of a path, 405, bytes that are not HTTP) are not counted. Above the limit: 429 with \`RPC_UNAVAILABLE\`, \`details.reason\`
 \`rate_limited\`, and \`Retry-After\` in seconds. \`POST /request-index\` has a smaller limit of its own. After too many wrong keys from an
-address, no key from there is checked for the rest of the minute. An IPv6 /64 network counts as one address. The limits are settings
+address, no key from there is checked for the rest of the minute, except those that were valid from there in the last hour. Quotes issue
+at most 120 new deposit addresses per key and minute. An IPv6 /64 network counts as one address. The limits are settings
 ([configuration.md](configuration.md)).
+
+Quotes and \`POST /request-index\` are also counted by the requests to nodes that they cause: a key has a budget per minute, and above it the
+same 429. Answers from memory are free: quotes use prices, gas prices and the state of wallets of the last three seconds, and a repeated
+\`POST /request-index\` uses the balance that was read in the last two, unless a settlement of it began since.
+
+At most 8 requests of one key are served at the same time. A further one waits up to a second, then it is refused: 429 with
+\`RPC_UNAVAILABLE\`, \`details.reason\` \`too_many_at_once\`, and \`Retry-After\`. A request whose statements take the database more than 3
+seconds gets 503 with \`RPC_UNAVAILABLE\` and \`details.reason\` \`timeout\`.
 
 Requests that wait for a node (\`POST /request-index\`, quotes) are answered within 12 seconds: 503 with \`RPC_UNAVAILABLE\` and
 \`details.reason\` \`timeout\`. The work continues, and the request can be repeated.

@@ -1,0 +1,220 @@
+/** The packages as their users get them: packed, installed from their tarballs into new projects, and run there. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { buildPackages } from "./build.ts";
+import { packPackages } from "./pack.ts";
+import { openProject, run } from "./project.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+const PLATFORM = `${process.platform}-${process.arch}`;
+
+/** Tools of the tests, installed beside the projects: none of them is part of this repository. */
+const TOOLS = {
+  "@arethetypeswrong/cli": "0.18.5",
+  "openapi-fetch": "0.17.0",
+  "openapi-typescript": "7.13.0",
+  publint: "0.3.25",
+  typescript: "5.9.3",
+  node20: `npm:node-${PLATFORM}@20.20.2`,
+  node22: `npm:node-${PLATFORM}@22.23.3`,
+} as const;
+
+let scratch: string;
+let tarballs: ReadonlyMap<string, string>;
+let tools: string;
+
+const tarball = (name: string) => {
+  const path = tarballs.get(`@sluice/${name}`);
+  if (!path) throw new Error(`expected a tarball of ${name}`);
+  return path;
+};
+
+const tool = (name: string) => join(tools, "node_modules/.bin", name);
+const NODES = ["20", "22", "24"] as const;
+const nodeOf = (major: (typeof NODES)[number]) =>
+  major === "24" ? process.execPath : join(tools, `node_modules/node${major}/bin/node`);
+
+beforeAll(async () => {
+  scratch = mkdtempSync(join(tmpdir(), "sluice-installed-"));
+  // In the repository: the compiler finds the dependencies there.
+  const built = buildPackages(join(ROOT, "release/installed"));
+  tarballs = packPackages(built, join(scratch, "tarballs"));
+  tools = await openProject(scratch, "tools", TOOLS);
+}, 600_000);
+afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+
+const PACKAGES = ["contracts", "sdk", "service", "sandbox"] as const;
+
+describe("tarballs", () => {
+  test.each(PACKAGES)("of %s have no fault that publint finds", async (name) => {
+    const printed = await run(tool("publint"), [tarball(name), "--strict"], scratch);
+    expect(printed).toContain("All good!");
+  });
+
+  // Modules only: `require` loads them from Node 20.19 on. It fails where it finds something.
+  test.each(["contracts", "sdk", "sandbox"])("of %s have types that resolve", async (name) => {
+    const args = [tarball(name), "--profile", "esm-only"];
+    await expect(run(tool("attw"), args, scratch)).resolves.toContain(name);
+  });
+
+  test.each(PACKAGES)("of %s hold no sources and no tests", async (name) => {
+    const files = (await run("tar", ["tzf", tarball(name)], scratch)).trim().split("\n");
+    expect(files).toContain("package/LICENSE");
+    expect(files.filter((file) => /(?<!\.d)\.ts$|\.test\./.test(file))).toEqual([]);
+  });
+});
+
+describe("the SDK", () => {
+  let project: string;
+  beforeAll(async () => {
+    project = await openProject(scratch, "client", {
+      "@sluice/sdk": tarball("sdk"),
+      "@sluice/contracts": tarball("contracts"),
+    });
+  }, 300_000);
+
+  test.each(NODES)("computes an address on Node %s, imported and required", async (major) => {
+    const program = `
+      const [{ factory, commitment, wallet }] = vectors.wallets;
+      const found = predictWallet({ factory, commitment });
+      console.log(found.toLowerCase() === wallet.toLowerCase(), typeof createSluiceClient);`;
+    writeFileSync(
+      join(project, "esm.mjs"),
+      `import { createSluiceClient, predictWallet } from "@sluice/sdk";
+       import vectors from "@sluice/contracts/vectors" with { type: "json" };${program}`,
+    );
+    writeFileSync(
+      join(project, "common.cjs"),
+      `const { createSluiceClient, predictWallet } = require("@sluice/sdk");
+       const vectors = require("@sluice/contracts/vectors");${program}`,
+    );
+    for (const file of ["esm.mjs", "common.cjs"]) {
+      expect(await run(nodeOf(major), [file], project)).toBe("true function\n");
+    }
+  });
+
+  test.each([
+    ["node16", "node16", "TypeScript 5"],
+    ["esnext", "bundler", "TypeScript 7"],
+  ])("has types under module %s, resolution %s, of %s", async (module, resolution, compiler) => {
+    writeFileSync(
+      join(project, "typed.ts"),
+      `import { createSluiceClient, type Swap } from "@sluice/sdk";
+       import { hashCommitment } from "@sluice/sdk/address";
+       import { depositFactoryAbi } from "@sluice/contracts/abi";
+       const client = createSluiceClient({ baseUrl: "http://a", quoteUrl: "http://b", apiKey: "c" });
+       export const newest: Promise<Swap | undefined> = client
+         .listSwaps({ limit: 1 })
+         .then(({ items }) => items[0]);
+       // @ts-expect-error an amount is no number
+       client.quote({ fromChain: 1, fromToken: 2 });
+       export const names: "constructor" = depositFactoryAbi[0].type;
+       export const hash = hashCommitment;`,
+    );
+    writeFileSync(
+      join(project, "tsconfig.json"),
+      JSON.stringify({
+        compilerOptions: {
+          module,
+          moduleResolution: resolution,
+          target: "es2022",
+          lib: ["es2023", "dom"],
+          strict: true,
+          noEmit: true,
+          types: [],
+        },
+        files: ["typed.ts"],
+      }),
+    );
+    const tsc = compiler === "TypeScript 5" ? tool("tsc") : join(ROOT, "node_modules/.bin/tsc");
+    await expect(run(tsc, ["-p", "."], project)).resolves.toBe("");
+  });
+});
+
+describe("the sandbox", () => {
+  let project: string;
+  beforeAll(async () => {
+    const names = Object.fromEntries(PACKAGES.map((name) => [`@sluice/${name}`, tarball(name)]));
+    project = await openProject(scratch, "shop", names);
+  }, 600_000);
+
+  const PORTS = ["", "quote-", "telemetry-", "ethereum-", "base-", "solana-"].flatMap((name) => [
+    `--${name}port`,
+    "0",
+  ]);
+
+  test.each([
+    ["20", "node_modules/.bin/sluice-sandbox"],
+    ["22", "node_modules/@sluice/sandbox/dist/main.js"],
+  ] as const)("delivers a deposit on Node %s", async (major, main) => {
+    const state = join(scratch, `state-${major}`);
+    const args = [main, "--state-dir", state, "--exit-after-demo", ...PORTS];
+    const printed = await run(nodeOf(major), args, project);
+    expect(printed).toMatch(/delivered +24\.975 USDC on base/);
+  });
+
+  test("names the Node that it needs", async () => {
+    const program = `import("@sluice/sandbox").then(({ startSandbox }) => startSandbox({ stateDir: "x" }));`;
+    await expect(run(nodeOf("20"), ["-e", program], project)).rejects.toThrow(
+      "@sluice/sandbox needs Node 22 or newer, this is v20.20.2",
+    );
+  });
+
+  test("answers a client that is generated from its OpenAPI document", async () => {
+    const state = JSON.stringify(join(scratch, "state-shop"));
+    const ports = { api: 0, quote: 0, telemetry: 0, ethereum: 0, base: 0, solana: 0 };
+    writeFileSync(
+      join(project, "start.mjs"),
+      `import { startSandbox } from "@sluice/sandbox";
+       const sandbox = await startSandbox({ stateDir: ${state}, ports: ${JSON.stringify(ports)} });
+       console.log(JSON.stringify(sandbox.descriptor));
+       process.stdin.resume().on("end", () => void sandbox.stop());`,
+    );
+    const child = spawn(nodeOf("24"), ["start.mjs"], {
+      cwd: project,
+      stdio: ["pipe", "pipe", "inherit"],
+    });
+    const ended = once(child, "exit");
+    try {
+      const [line] = await once(createInterface({ input: child.stdout }), "line");
+      const { baseUrl, integrators } = JSON.parse(String(line));
+      const answer = await fetch(`${baseUrl}/openapi.json`);
+      writeFileSync(join(tools, "openapi.json"), await answer.text());
+      await run(tool("openapi-typescript"), ["openapi.json", "-o", "api.d.ts"], tools);
+      writeFileSync(
+        join(tools, "client.ts"),
+        `import createClient from "openapi-fetch";
+         import type { paths } from "./api.d.ts";
+         declare const process: { argv: string[] };
+         const client = createClient<paths>({ baseUrl: process.argv[2] as string });
+         const { data: chains } = await client.GET("/chains");
+         const { data: swaps } = await client.GET("/swaps", {
+           params: { query: { limit: 5 } },
+           headers: { "x-api-key": process.argv[3] as string },
+         });
+         const names: string[] | undefined = chains?.map(({ name }) => name);
+         const count: number | undefined = swaps?.items.length;
+         console.log(names?.join(), count);`,
+      );
+      const options = ["--module", "nodenext", "--target", "es2022", "--lib", "es2023,dom"];
+      const args = [
+        "client.ts",
+        ...options,
+        "--strict",
+        "--skipLibCheck",
+        "--allowImportingTsExtensions",
+      ];
+      await run(tool("tsc"), [...args, "--rewriteRelativeImportExtensions"], tools);
+      const printed = await run(nodeOf("24"), ["client.js", baseUrl, integrators[0].apiKey], tools);
+      expect(printed).toMatch(/^(?=.*ethereum)(?=.*base)(?=.*solana)\S+ 0\n$/);
+    } finally {
+      child.stdin.end();
+      await ended;
+    }
+  });
+});

@@ -52,6 +52,9 @@ const ROWS: readonly Row[] = [
   { what: "deliver, first of its hour", measurement: "deliver, first of its hour" },
   { what: "deliver, repeated", measurement: "deliver, repeated" },
   { what: "claim", measurement: "claim" },
+  { what: "lock, batch of 20, repeated", measurement: "lockMany of 20", jobs: 20 },
+  { what: "deliver, batch of 20, repeated", measurement: "deliverMany of 20", jobs: 20 },
+  { what: "claim, batch of 20", measurement: "claimMany of 20", jobs: 20 },
   { what: "refund", measurement: "refund" },
 ];
 

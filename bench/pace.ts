@@ -13,6 +13,7 @@ import { NATIVE_TOKEN, toEvmAddress } from "../packages/service/src/core/hex.ts"
 import { migrateToLatest } from "../packages/service/src/db/migrate.ts";
 import { openDatabase } from "../packages/service/src/db/pool.ts";
 import { startLoop } from "../packages/service/src/jobs/loop.ts";
+import { createHeadPacing } from "../packages/service/src/scanner/index.ts";
 import { systemClock } from "../packages/service/src/roles/system-ports.ts";
 import { createLog } from "../packages/service/src/telemetry/log.ts";
 import { createFollower, issueWallet } from "../packages/service/test/support/follower.ts";
@@ -123,12 +124,18 @@ async function follow(db: Db, pace: Pace, options: Options): Promise<void> {
       startBlock: BigInt(HEAD + 1),
       onScanned: lags.scanned,
     });
+    const pacing = createHeadPacing({
+      clock: systemClock,
+      intervalMs: pace.pollMs,
+      wake: () => undefined,
+    });
     const loop = startLoop({
       name: "scanner",
       intervalMs: pace.pollMs,
+      pauseMs: pacing.pauseMs,
       clock: systemClock,
       log: createLog({ level: "warn", role: "scanner" }),
-      poll: follower.scan,
+      poll: () => pacing.poll(follower.scan),
       onPoll: () => undefined,
     });
     const memory: Memory[] = [];

@@ -57,6 +57,8 @@ interface Measured {
   readonly name: string;
   readonly blocks: number;
   readonly seconds: number;
+  /** Processor time of the scanner. */
+  readonly cpuMs: number;
   readonly requests: number;
   readonly bytes: number;
   /** Of the first node. */
@@ -134,7 +136,9 @@ async function measure(db: Db, scenario: Scenario, latencyMs: number): Promise<M
       startBlock: BigInt(HEAD - blocks + 1),
     });
     const startMs = performance.now();
+    const start = process.cpuUsage();
     await catchUp(follower, BigInt(HEAD));
+    const { user, system } = process.cpuUsage(start);
     const elapsed = (performance.now() - startMs) / 1_000;
     const stats = await Promise.all(providers.map((provider) => provider.stats()));
     const requests = Math.max(...stats.map((one) => one.requests));
@@ -143,6 +147,7 @@ async function measure(db: Db, scenario: Scenario, latencyMs: number): Promise<M
       name: scenario.name,
       blocks: follower.heights(),
       seconds: elapsed,
+      cpuMs: (user + system) / 1_000,
       requests,
       bytes,
       byMethod: stats[0]?.byMethod ?? {},
@@ -170,11 +175,12 @@ async function catchUp(follower: Follower, head: bigint): Promise<void> {
 
 function print(rows: readonly Measured[], latencyMs: number): void {
   console.log(`blocks of 150 transactions and 300 token transfers, ${latencyMs} ms to each node\n`);
-  const heads = ["", "blocks", "blocks/s", "requests/block", "kB/block"];
+  const heads = ["", "blocks", "blocks/s", "CPU ms/block", "requests/block", "kB/block"];
   const table = rows.map((row) => [
     row.name,
     String(row.blocks),
     (row.blocks / row.seconds).toFixed(1),
+    (row.cpuMs / row.blocks).toFixed(1),
     (row.requests / row.blocks).toFixed(3),
     (row.bytes / row.blocks / 1_000).toFixed(1),
   ]);

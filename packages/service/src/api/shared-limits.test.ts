@@ -97,12 +97,14 @@ test("a request of a key that is known costs one statement of the limits [T185]"
 test("begins again after the window, whose row is deleted [T185]", async () => {
   await open().take("requestIndexPerKey", "late");
   expect(await open().take("requestIndexPerKey", "late")).toMatchObject({ isExceeded: true });
-  await sql`update rate_limits set until = clock_timestamp() where subject = 'late'`.execute(
+  await sql`update rate_limits set until = clock_timestamp() - interval '1 minute' where subject = 'late'`.execute(
     database.db,
   );
   expect(await open().peek("requestIndexPerKey", "late")).toMatchObject({ remaining: 1 });
   expect(await open().take("requestIndexPerKey", "late")).toMatchObject({ isExceeded: false });
-  await sql`update rate_limits set until = clock_timestamp()`.execute(database.db);
+  await sql`update rate_limits set until = clock_timestamp() - interval '1 minute'`.execute(
+    database.db,
+  );
   await deleteEndedWindows(database.db);
   const { rows } = await sql`select from rate_limits`.execute(database.db);
   expect(rows).toHaveLength(0);

@@ -1,6 +1,6 @@
 /** Notes of a release, from the changelog. */
 
-/** Returns the section of a version; the one of what is unreleased if the version has none yet. */
+/** Returns the section of a version; the unreleased section if the version has none yet. */
 export function notesOf(changelog: string, version: string): string {
   const sections = changelog.split(/^(?=## )/m).slice(1);
   const section =

@@ -27,7 +27,7 @@ interface Byte {
 export interface Write {
   readonly key: Word;
   readonly value: Word;
-  /** What the slot contained. */
+  /** Value of the slot before the write. */
   readonly before: Word;
 }
 

@@ -1,4 +1,4 @@
-/** What the 51 bytes of every deposit address can do: all paths, for every implementation, call and outcome. */
+/** All paths through the 51 bytes of a deposit address, for every implementation, call and outcome. */
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { explore, type Path } from "./symbolic.ts";

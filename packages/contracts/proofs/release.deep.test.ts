@@ -1,4 +1,4 @@
-/** What is published about the contracts, against the compiler and a third implementation. */
+/** Compares the published facts of the contracts with the compiler and a third implementation. */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";

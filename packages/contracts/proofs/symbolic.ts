@@ -7,7 +7,7 @@
 /** A word: a constant, or the name of an unknown. Equal names are equal words. */
 export type Word = bigint | string;
 
-/** Something that the code does beyond its stack. */
+/** An effect of the code beyond its stack. */
 export type Effect =
   | { readonly kind: "copy"; readonly of: "calldata" | "code" | "returndata"; readonly args: Words }
   | { readonly kind: "delegatecall"; readonly args: Words; readonly result: string };

@@ -158,8 +158,8 @@ contract RouteCodeTest is Market {
         assertEq(usdc.balanceOf(address(escrow)), 1_000_500, "later deposits are safe");
     }
 
-    /// @dev The indirection that remains: a route that asks another contract where to pay. Its own code is
-    /// what was watched, and says so.
+    /// @dev The indirection that remains: a route that asks another contract where to pay. The delay shows
+    /// only its own code, which names that contract.
     function test_aRouteThatAsksAnotherContractStaysPossible() public {
         BeaconThief beacon = new BeaconThief(RECIPIENT);
         address route = address(new BeaconRoute(beacon));

@@ -161,7 +161,7 @@ contract StolenPairsGame is StolenKeyGame {
         assertTrue(!done || !adds, "nothing is added within the delay");
     }
 
-    /// @dev The authority of one user takes back what is its own, and tries the others'.
+    /// @dev The authority of one user takes back its own locks, and tries the others'.
     function takeBack(uint256 seed, uint8 what, uint256 index) external plays(seed) {
         if (!_has(AUTHORITY)) return;
         Commitment memory c = commitments[index % 2 == 0 ? VICTIM : index % commitments.length];

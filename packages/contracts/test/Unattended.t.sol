@@ -185,8 +185,8 @@ contract UnattendedTest is Market {
         _announce();
     }
 
-    /// @dev Whoever calls, whenever, and however often the wallet is paid: the value is in the
-    /// wallet or at the committed recipient.
+    /// @dev For every caller, time and number of payments, the value is in the wallet or at the
+    /// committed recipient.
     function testFuzz_settleUnattended_ValueGoesOnlyToTheRecipient(
         address caller,
         uint32 wait,

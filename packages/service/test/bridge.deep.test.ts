@@ -184,7 +184,7 @@ describe("Circle's attestation service", () => {
     controls.expiryBlocks = 1n;
     const asked = controls.requests.reattest;
     controls.paused = false;
-    await world.until("it is asked for anew", async () => controls.requests.reattest > asked);
+    await world.until("it is requested again", async () => controls.requests.reattest > asked);
     expect((await world.settled(address)).status).toBe("completed");
     // The burn is final by then.
     expect(await world.balance("base", recipient)).toBe(afterStandard(8n * USDC));

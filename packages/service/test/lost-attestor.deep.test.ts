@@ -1,4 +1,4 @@
-/** The attestor's key is lost, and the cold attestor takes over: what was paid is claimed, long before a take-back. */
+/** The attestor's key is lost, and the cold attestor takes over: paid locks are claimed, long before a take-back. */
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -20,7 +20,7 @@ async function payFor(recipient: `0x${string}`) {
   return address;
 }
 
-test("the cold attestor claims what was paid before the loss, and attests new payouts [T162]", async () => {
+test("the cold attestor claims locks paid before the loss, and attests new payouts [T162]", async () => {
   const before = await world.treasuryBalance("ethereum");
   const first = await payFor(world.newRecipient());
   await world.settled(first);

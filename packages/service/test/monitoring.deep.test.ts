@@ -35,7 +35,7 @@ async function readiness() {
 test("metrics show a deposit from its arrival to its claim", async () => {
   const recipient = world.newRecipient();
   const { address } = await world.quote({ from: "ethereum", to: "base", recipient });
-  await world.until("what is on the chains was read", async () =>
+  await world.until("the chains were read", async () =>
     [...(await scrape()).keys()].some((name) => name.startsWith("sluice_inventory_balance_")),
   );
   const before = await scrape();

@@ -4,7 +4,7 @@ pragma solidity 0.8.37;
 import { Commitment, CommitmentLib } from "../../src/types/Commitment.sol";
 import { DeliveryIdLib, LockFacts } from "../../src/types/DeliveryId.sol";
 
-/// @title The formats, of which the prover looks at the hashed words
+/// @title The formats, whose hashed words the prover reads
 contract FormatLaws {
     function commitment(Commitment calldata c) external pure returns (bytes32) {
         return CommitmentLib.hash(c);

@@ -1,7 +1,7 @@
 /**
  * Authentication and rate limits, after the path is known and before the body is read. A missing or wrong key counts against
  * the address. After too many wrong keys no further key of that address is checked, right or wrong, so that keys cannot be
- * guessed; except those that were valid from there lately, since their clients share the address with whoever guesses. A
+ * guessed; except those that were valid from there lately, since their clients share the address with the guesser. A
  * refused request costs no look-up in the database.
  */
 import type { FastifyInstance, FastifyRequest } from "fastify";

@@ -50,7 +50,7 @@ test("reports a node timeout for late work, before the connection is closed", as
     retryable: true,
     details: { reason: "timeout" },
   });
-  // What admission took is not added.
+  // The time of admission counts against the deadline.
   expect(asked).toEqual([ANSWER_DEADLINE_MS - 5_000]);
   expect(ANSWER_DEADLINE_MS).toBeLessThan(SERVER_LIMITS.connectionTimeout);
   // No caller awaits it any more; its rejection must not end the process.

@@ -24,7 +24,7 @@ test("remembers a valid key of an address for an hour, in any spelling", () => {
   expect(keys.recall(KEY)).toBeUndefined();
 });
 
-test("forgets a key that is no longer valid, and never knows what is no text", () => {
+test("forgets a key that is no longer valid, and knows no value that is not a string", () => {
   const keys = createKeyMemory({ clock: createStillClock(), pepper: PEPPER });
   keys.remember(KEY, { keyId: "one", address: "a" });
   keys.forget(KEY);

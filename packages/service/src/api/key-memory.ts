@@ -14,7 +14,7 @@ const KEYS_MAX = 10_000;
 const ADDRESSES_MAX = 50;
 
 export interface KeyMemory {
-  /** Returns the id of a key that was valid lately, from whatever address; undefined for any other. */
+  /** Returns the id of a key that was valid lately, from any address; undefined for any other key. */
   recall(key: unknown): string | undefined;
   /** Returns whether a key was valid lately from this address. */
   wasValidFrom(key: unknown, address: string): boolean;

@@ -31,7 +31,7 @@ const AddressFile = Type.Object({
 /** One transaction of a rescue. */
 export interface RescueCall {
   readonly name: string;
-  /** Who can send it; null for anybody. */
+  /** The only valid sender; null for anybody. */
   readonly from: string | null;
   readonly to: string;
   readonly data: string;

@@ -312,7 +312,8 @@ export const COMMANDS: readonly CommandRow[] = [
   }),
   command({
     name: "chain show",
-    summary: "show whether a chain is open, draining or retired, and what is left there",
+    summary:
+      "show whether a chain is open, draining or retired, and the work and balances left there",
     options: { chain: CHAIN },
     load: () => import("./chain/show.ts"),
   }),
@@ -346,14 +347,14 @@ export const COMMANDS: readonly CommandRow[] = [
   }),
   command({
     name: "screening allow",
-    summary: "let a deposit be swept, whatever the screening answered",
+    summary: "let a deposit be swept; overrides the screening",
     arguments: DEPOSIT,
     options: { reason: REASON },
     load: () => import("./screening/allow.ts"),
   }),
   command({
     name: "screening hold",
-    summary: "hold a deposit in its address, whatever the screening answered",
+    summary: "hold a deposit in its address; overrides the screening",
     arguments: DEPOSIT,
     options: { reason: REASON },
     load: () => import("./screening/hold.ts"),

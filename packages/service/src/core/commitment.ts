@@ -35,7 +35,7 @@ export const GOVERNED = { routes: NO_ROUTE_SET, flags: 0 } as const;
 export const COMMITMENT_VERSION = 1;
 export const WALLET_KIND = 1;
 
-/** Who decides the routes of an address: its commitment (`fixed`), or the list of the contracts' owner (`governed`). */
+/** Source of an address's routes: its commitment (`fixed`), or the list of the contracts' owner (`governed`). */
 export const ROUTE_TERMS = ["fixed", "governed"] as const;
 export type RouteTerms = (typeof ROUTE_TERMS)[number];
 

@@ -3,7 +3,7 @@ export type InTurn = <Result>(subject: string, work: () => Promise<Result>) => P
 
 /** Creates turns. A subject without work is not remembered. */
 export function createInTurn(): InTurn {
-  /** The end of the latest work of each subject, whatever its outcome. */
+  /** The end of the latest work of each subject, with success or failure. */
   const ends = new Map<string, Promise<void>>();
   return (subject, work) => {
     const result = (ends.get(subject) ?? Promise.resolve()).then(work);

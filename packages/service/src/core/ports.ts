@@ -13,7 +13,7 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** Counts the requests to nodes that some work sends, through whatever reader it sends them. */
+/** Counts the requests that some work sends to nodes, through any reader. */
 export interface NodeMeter {
   /** Runs work; `onRequests` is called with the number of requests before they are sent. */
   run<Result>(work: () => Promise<Result>, onRequests: (count: number) => void): Promise<Result>;

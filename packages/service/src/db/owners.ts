@@ -22,7 +22,7 @@ export interface TableOwner {
 
 const ROUTE_AUDITS = ["routes/swift/audit", "routes/fast-mctp/audit"];
 /** Gauges, which count rows of several tables in one statement. */
-const LEFT = { "health/chain-left": "counts what is left of a chain before it is retired" };
+const LEFT = { "health/chain-left": "counts the work left on a chain before it is retired" };
 const GAUGES = { "health/rows": "counts rows for metrics" };
 
 export const TABLE_OWNERS: Readonly<Record<keyof Database, TableOwner>> = {

@@ -180,7 +180,7 @@ export async function listUnrecorded(
 }
 
 /**
- * Returns the positions of the arrivals that have a transfer which is already recorded as a deposit, in whatever block.
+ * Returns the positions of the arrivals that have a transfer which is already recorded as a deposit, in any block.
  * Assumes that every transfer has a transaction.
  */
 export async function listKnown(

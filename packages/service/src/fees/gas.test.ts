@@ -173,9 +173,9 @@ describe("the gas of a settlement", () => {
     const route = { pair, decimalsIn: 6, gasSteps: TRANSFER_GAS };
     const whole = await costs.read(route, false);
     state.tokenUsd = USD / 2n;
-    const { costs: anew, state: other } = openCosts();
+    const { costs: halved, state: other } = openCosts();
     other.tokenUsd = USD / 2n;
-    expect(await anew.read(route, false)).toBe(whole * 2n);
+    expect(await halved.read(route, false)).toBe(whole * 2n);
   });
 
   test("is read again after three seconds, and at once after a failure", async () => {

@@ -14,7 +14,7 @@ export interface ChainLeft {
   readonly balances: readonly { readonly token: string; readonly amount: string }[];
 }
 
-/** Returns what is left of a chain. */
+/** Returns the work and balances left on a chain. */
 export async function readChainLeft(db: Db, chainId: number): Promise<ChainLeft> {
   const { rows } = await sql<Record<"settlements" | "deliveries" | "transfers" | "sent", bigint>>`
     select

@@ -25,7 +25,7 @@ export interface ChainHealth extends Lag {
   readonly lastBlockSeconds: number;
 }
 
-/** Something that an operator must look at and that no restart would change. */
+/** A state that an operator must check and that no restart would change. */
 export interface Warning {
   /** The metric without its prefix: `audit_breaches`, `audit_quarantines` or `claims_overdue`. */
   readonly kind: string;
@@ -34,7 +34,7 @@ export interface Warning {
 }
 
 export interface Readiness {
-  /** True when every role of the process can work, whatever the warnings say. */
+  /** True when every role of the process can work. Warnings do not count. */
   readonly ok: boolean;
   /** Halted chains, wallets in quarantine and overdue claims, by the roles that count them. */
   readonly warnings: readonly Warning[];

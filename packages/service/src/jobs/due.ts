@@ -34,7 +34,7 @@ export interface DueRows<Id extends string> {
       readonly limit: number;
     },
   ): Promise<Id[]>;
-  /** Makes the rows of a chain due that are due within a lease: whoever leased them may have ended. */
+  /** Makes the rows of a chain due that are due within a lease: the holder of the lease may have ended. */
   resume(
     db: Db,
     args: { readonly chainId: number; readonly nowMs: number; readonly leaseMs: number },

@@ -66,7 +66,7 @@ export function toFinding(
   return { invariant, verdict, ...facts };
 }
 
-/** What a chain with open breaches may still send and sign. */
+/** Transactions and signatures withheld on a chain with open breaches. */
 export type Halt = "none" | "except_claims" | "all";
 
 /**

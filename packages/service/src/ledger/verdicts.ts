@@ -10,7 +10,7 @@ export type Invariant = (typeof INVARIANTS)[number];
 interface Facts {
   readonly invariant: Invariant;
   /**
-   * What stands still: the token in one wallet, or the chain. The chain only where escrow, deliveries, lanes or the books
+   * The scope that stops: the token in one wallet, or the chain. The chain only where escrow, deliveries, lanes or the books
    * themselves are concerned, which a stranger cannot bring about.
    */
   readonly stops: "wallet" | "chain";

@@ -466,7 +466,7 @@ describe("scanner", () => {
     expect((await cursor())?.hash).toBe(hashOf("new 8"));
     expect((await deposits()).filter(([, , onChain]) => onChain)).toHaveLength(8);
     expect(await readHalt(db, 2)).toBe("none");
-    // What an operator ended was this fork: the next one stops the scanner again.
+    // The operator resolved this fork only: the next one stops the scanner again.
     replace(4, ...[4, 5, 6, 7, 8, 9].map((i) => ({ name: `newer ${i}`, pays: [] })));
     await expect(poll()).rejects.toThrow("A final block was orphaned");
   });

@@ -1,7 +1,7 @@
 /**
  * Reads the logs of blocks a second time once the blocks are final, by ranges of heights. A new block is read when a server
  * behind a node's URL may still lack its logs, and answers with none; the bloom filter of the header cannot prove that,
- * because strangers can fill it. What was left out is recorded late. Blocks that were final when they were scanned are not
+ * because strangers can fill it. Missed logs are recorded late. Blocks that were final when they were scanned are not
  * read again, unless an operator orders it.
  */
 import { listByWallets } from "../addresses/index.ts";
@@ -46,7 +46,7 @@ export async function lookAgain(deps: ScannerDeps): Promise<boolean> {
   return through < final;
 }
 
-/** Reads the first blocks of a range again, records what was left out, and returns the last block that was read. */
+/** Reads the first blocks of a range again, records missed logs, and returns the last block that was read. */
 async function readAgain(
   deps: ScannerDeps,
   range: { readonly from: bigint; readonly through: bigint },

@@ -244,7 +244,7 @@ export async function popBlock(
     .where("chain_id", "=", chainId)
     .where("number", "=", block.number)
     .execute();
-  // Below the scanned final height only after an operator allowed it: what is left is final as before.
+  // Below the scanned final height only after an operator allowed it: the remaining blocks are final as before.
   await tx
     .updateTable("scanner_finality")
     .set({

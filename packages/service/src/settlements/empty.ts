@@ -33,7 +33,7 @@ export async function recordEmpty(deps: SettlementDeps, settlement: Settlement):
   throw error;
 }
 
-/** Returns how many of the last polls found the wallet empty; a wait for another cause begins the count anew. */
+/** Returns how many of the last polls found the wallet empty; a wait for another cause restarts the count. */
 async function countEmptyPolls({ db }: SettlementDeps, { id }: Settlement): Promise<number> {
   const polls = (await getError(db, id))?.details?.["emptyPolls"];
   return typeof polls === "number" ? polls : 0;

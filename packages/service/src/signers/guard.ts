@@ -94,7 +94,7 @@ export interface Guard {
 export function openGuard(options: { readonly journal: string; readonly clock: Clock }): Guard {
   const { clock } = options;
   const lanes = new Map<string, LaneMemory>();
-  /** By delivery id: the end of the payout window of what was signed. */
+  /** By delivery id: the end of the payout window of the signed order. */
   const orders = new Map<string, { readonly deadline: bigint; readonly atMs: number }>();
   const endings = new Map<string, { readonly ending: Ending; readonly atMs: number }>();
   /** By chain, commitment and token: the refund that was signed last. */

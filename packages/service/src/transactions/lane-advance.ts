@@ -46,7 +46,7 @@ async function signFirst(
   } catch (error) {
     const isAside =
       error instanceof SignerWaits || (error instanceof SignerRefusal && error.about !== "lane");
-    // What was signed before, or only fills its nonce, has nothing to step aside for.
+    // A signed transaction, or one that only fills its nonce, has nothing to step aside for.
     const mayStepAside = !newest && kindOf(transaction.intent) !== "fill" && !transaction.cancelled;
     if (!isAside || !mayStepAside) throw error;
     await stepAside(deps, transaction, error);

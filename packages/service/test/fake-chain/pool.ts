@@ -20,7 +20,7 @@ export interface FakePool {
   readonly limits: PoolLimits;
 }
 
-/** Limits that the swap routes set whatever was signed. */
+/** Limits of the swap routes, which no signature lifts. */
 export interface PoolLimits {
   /** Seconds over which the price of the pool is averaged, and within which the cap counts: a day in the contracts. */
   readonly windowS: bigint;
@@ -47,7 +47,7 @@ export interface Market {
 const ONE = 10n ** 18n;
 const HUNDREDTHS = 1_000_000n;
 
-/** Something that happened at a time, in unix seconds. */
+/** An observation at a time, in unix seconds. */
 interface Timed {
   readonly time: bigint;
 }

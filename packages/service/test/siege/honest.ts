@@ -109,7 +109,7 @@ export function startHonest(world: World, everyMs: number) {
           return `${from} to ${to} ${address}: ${events.join(", ")}`;
         });
     },
-    /** Checks that each recipient was paid exactly once; returns what is wrong. */
+    /** Checks that each recipient was paid exactly once; returns the violations. */
     async check(): Promise<readonly string[]> {
       const wrong = [...failures];
       for (const { address, recipient, to } of paid) {

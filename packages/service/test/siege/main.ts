@@ -102,7 +102,7 @@ try {
   const quietAt = performance.now();
   await sleep(quietMinutes * 60_000);
   const quietEndAt = performance.now();
-  // What was paid while it was quiet also ends while it is quiet.
+  // Deposits of the quiet period also end in it.
   await honest.completed(FINISH_MS);
   const siegeAt = performance.now();
   const ending = new AbortController();

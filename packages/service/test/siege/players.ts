@@ -246,7 +246,7 @@ const liar: Player = {
   close: async ({ hostileTokens }) => void (await hostileTokens.behave("ethereum", {})),
 };
 
-/** What a provider does on a bad day, for some seconds at a time. */
+/** Faults of a provider on a bad day, for some seconds at a time. */
 export const BAD_DAY = { drop: 0.05, htmlErrors: 0.05, lagBlocks: 2 };
 const GOOD_DAY = { drop: 0, htmlErrors: 0, lagBlocks: 0 };
 

@@ -1,4 +1,4 @@
-/** What players of a siege share: a world with hostile tokens, providers in front of its nodes, and funded accounts. */
+/** The scene of a siege: a world with hostile tokens, providers in front of its nodes, and funded accounts. */
 import { type ChainName, mintToken } from "@sluice/sandbox";
 import type { RemoteProvider } from "@sluice/sandbox/provider";
 import { type Address, createWalletClient, type Hex, http, parseEther } from "viem";
@@ -39,7 +39,7 @@ export interface Player {
 /** Plays one round, and returns the number of actions that were taken. */
 export type Round = (round: number) => Promise<number>;
 
-/** What a player has done. */
+/** Deeds of a player. */
 export interface Played {
   readonly name: string;
   readonly threats: string;

@@ -171,7 +171,7 @@ export function createAttestationService(stage: {
   function reattest(nonce: Hex32): HttpAnswer {
     const seen = known.get(nonce);
     if (!seen) return answered(404, {});
-    mark("attested anew");
+    mark("attested again");
     if (seen.block.number <= seen.chain.finalNumber) finalOnly.add(nonce);
     kept.delete(nonce);
     readyAtMs.delete(nonce);

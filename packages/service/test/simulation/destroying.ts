@@ -12,14 +12,14 @@ import type { Kernel } from "./kernel.ts";
 import type { Dice } from "./random.ts";
 import { type PaidAddress, SOLANA, tokenOf } from "./stage.ts";
 
-/** Time between two looks of the issuer at a wallet. */
-const LOOK_MS = 2_000;
-const LOOKS_MAX = 60;
+/** Time between two polls of a wallet by the issuer. */
+const POLL_MS = 2_000;
+const POLLS_MAX = 60;
 
 export interface Destroying {
   /** Whether the run has any. */
   readonly isOn: boolean;
-  /** Schedules the issuer's looks at the wallets. */
+  /** Schedules the issuer's polls of the wallets. */
   start(addresses: readonly PaidAddress[]): void;
   /** Returns whether an issuer destroyed tokens of a breach's subject, on some branch of the chain. */
   isSubject(subject: string): boolean;
@@ -54,7 +54,7 @@ export function createDestroying(
   const subjects = new Set<string>();
   const clock = { now: () => 0, sleep: async () => undefined };
 
-  function look(paid: PaidAddress, looks: number): void {
+  function poll(paid: PaidAddress, polls: number): void {
     const { chainId } = paid;
     const { wallet } = paid.address;
     const token = tokenOf(chainId);
@@ -65,7 +65,7 @@ export function createDestroying(
       const share = dice.pick([1n, 1n, 2n, 3n]);
       return world.submit(chainId, { kind: "destroy", token, wallet, share });
     }
-    if (looks < LOOKS_MAX) kernel.schedule("an issuer looks", LOOK_MS, () => look(paid, looks + 1));
+    if (polls < POLLS_MAX) kernel.schedule("an issuer polls", POLL_MS, () => poll(paid, polls + 1));
   }
 
   return {
@@ -75,7 +75,7 @@ export function createDestroying(
       if (!isOn || evm.length === 0) return;
       for (let i = 0; i <= dice.int(2); i++) {
         const paid = dice.pick(evm);
-        kernel.schedule("an issuer looks", dice.between(0, untilMs), () => look(paid, 0));
+        kernel.schedule("an issuer polls", dice.between(0, untilMs), () => poll(paid, 0));
       }
     },
     isSubject: (subject) => subjects.has(subject),

@@ -7,9 +7,9 @@ export async function listMetOnSolana(database: SharedDatabase): Promise<readonl
   const rows = await database.query<{ what: string }>(
     `select 'settled from ' || s.chain_id || ' to ' || a.dest_chain as what from settlements s
        join addresses a on a.id = s.address_id where s.status = 'completed' and ${SOLANA} in (s.chain_id, a.dest_chain)
-     union select 'signed anew on Solana' from attempts a
+     union select 'signed again on Solana' from attempts a
        join transactions t on t.id = a.transaction_id where t.chain_id = ${SOLANA} and a.number > 1
-     union select 'mined on Solana by what was signed anew' from attempts a
+     union select 'mined on Solana after signing again' from attempts a
        join transactions t on t.mined_hash = a.hash where t.chain_id = ${SOLANA} and a.number > 1
      union select 'mined on Solana in vain' from transactions
        where chain_id = ${SOLANA} and not succeeded

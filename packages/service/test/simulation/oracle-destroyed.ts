@@ -8,7 +8,7 @@ interface Moved {
 }
 
 /**
- * Checks that the ledger wrote off what was destroyed, and nothing else. Deposits of the block of a destruction count only
+ * Checks that the ledger wrote off the destroyed tokens, and nothing else. Deposits of the block of a destruction count only
  * as far as the balance rose in it: nothing tells them from transfers of a token that lies.
  */
 export async function judgeDestroyed(

@@ -718,7 +718,7 @@ async function play(
   const transfers = await database.query<{ what: string }>(
     `select distinct case when state = 'superseded' then 'a burn gave way to another'
                           when relays > 1 then 'handed in more than once'
-                          when reattests > 0 then 'ran out and was attested anew'
+                          when reattests > 0 then 'expired and was attested again'
                           when relays = 0 then 'delivered by somebody else'
                           else 'delivered by the bridge' end as what from bridge_transfers order by 1`,
   );

@@ -10,10 +10,10 @@ import type { Kernel } from "./kernel.ts";
 import type { Dice } from "./random.ts";
 import { nativeOn, type PaidAddress, SOLANA, tokenOf, UNATTENDED_DELAY_S } from "./stage.ts";
 
-/** Time between two looks of a stranger at a wallet. */
-const LOOK_MS = 5_000;
+/** Time between two polls of a wallet by a stranger. */
+const POLL_MS = 5_000;
 
-/** Schedules the strangers' looks at the addresses that allow it. */
+/** Schedules the strangers' polls of the addresses that allow it. */
 export function startUnattended(world: {
   readonly kernel: Kernel;
   readonly dice: Dice;
@@ -26,7 +26,7 @@ export function startUnattended(world: {
   const { kernel, dice, chains, untilMs, submit, mark } = world;
   const startedMs = kernel.nowMs;
 
-  function look(paid: PaidAddress): void {
+  function poll(paid: PaidAddress): void {
     if (kernel.nowMs - startedMs > untilMs) return;
     const { chainId, address } = paid;
     const { commitment, wallet } = address;
@@ -52,13 +52,13 @@ export function startUnattended(world: {
       for (const afterMs of [dice.between(0, delayMs), delayMs + dice.between(5_000, 30_000)])
         kernel.schedule("a stranger settles", afterMs, () => submit(chainId, settle));
     }
-    kernel.schedule("a stranger looks", LOOK_MS * dice.between(1, 4), () => look(paid));
+    kernel.schedule("a stranger polls", POLL_MS * dice.between(1, 4), () => poll(paid));
   }
 
   for (const paid of world.addresses) {
     const { commitment, destChain } = paid.address;
     const isAllowed = paid.chainId !== SOLANA && commitment.flags === UNATTENDED;
     if (!isAllowed || destChain !== paid.chainId) continue;
-    kernel.schedule("a stranger looks", dice.between(0, untilMs), () => look(paid));
+    kernel.schedule("a stranger polls", dice.between(0, untilMs), () => poll(paid));
   }
 }

@@ -19,7 +19,7 @@ const VOTE_PROGRAM = "Vote111111111111111111111111111111111111111";
 
 const bytesOf = (base58: string) => Uint8Array.from(getBase58Encoder().encode(base58));
 
-/** Reports whether nodes mark a transaction as a vote: by its program alone, whatever the instruction is. */
+/** Reports whether nodes mark a transaction as a vote: by its program alone, for any instruction. */
 export function isVote({ transaction, version = "legacy" }: TransactionJson): boolean {
   const { signatures, message } = transaction;
   const [only, ...others] = message.instructions;

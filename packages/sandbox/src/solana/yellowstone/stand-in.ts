@@ -34,7 +34,7 @@ export interface YellowstoneStandInOptions {
 
 /** Faults of the stream. */
 export interface StreamFaults {
-  /** Whether nothing is sent. What would have been sent is lost. */
+  /** Whether messages are dropped instead of sent. */
   isSilent: boolean;
   /** Changes a message before it is sent, or leaves it out by returning null. */
   alter: (message: UpdateMessage) => UpdateMessage | null;
@@ -52,7 +52,7 @@ export interface YellowstoneStandIn {
   readonly pings: () => number;
   /** Sends a ping to each client. */
   ping(): void;
-  /** Sends a message to each client, whatever the faults are. */
+  /** Sends a message to each client, without the faults. */
   send(message: UpdateMessage): void;
   /** Ends all streams, as a server does that restarts. */
   disconnect(): void;

@@ -61,7 +61,7 @@ test.each([-1, 65_536, 1.5])(
   },
 );
 
-test("a payout has the id of its whole lock, whatever it pays", () => {
+test("a payout has the id of its whole lock, for any amount paid", () => {
   const word = (digit: string) => toHex32(`0x${digit.repeat(64)}`);
   const address = (digit: string) => toEvmAddress(`0x${digit.repeat(40)}`);
   const commitment = {

@@ -41,7 +41,7 @@ describe("fees of the OP stack", () => {
     const before = await world.there.simulate(world.lane.address, call);
     await setCode(code);
     expect(await world.there.readSurcharge()).toBe((1_000n + 400_000n) * 1_000_000n);
-    // Ethereum has no such fee, whatever is at the address.
+    // Ethereum has no such fee, with or without code at the address.
     expect(await world.here.readSurcharge()).toBe(0n);
     expect(await world.there.simulate(world.lane.address, call)).toEqual(before);
     // As above with 10^30: no lane can pay.

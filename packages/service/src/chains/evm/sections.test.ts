@@ -162,7 +162,7 @@ describe("new blocks", () => {
     );
   });
 
-  test("end at the first part that is cut, whatever the later ones have [T44]", async () => {
+  test("end at the first part that is cut, also when later ones are whole [T44]", async () => {
     node.answer(({ method, params: [given] }) => {
       if (method === "eth_getLogs") return { result: [] };
       return { result: Number(given) === 20 ? null : blockAt(Number(given)) };

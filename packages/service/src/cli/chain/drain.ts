@@ -4,7 +4,7 @@ import { nameOperator, parseReason } from "../operator.ts";
 import { withDatabase } from "../with-database.ts";
 import { formatLeft, showLeft } from "./left.ts";
 
-/** Stops new quotes and addresses from and toward a chain, and shows what is left there. */
+/** Stops new quotes and addresses from and toward a chain, and shows the work and balances left there. */
 export async function run(
   call: Call,
   { chain: chainId, reason }: { readonly chain: number; readonly reason: string },

@@ -1,10 +1,10 @@
-/** Shows what is left of a chain. */
+/** Shows the work and balances left on a chain. */
 import { toAddress } from "../../core/hex.ts";
 import { type ChainLeft, readChainLeft } from "../../health/index.ts";
 import type { Db } from "../../db/schema.ts";
 import { addressFormat } from "../../roles/address-format.ts";
 
-/** Returns what is left of a chain, with tokens as people write them. */
+/** Returns the work and balances left on a chain, with tokens as people write them. */
 export async function showLeft(db: Db, chainId: number): Promise<ChainLeft> {
   const left = await readChainLeft(db, chainId);
   const balances = left.balances.map(({ token, amount }) => ({

@@ -3,7 +3,7 @@ import type { Call, Result } from "../command.ts";
 import { withDatabase } from "../with-database.ts";
 import { formatLeft, showLeft } from "./left.ts";
 
-/** Shows the state of a chain and what is left there. */
+/** Shows the state of a chain, and the work and balances left there. */
 export async function run(
   call: Call,
   { chain: chainId }: { readonly chain: number },

@@ -1,7 +1,7 @@
 import type { Call, Result } from "../command.ts";
 import { decide, type DecisionInput } from "./decide.ts";
 
-/** Holds a deposit in its address, whatever the screening answered. */
+/** Holds a deposit in its address, against the answer of the screening if need be. */
 export async function run(call: Call, input: DecisionInput): Promise<Result> {
   return decide(call, input, "refuse");
 }

@@ -110,11 +110,11 @@ function openAttestor() {
       state.asked.push(asked);
       await state.slow.get(asked.seq);
       if (state.unreachable) throw new OperatingError("RPC_UNAVAILABLE", "No answer.");
-      if (at !== "final") throw new Error("the attestor looks at final blocks");
+      if (at !== "final") throw new Error("the attestor reads final blocks");
       return state.lock;
     },
     getThresholdAt: async (time, at) => {
-      if (at !== "final") throw new Error("the attestor looks at final blocks");
+      if (at !== "final") throw new Error("the attestor reads final blocks");
       return time === nowS ? state.threshold : 9;
     },
     wasListed: async ({ role, account, time }, at) => {
@@ -610,7 +610,7 @@ describe("a return", () => {
     expect(signed).toEqual([]);
   });
 
-  test("waits out the window of the contract, which refuses later payouts whoever signed them", async () => {
+  test("waits out the window of the contract, which refuses all later payouts", async () => {
     const { askReturn, state, nowS } = openAttestor();
     state.windowS = WINDOW_S + 5n;
     state.finalTime = nowS + WINDOW_S + 5n;

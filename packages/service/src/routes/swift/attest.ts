@@ -193,7 +193,7 @@ async function judgeOrder(
   // Otherwise a removal could keep the operator from claiming the lock, and the depositor would take it back.
   const self = { role: "attestor", account: deps.signer.address, time: lock.lockedAt } as const;
   if (!(await source.wasListed(self, "final"))) return refuse("attestor_not_listed");
-  // Those who sign the payout must suffice for the claim, whoever is removed meanwhile.
+  // The signers of the payout must suffice for the claim, also if some are removed meanwhile.
   const needed = await source.getThresholdAt(lock.lockedAt, "final");
   if (needed > deps.threshold) return refuse("threshold_too_low");
   const { srcChain, escrow } = order;
@@ -286,7 +286,7 @@ async function judgeClaim(
 
 /**
  * Signs a return if the delivery is unpaid at a final block of the destination after the contract's own payout window. The
- * contract refuses payouts from then on, whoever signed them, so the delivery can never be paid.
+ * contract refuses all payouts from then on, so the delivery can never be paid.
  */
 async function judgeReturn(
   deps: AttestorDeps,

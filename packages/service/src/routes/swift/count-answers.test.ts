@@ -57,7 +57,7 @@ const signed = (signature: string, by = signature) => ({
 const refused = (by: string) => ({ written_by: by, signature: null, refusal: "not_mine" });
 const join = (...parts: readonly Hex[]): Hex => `0x${parts.map((one) => one.slice(2)).join("")}`;
 
-test("returns the signatures of the threshold, sorted by signer, in whatever order they came", async () => {
+test("returns the signatures of the threshold, sorted by signer, for any order of arrival", async () => {
   const [first, second, third] = await Promise.all([sign(0), sign(1), sign(2)]);
   const none = { signatures: null, refusal: null };
   expect(countAnswers(set, message, [])).toEqual(none);

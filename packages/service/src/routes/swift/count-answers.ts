@@ -12,8 +12,8 @@ export interface Answer {
 /**
  * Returns the signatures of as many attestors as the threshold, in the form of the contracts: one after the other, sorted
  * by signer. Signatures by nobody known, or over another message, are ignored: one attestor's rubbish must not spoil the
- * others' signatures. A refusal is final when too few attestors are left; each database user refuses once, whatever it
- * wrote in how many rows.
+ * others' signatures. A refusal is final when too few attestors are left; each database user refuses once, with any
+ * number of rows.
  */
 export function countAnswers(
   { threshold, accounts, recover }: AttestorSet,

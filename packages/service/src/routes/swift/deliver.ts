@@ -193,7 +193,7 @@ async function requestOrder(
   if (lock.state === "returned" || lock.state === "taken_back") {
     return recordGivenBack(deps, delivery, lock.state);
   }
-  // The contract pays until then, and refuses later whatever was signed.
+  // The contract pays until then, and refuses every later payout.
   const deadline = lock.lockedAt + deps.payoutWindowS;
   if (nowSeconds(deps) >= deadline) return giveBack(deps, delivery, address);
   await assertClaimable(deps, delivery, lock);

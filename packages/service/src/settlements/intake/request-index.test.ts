@@ -41,7 +41,7 @@ describe("requests", () => {
     desk.clock.advance(1);
     expect(await askAgain()).toMatchObject({ queued: true });
     expect(reads).toBe(2);
-    // The settlement ends within the two seconds: what was read before it counts no more.
+    // The settlement ends within the two seconds: an earlier read no longer counts.
     await desk.db
       .updateTable("settlements")
       .set({ status: "completed", step: "done", next_check_at: null })

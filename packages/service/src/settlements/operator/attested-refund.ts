@@ -34,7 +34,7 @@ import {
 } from "./refunds.ts";
 import { holdsNothing, refusal, refuseActive } from "./request.ts";
 
-/** What refunds by policy need. */
+/** Dependencies of refunds by policy. */
 export interface AttestedRefunds {
   /** The service's own copy of the policies: it asks for no refund that they forbid. */
   readonly policies: RefundPolicies;
@@ -48,7 +48,7 @@ const LIFETIME_S = REFUND_LIFETIME_MAX_S - 30n;
 const TIME_TO_MINE_S = 45n;
 const REFUNDS_AT_ONCE = 50;
 
-/** What became of a requested refund that no transaction carries. */
+/** State of a requested refund that no transaction carries. */
 export type UnsentState =
   | { readonly kind: "asked" }
   | { readonly kind: "refused"; readonly refusal: string }

@@ -2,7 +2,7 @@
  * Refunds a balance that no settlement takes: deposits below the minimum, or without a route.
  *
  * Where the signer alone can move a wallet's funds, an order names the commitment, and the signer pays only the authority
- * in it, whatever the request says. Elsewhere the attestors sign the refund, if it is one of their policy
+ * in it, for any request. Elsewhere the attestors sign the refund, if it is one of their policy
  * (`attested-refund.ts`).
  *
  * Invariant: a holding has at most one open refund, and none beside a settlement that may sweep it. A refund is queued

@@ -15,7 +15,7 @@ export interface AddressRefund extends Holding {
   readonly operator: string;
   readonly reason: string;
   readonly intent: IntentName;
-  /** What attestors are asked to sign; null where the signer pays without them. */
+  /** Terms that attestors are asked to sign; null where the signer pays without them. */
   readonly attested: AttestedTerms | null;
   /** Null until it is sent, which only a refund that attestors sign waits for. */
   readonly state: TransactionState | null;

@@ -259,7 +259,7 @@ describe("a screened deposit", () => {
     ]);
   });
 
-  test("in flight is delivered whatever the screening says", async () => {
+  test("in flight is delivered, also when the screening refuses it", async () => {
     const desk = await open();
     await desk.arrive(desk.address, { amount: 1_000n, block: 5n });
     await desk.settle();

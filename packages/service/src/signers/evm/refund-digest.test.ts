@@ -35,7 +35,7 @@ test.each(vectors.refunds)("the digest of $name is that of the vectors", (vector
   expect(reasonOfNumber(reason)).not.toBe(null);
 });
 
-test("attestors sign for the wallet of the commitment, whatever wallet was asked about", () => {
+test("attestors sign for the wallet of the commitment, for any wallet in the request", () => {
   const commitment: Commitment = {
     integrator: toHex32(`0x${"1d".repeat(32)}`),
     userId: toHex32(`0x${"00".repeat(32)}`),

@@ -23,7 +23,7 @@ const RETURN = "Return(bytes32 deliveryId,uint256 deadline)";
 const PRICE =
   "Price(address factory,address wallet,bytes32 token,uint256 rate,uint256 maxAmount,uint256 deadline)";
 
-/** What verifies a message: an account of the signer, on a cluster named by the hash of its first block. */
+/** Verifier of a message: an account of the signer, on a cluster named by the hash of its first block. */
 export interface Verifier {
   readonly account: Address;
   readonly cluster: Hex32;

@@ -1,4 +1,4 @@
-/** What the attacks on the interface share: their target, plain HTTP from an address of their own, and raw sockets. */
+/** Tools of the attacks on the interface: their target, plain HTTP from an address of their own, and raw sockets. */
 import { Agent, type OutgoingHttpHeaders, request } from "node:http";
 import { connect, type Socket } from "node:net";
 import { WebSocket } from "ws";

@@ -1,4 +1,4 @@
-/** What is measured during the siege: another integrator's API, stream and deposits, and the process of the service. */
+/** Measures of the siege: another integrator's API, stream and deposits, and the process of the service. */
 import type { ChainName } from "@sluice/sandbox";
 import { connectStream, type StreamEvent } from "@sluice/sdk";
 import { setTimeout as sleep } from "node:timers/promises";

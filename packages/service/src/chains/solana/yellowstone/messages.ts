@@ -132,7 +132,7 @@ function parseEntry(body: Uint8Array, meta: Uint8Array): BlockEntry | null {
   // As for `getBlock`: with too few balances the transaction is malformed, which `readEntry` finds.
   const isWhole = postBalances.length === keys.length;
   if (isWhole && !keys.some((key) => MEMO_KEY.equals(key)) && !mayPay(read)) return null;
-  // The other keys, most of them, are not looked at: their encoding would take most of the time.
+  // The other keys, most of them, are skipped: their encoding would take most of the time.
   const matters = (key: Uint8Array, index: number) =>
     index < signerCount || preBalances[index] !== postBalances[index] || MEMO_KEY.equals(key);
   const accountKeys = keys.map((key, index) => ({

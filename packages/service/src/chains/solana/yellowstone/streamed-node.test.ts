@@ -293,7 +293,7 @@ describe("a stream that breaks", () => {
     if (replaySlots > 0) {
       await stream.reached(await finalSlot());
     } else {
-      // The first attempt asks for what was missed, and is refused.
+      // The first attempt asks for the missed slots, and is refused.
       await stream.ended(2);
       await server.subscribed();
       await world.sandbox.tick();

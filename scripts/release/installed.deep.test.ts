@@ -1,7 +1,7 @@
 /** The packages as their users get them: packed, installed from their tarballs into new projects, and run there. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildPackages } from "./build.ts";
 import { packPackages } from "./pack.ts";
 import { openProject, run } from "./project.ts";
+import { writeReference } from "./reference.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const PLATFORM = `${process.platform}-${process.arch}`;
@@ -134,6 +135,16 @@ describe("the SDK", () => {
     const tsc = compiler === "TypeScript 5" ? tool("tsc") : join(ROOT, "node_modules/.bin/tsc");
     await expect(run(tsc, ["-p", "."], project)).resolves.toBe("");
   });
+
+  test("has a reference with a page for each export, and no gap", async () => {
+    const out = join(scratch, "reference");
+    await writeReference(out, scratch);
+    const pages = readdirSync(out, { recursive: true, encoding: "utf8" });
+    const described = new Set(pages.map((page) => /\/index\.(.*)\.html$/.exec(page)?.[1]));
+    const names = Object.keys(await import("@sluice/sdk"));
+    expect(names.length).toBeGreaterThan(50);
+    expect(names.filter((name) => !described.has(name))).toEqual([]);
+  }, 300_000);
 });
 
 describe("the sandbox", () => {

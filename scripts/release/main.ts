@@ -1,6 +1,6 @@
 /**
- * `npm run release`: builds what a release consists of into `release/`: a tarball for each package, a bill of materials, the
- * notes of the version, and checksums of all of them. It publishes nothing.
+ * `npm run release`: builds a release in `release/`: a tarball for each package, the reference of the SDK, a bill of
+ * materials, the notes of the version, and checksums of all of them. It publishes nothing.
  */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { buildPackages } from "./build.ts";
 import { notesOf } from "./notes.ts";
 import { packPackages } from "./pack.ts";
+import { writeReference } from "./reference.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const OUT = join(ROOT, "release");
@@ -25,6 +26,9 @@ if (other) {
   process.exit(1);
 }
 packPackages(built, files);
+const reference = `sluice-sdk-reference-${version}`;
+await writeReference(join(OUT, reference), OUT);
+execFileSync("tar", ["-czf", join(files, `${reference}.tgz`), "-C", OUT, reference]);
 
 const sbom = ["sbom", "--sbom-format", "cyclonedx", "--sbom-type", "application", "--omit", "dev"];
 const bill = JSON.parse(

@@ -41,6 +41,7 @@ export {
 } from "./take-back.ts";
 export {
   type ClaimedCommitment,
+  type Mismatch,
   type Verification,
   type VerifiedField,
   verifyDepositAddress,

@@ -2,3 +2,4 @@
 export { createAsyncApi } from "./asyncapi.ts";
 export { createOpenApi, type ServedBy } from "./openapi.ts";
 export { createReferencePage } from "./page.ts";
+export type { JsonSchema } from "./schemas.ts";

@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { CHAIN_SPECS } from "./chain-specs.ts";
 import { SandboxError } from "./errors.ts";
+import { type PayCommandLine, parsePayCommandLine } from "./pay/command-line.ts";
 import { DEFAULT_SERVICE_PORTS, type SandboxOptions } from "./sandbox.ts";
 import { SOLANA_SPEC } from "./solana/spec.ts";
 
@@ -12,9 +13,11 @@ const [ethereum, base] = CHAIN_SPECS;
 
 /** The output of --help. */
 export const HELP = `Usage: npm start -- [options]
+       npm run pay -- --from CHAIN --token TOKEN --amount AMOUNT --to CHAIN   (--help for more)
 
 Starts three local chains, deploys the contracts, starts the service, creates integrators, plays one
 deposit from payment to delivery, and runs until Ctrl-C. A later start resumes the saved state.
+While it runs, \`npm run pay\` plays further deposits between any of its chains and tokens.
 
   --fresh               delete the saved state and start from scratch
   --state-dir DIR       state directory (default .sluice in the current folder)
@@ -31,7 +34,8 @@ deposit from payment to delivery, and runs until Ctrl-C. A later start resumes t
 
 /** The parsed command line. */
 type CommandLine =
-  | { readonly kind: "help" }
+  | { readonly kind: "help"; readonly text: string }
+  | PayCommandLine
   | {
       readonly kind: "run";
       readonly exitAfterDemo: boolean;
@@ -40,8 +44,10 @@ type CommandLine =
 
 /** Parses the arguments. Throws a `SandboxError` that names an invalid one. */
 export function parseCommandLine(args: readonly string[]): CommandLine {
+  const [command, ...rest] = args;
+  if (command === "pay") return parsePayCommandLine(rest, DEFAULT_STATE_DIR);
   const values = parseOptions(args);
-  if (values.help) return { kind: "help" };
+  if (values.help) return { kind: "help", text: HELP };
   return {
     kind: "run",
     exitAfterDemo: values["exit-after-demo"] ?? false,

@@ -1,12 +1,13 @@
 /** Writes `sandbox.json`, through which tests, demos and an integrator's CI find the sandbox. */
-import type { Address, Hex } from "viem";
-import { USDC } from "./chain-specs.ts";
+import { type Address, type Hex, zeroAddress } from "viem";
+import { NATIVE_DECIMALS, USDC } from "./chain-specs.ts";
 import type { SandboxChains } from "./chains.ts";
 import type { Deployment } from "./deployment.ts";
 import type { IntegratorKey } from "./integrators.ts";
 import { writeJson } from "./json-file.ts";
 import type { SandboxKeys } from "./keys.ts";
 import type { RunningService } from "./service.ts";
+import { deriveSolanaAccounts } from "./solana/accounts.ts";
 import { GENESIS_HASH, SOLANA_TOKENS } from "./solana/genesis.ts";
 import type { SolanaPayer } from "./solana/payers.ts";
 import { SOLANA_SPEC } from "./solana/spec.ts";
@@ -38,6 +39,8 @@ export interface DescribedSolanaChain {
   readonly kind: "svm";
   readonly rpcUrl: string;
   readonly genesisHash: string;
+  /** Account that signs the bindings of deposit addresses, against which they are verified. */
+  readonly bindingAccount: string;
   readonly tokens: readonly {
     readonly symbol: string;
     /** The mint; for the native coin, the address that represents it. */
@@ -60,9 +63,11 @@ export interface DescribedEvmChain {
   readonly tokens: readonly {
     readonly symbol: string;
     readonly address: Address;
-    readonly standard: "erc20";
+    readonly standard: "native" | "erc20";
     readonly decimals: number;
   }[];
+  /** Factory of the deposit wallets, against which addresses are verified. */
+  readonly factory: Address;
   /** Uniswap v3, with a pool of USDC and the native coin; `poolFee` is in hundredths of a basis point. */
   readonly uniswapV3: {
     readonly router: Address;
@@ -95,7 +100,7 @@ export function writeDescriptor(parts: DescriptorParts): Descriptor {
     quoteUrl: service.quoteUrl,
     telemetryUrl: service.telemetryUrl,
     integrators,
-    chains: [...describeEvm(parts), describeSolana(solana)],
+    chains: [...describeEvm(parts), describeSolana(solana, parts.keys)],
   };
   writeJson(statePaths(chains.stateDir).descriptor, descriptor);
   return descriptor;
@@ -115,7 +120,20 @@ function describeEvm({ chains, deployment, keys }: DescriptorParts): readonly De
         standard: "erc20",
         decimals: USDC.decimals,
       },
+      {
+        symbol: name.toUpperCase(),
+        address: zeroAddress,
+        standard: "native",
+        decimals: NATIVE_DECIMALS,
+      },
+      {
+        symbol: "WETH",
+        address: deployment.chains[name].weth,
+        standard: "erc20",
+        decimals: NATIVE_DECIMALS,
+      },
     ],
+    factory: deployment.factory,
     uniswapV3: {
       router: deployment.chains[name].swapRouter,
       quoter: deployment.chains[name].quoter,
@@ -129,7 +147,10 @@ function describeEvm({ chains, deployment, keys }: DescriptorParts): readonly De
   }));
 }
 
-function describeSolana({ rpcUrl, payers }: DescriptorParts["solana"]): DescribedSolanaChain {
+function describeSolana(
+  { rpcUrl, payers }: DescriptorParts["solana"],
+  { solanaSeed }: SandboxKeys,
+): DescribedSolanaChain {
   const { chainId, name } = SOLANA_SPEC;
   return {
     chainId,
@@ -137,6 +158,7 @@ function describeSolana({ rpcUrl, payers }: DescriptorParts["solana"]): Describe
     kind: "svm",
     rpcUrl,
     genesisHash: GENESIS_HASH,
+    bindingAccount: deriveSolanaAccounts(solanaSeed.privateKey).binding,
     tokens: [
       { symbol: name.toUpperCase(), address: NATIVE_SOL, standard: "native", decimals: 9 },
       ...Object.values(SOLANA_TOKENS).map(({ symbol, mint, decimals }) => ({

@@ -37,6 +37,8 @@ export {
   type IntegratorKey,
   type IntegratorRequest,
 } from "./integrators.ts";
+export type { PayRequest } from "./pay/command-line.ts";
+export { type PaymentOptions, type PaymentResult, runPayment } from "./pay/payment.ts";
 export type { SolanaControls } from "./solana/controls.ts";
 export { openSolanaNode, type SolanaNode, type SolanaNodeOptions } from "./solana/node.ts";
 export { fundSolanaPayers, loadSolanaPayers, type SolanaPayer } from "./solana/payers.ts";

@@ -1,24 +1,32 @@
-/** `npm start`: the command line of the sandbox. The library does the work; this file prints and handles signals. */
-import { HELP, parseCommandLine } from "./command-line.ts";
+/** `npm start` and `npm run pay`: the command line of the sandbox. The library does the work; this file prints and handles signals. */
+import { parseCommandLine } from "./command-line.ts";
 import { runDemo } from "./demo.ts";
 import { SandboxError } from "./errors.ts";
 import { formatGuide } from "./guide.ts";
+import { runPayment } from "./pay/payment.ts";
+import { findRunningSandbox } from "./pay/running-sandbox.ts";
 import { type Sandbox, startSandbox } from "./sandbox.ts";
 import { statePaths } from "./state-paths.ts";
 
 /** Prints a step, with the milliseconds since this process started. */
 function printStep(step: string, text: string): void {
   const elapsed = `${Math.round(performance.now())} ms`;
-  console.log(`${elapsed.padStart(9)}  ${step.padEnd(15)}  ${text}`);
+  console.log(`${elapsed.padStart(9)}  ${step.padEnd(16)}  ${text}`);
 }
 
 async function run(stopping: AbortController, args: readonly string[]): Promise<void> {
   const command = parseCommandLine(args);
   if (command.kind === "help") {
-    process.stdout.write(HELP);
+    process.stdout.write(command.text);
     return;
   }
   const { signal } = stopping;
+  if (command.kind === "pay") {
+    const { stateDir, request } = command;
+    const descriptor = findRunningSandbox(stateDir);
+    await runPayment({ descriptor, request, signal, onStep: printStep });
+    return;
+  }
   const sandbox = await startSandbox({
     ...command.options,
     signal,

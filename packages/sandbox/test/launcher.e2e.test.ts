@@ -85,12 +85,22 @@ describe("launcher", () => {
   });
 
   test("writes a descriptor of its chains and integrators", () => {
-    const token = { symbol: "USDC", standard: "erc20", decimals: 6 };
+    const tokensOf = (native: string) => [
+      { symbol: "USDC", standard: "erc20", decimals: 6 },
+      { symbol: native, standard: "native", decimals: 18 },
+      { symbol: "WETH", standard: "erc20", decimals: 18 },
+    ];
     expect(descriptor()).toMatchObject({
       integrators: [{ name: "acme" }, { name: "globex" }, { name: "plain" }],
       chains: [
-        { chainId: 2, name: "ethereum", kind: "evm", evmChainId: 900002, tokens: [token] },
-        { chainId: 30, name: "base", kind: "evm", evmChainId: 900030, tokens: [token] },
+        {
+          chainId: 2,
+          name: "ethereum",
+          kind: "evm",
+          evmChainId: 900002,
+          tokens: tokensOf("ETHEREUM"),
+        },
+        { chainId: 30, name: "base", kind: "evm", evmChainId: 900030, tokens: tokensOf("BASE") },
         {
           chainId: 1,
           name: "solana",

@@ -2,25 +2,14 @@
  * Refund authorities that announce take-backs, try them at any time, and cancel some. An announced wallet locks nothing,
  * and no try may succeed before its delays.
  */
-import type { Action } from "../fake-chain/contracts.ts";
-import type { FakeChain } from "../fake-chain/model.ts";
-import type { Kernel } from "./kernel.ts";
-import type { Dice } from "./random.ts";
-import { nativeOn, type PaidAddress, SOLANA, tokenOf } from "./stage.ts";
+import { nativeOn, SOLANA, tokenOf } from "./stage.ts";
+import type { StrangersWorld } from "./strangers.ts";
 
 /** Share of the addresses on EVM chains whose authority announces. */
 const SHARE = 0.15;
 
 /** Schedules the announcements. `cancel` ends those that may stand, before the run must come to rest. */
-export function startTakeBacks(world: {
-  readonly kernel: Kernel;
-  readonly dice: Dice;
-  readonly chains: ReadonlyMap<number, FakeChain>;
-  readonly addresses: readonly PaidAddress[];
-  readonly untilMs: number;
-  readonly submit: (chainId: number, action: Action) => void;
-  readonly mark: (name: string) => void;
-}): { readonly cancel: () => void } {
+export function startTakeBacks(world: StrangersWorld): { readonly cancel: () => void } {
   const { kernel, dice, chains, untilMs, submit, mark } = world;
   const cancels: (() => void)[] = [];
   for (const { chainId, address } of world.addresses) {

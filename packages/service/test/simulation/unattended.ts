@@ -4,25 +4,14 @@
  */
 import { proveRoute } from "../../src/addresses/index.ts";
 import { UNATTENDED } from "../../src/core/commitment.ts";
-import type { Action } from "../fake-chain/contracts.ts";
-import type { FakeChain } from "../fake-chain/model.ts";
-import type { Kernel } from "./kernel.ts";
-import type { Dice } from "./random.ts";
 import { nativeOn, type PaidAddress, SOLANA, tokenOf, UNATTENDED_DELAY_S } from "./stage.ts";
+import type { StrangersWorld } from "./strangers.ts";
 
 /** Time between two polls of a wallet by a stranger. */
 const POLL_MS = 5_000;
 
 /** Schedules the strangers' polls of the addresses that allow it. */
-export function startUnattended(world: {
-  readonly kernel: Kernel;
-  readonly dice: Dice;
-  readonly chains: ReadonlyMap<number, FakeChain>;
-  readonly addresses: readonly PaidAddress[];
-  readonly untilMs: number;
-  readonly submit: (chainId: number, action: Action) => void;
-  readonly mark: (name: string) => void;
-}): void {
+export function startUnattended(world: StrangersWorld): void {
   const { kernel, dice, chains, untilMs, submit, mark } = world;
   const startedMs = kernel.nowMs;
 

@@ -1,6 +1,5 @@
 /** Settlements that end dead on real nodes, and the operator's commands that retry or refund them. */
-import { depositFactoryAbi } from "@sluice/contracts/abi";
-import { type Address, encodeFunctionData, type Hex, isAddress, isHex } from "viem";
+import { type Address, type Hex, isAddress, isHex } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import {
   type Deposit,
@@ -9,6 +8,7 @@ import {
   expectEmptyEscrow,
   USDC,
 } from "./support/deposits.ts";
+import { setPaused } from "./support/pause.ts";
 import { openWorld, type World } from "./support/world.ts";
 
 let world: World;
@@ -23,15 +23,6 @@ afterAll(async () => {
 /** Enough for six runs of the command line on a busy machine. */
 const DEATH_DEADLINE_MS = 150_000;
 const REASON = ["--reason", "the token was paused, ticket 7"] as const;
-
-/** Pauses sweeps as the guardian, or unpauses them as the owner, who alone can. */
-async function setPaused(paused: boolean): Promise<void> {
-  const functionName = paused ? "pause" : "unpause";
-  const data = encodeFunctionData({ abi: depositFactoryAbi, functionName });
-  const call = { to: world.factory, data };
-  if (paused) await world.sendAs("ethereum", world.guardian, call);
-  else await world.asOwner("ethereum", call);
-}
 
 /** Breaks the escrow of the source, or repairs it: a contract that reverts without a reason. */
 async function breakEscrow(): Promise<() => Promise<void>> {
@@ -115,7 +106,7 @@ test("a dead settlement is shown, retried after its cause is gone, and delivered
 });
 
 test("a settlement waits for the end of a pause without a try, and is delivered then [T153]", async () => {
-  await setPaused(true);
+  await setPaused(world, true);
   const paid = await deposit(world, 10n * USDC);
   let id = "";
   let retriedAt = 0;
@@ -137,13 +128,13 @@ test("a settlement waits for the end of a pause without a try, and is delivered 
     settlement: { status: "failed_swap", triesUsed: 0 },
     error: { code: "NO_ROUTE", details: { reason: "IsPaused" } },
   });
-  await setPaused(false);
+  await setPaused(world, false);
   await world.command("settlement", "retry", id, ...REASON, "--json");
   expect((await expectDelivered(world, paid)).id).toBe(id);
 });
 
 test("only the refund authority can take a refund, even while sweeps are paused", async () => {
-  await setPaused(true);
+  await setPaused(world, true);
   const paid = await deposit(world, 20n * USDC);
   await world.until("it fails", async () => {
     const [swap] = await world.swapsOf(paid.address);
@@ -175,7 +166,7 @@ test("only the refund authority can take a refund, even while sweeps are paused"
     const [swap] = await world.swapsOf(paid.address);
     return swap?.error?.details?.["reason"] === "refunded";
   });
-  await setPaused(false);
+  await setPaused(world, false);
   await expect(world.command("settlement", "retry", id, ...REASON, "--json")).rejects.toThrow(
     /holds too little/,
   );

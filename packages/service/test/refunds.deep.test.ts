@@ -1,8 +1,8 @@
 /** Refunds by policy on real nodes: the attestor signs, a lane sends, and the ledger matches. */
-import { depositFactoryAbi } from "@sluice/contracts/abi";
 import { encodeFunctionData, parseAbi, parseEther } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { deposit, expectDelivered, expectEmptyEscrow, USDC } from "./support/deposits.ts";
+import { setPaused } from "./support/pause.ts";
 import { openWorld, type World } from "./support/world.ts";
 
 const wethAbi = parseAbi([
@@ -91,17 +91,8 @@ test("dust and a token without a route are refunded, and the address goes on set
   await expectProved(weth);
 });
 
-/** Pauses sweeps as the guardian, or unpauses them as the owner, who alone can. */
-async function setPaused(paused: boolean): Promise<void> {
-  const functionName = paused ? "pause" : "unpause";
-  const data = encodeFunctionData({ abi: depositFactoryAbi, functionName });
-  const call = { to: world.factory, data };
-  if (paused) await world.sendAs("ethereum", world.guardian, call);
-  else await world.asOwner("ethereum", call);
-}
-
 test("a deposit above the minimum is not refunded, and is kept for its authority", async () => {
-  await setPaused(true);
+  await setPaused(world, true);
   const paid = await deposit(world, 7n * USDC);
   await world.until("it fails", async () => {
     const [swap] = await world.swapsOf(paid.address);
@@ -120,5 +111,5 @@ test("a deposit above the minimum is not refunded, and is kept for its authority
   });
   await expect(refund(paid.address, "USDC")).rejects.toThrow(/allows no refund that is dead/);
   expect(await world.balance("ethereum", paid.address)).toBe(7n * USDC);
-  await setPaused(false);
+  await setPaused(world, false);
 });

@@ -10,6 +10,7 @@ import { type RemoteProvider, spawnProvider } from "@sluice/sandbox/provider";
 import { setTimeout as sleep } from "node:timers/promises";
 import { listHostileTokens } from "../support/hostile-tokens.ts";
 import { openWorld } from "../support/world.ts";
+import { readSiege, siegeOptions } from "./arguments.ts";
 import { startHonest } from "./honest.ts";
 import { PLAYERS } from "./players.ts";
 import { play, type Played } from "./scene.ts";
@@ -26,30 +27,12 @@ const RATIO_MAX = 3;
 
 const { values } = parseArgs({
   options: {
-    minutes: { type: "string", default: "10" },
-    quiet: { type: "string", default: "2" },
-    players: { type: "string" },
+    ...siegeOptions({ siege: "10", quiet: "2" }),
     log: { type: "string" },
   },
 });
 
-function readMinutes(name: "minutes" | "quiet"): number {
-  const minutes = Number(values[name]);
-  if (minutes > 0) return minutes;
-  console.error(`--${name}: expected a number of minutes above 0, got ${values[name]}`);
-  process.exit(2);
-}
-
-const chosen = values.players?.split(",");
-const players = PLAYERS.filter(({ name }) => chosen?.includes(name) ?? true);
-const unknown = chosen?.filter((name) => !PLAYERS.some((player) => player.name === name)) ?? [];
-if (unknown.length > 0) {
-  console.error(
-    `--players: expected names of ${PLAYERS.map(({ name }) => name).join(", ")}; got ${unknown.join(", ")}`,
-  );
-  process.exit(2);
-}
-const [minutes, quietMinutes] = [readMinutes("minutes"), readMinutes("quiet")];
+const { minutes, quietMinutes, chosen: players } = readSiege(values, PLAYERS);
 
 /** Returns the value below which a share of the values lies. */
 function quantile(values: readonly number[], share: number): number {

@@ -19,6 +19,7 @@ import { systemRandom } from "../../../src/roles/system-ports.ts";
 import { insertHistory, ROWS, walletOf } from "../../support/million-rows.ts";
 import { insertEvent, insertStatusEvent } from "../../support/tenants.ts";
 import { openWorld, type World } from "../../support/world.ts";
+import { readSiege, siegeOptions } from "../arguments.ts";
 import type { Target } from "./attack.ts";
 import type { Report } from "./attacker.ts";
 import { ATTACKS, KEYS } from "./attacks.ts";
@@ -40,30 +41,13 @@ const WALLETS = 20;
 
 const { values } = parseArgs({
   options: {
-    minutes: { type: "string", default: "5" },
-    quiet: { type: "string", default: "1" },
-    players: { type: "string" },
+    ...siegeOptions({ siege: "5", quiet: "1" }),
     rows: { type: "string", default: String(ROWS) },
   },
 });
 
-function readMinutes(name: "minutes" | "quiet"): number {
-  const minutes = Number(values[name]);
-  if (minutes > 0) return minutes;
-  console.error(`--${name}: expected a number of minutes above 0, got ${values[name]}`);
-  process.exit(2);
-}
-
-const chosen = values.players?.split(",");
-const unknown = chosen?.filter((name) => !ATTACKS.some((attack) => attack.name === name)) ?? [];
-if (unknown.length > 0) {
-  const names = ATTACKS.map(({ name }) => name).join(", ");
-  console.error(`--players: expected names of ${names}; got ${unknown.join(", ")}`);
-  process.exit(2);
-}
 const rows = Number(values.rows);
-const attacks = ATTACKS.filter(({ name }) => chosen?.includes(name) ?? true);
-const [minutes, quietMinutes] = [readMinutes("minutes"), readMinutes("quiet")];
+const { minutes, quietMinutes, chosen: attacks } = readSiege(values, ATTACKS);
 
 /** Gives the hostile integrator half of a million rows, keys and wallets, and returns what attackers know. */
 async function prepare(world: World): Promise<Target> {

@@ -99,6 +99,11 @@ function word(value: number | bigint): Buffer {
   return bytes(value.toString(16).padStart(64, "0"));
 }
 
+/** Returns the hash of the parts, one after the other. */
+function hashOf(...parts: readonly Buffer[]): Buffer {
+  return keccak256(Buffer.concat(parts));
+}
+
 function keccakText(text: string): Buffer {
   return keccak256(Buffer.from(text, "utf8"));
 }
@@ -143,22 +148,20 @@ interface Fields {
 }
 
 function commitmentHash(c: Fields): Buffer {
-  return keccak256(
-    Buffer.concat([
-      keccakText("sluice.deposit.v1"),
-      word(1),
-      word(1),
-      bytes(c.integrator),
-      bytes(c.userId),
-      word(c.destChain),
-      bytes(c.destWallet),
-      bytes(c.destToken),
-      bytes(c.refundAuthority),
-      word(c.maxFeeBps),
-      word(c.maxSlippageBps),
-      bytes(c.routes),
-      word(c.flags),
-    ]),
+  return hashOf(
+    keccakText("sluice.deposit.v1"),
+    word(1),
+    word(1),
+    bytes(c.integrator),
+    bytes(c.userId),
+    word(c.destChain),
+    bytes(c.destWallet),
+    bytes(c.destToken),
+    bytes(c.refundAuthority),
+    word(c.maxFeeBps),
+    word(c.maxSlippageBps),
+    bytes(c.routes),
+    word(c.flags),
   );
 }
 
@@ -168,11 +171,11 @@ interface Leaf {
 }
 
 function leafHash({ evmChainId, route }: Leaf): Buffer {
-  return keccak256(keccak256(Buffer.concat([word(evmChainId), padded(bytes(route))])));
+  return keccak256(hashOf(word(evmChainId), padded(bytes(route))));
 }
 
 function pairHash(one: Buffer, other: Buffer): Buffer {
-  return keccak256(Buffer.concat([one, other].sort((a, b) => a.compare(b))));
+  return hashOf(...[one, other].sort((a, b) => a.compare(b)));
 }
 
 /**
@@ -230,19 +233,17 @@ interface Locked {
 }
 
 function makeDelivery(name: string, lock: Locked) {
-  const id = keccak256(
-    Buffer.concat([
-      keccakText("sluice.delivery.v1"),
-      word(lock.srcChain),
-      bytes(lock.escrow),
-      bytes(lock.delivery),
-      bytes(lock.commitment),
-      bytes(lock.token),
-      word(BigInt(lock.amount)),
-      word(BigInt(lock.minOut)),
-      word(BigInt(lock.seq)),
-      word(BigInt(lock.lockedAt)),
-    ]),
+  const id = hashOf(
+    keccakText("sluice.delivery.v1"),
+    word(lock.srcChain),
+    bytes(lock.escrow),
+    bytes(lock.delivery),
+    bytes(lock.commitment),
+    bytes(lock.token),
+    word(BigInt(lock.amount)),
+    word(BigInt(lock.minOut)),
+    word(BigInt(lock.seq)),
+    word(BigInt(lock.lockedAt)),
   );
   return { name, ...lock, deliveryId: hex(id) };
 }
@@ -435,30 +436,26 @@ interface Refund {
 
 /** Returns a refund and the EIP-712 digest that attestors sign for it. */
 function makeRefund(name: string, refund: Refund) {
-  const domain = keccak256(
-    Buffer.concat([
-      keccakText(
-        "EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)",
-      ),
-      keccakText("Sluice DepositFactory"),
-      keccakText("1"),
-      word(refund.evmChainId),
-      padded(bytes(refund.factory)),
-    ]),
+  const domain = hashOf(
+    keccakText(
+      "EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)",
+    ),
+    keccakText("Sluice DepositFactory"),
+    keccakText("1"),
+    word(refund.evmChainId),
+    padded(bytes(refund.factory)),
   );
-  const struct = keccak256(
-    Buffer.concat([
-      keccakText(
-        "Refund(address wallet,address token,uint256 maxAmount,uint8 reason,uint256 deadline)",
-      ),
-      padded(bytes(refund.wallet)),
-      padded(bytes(refund.token)),
-      word(BigInt(refund.maxAmount)),
-      word(refund.reason),
-      word(BigInt(refund.deadline)),
-    ]),
+  const struct = hashOf(
+    keccakText(
+      "Refund(address wallet,address token,uint256 maxAmount,uint8 reason,uint256 deadline)",
+    ),
+    padded(bytes(refund.wallet)),
+    padded(bytes(refund.token)),
+    word(BigInt(refund.maxAmount)),
+    word(refund.reason),
+    word(BigInt(refund.deadline)),
   );
-  const digest = keccak256(Buffer.concat([Buffer.from([0x19, 0x01]), domain, struct]));
+  const digest = hashOf(Buffer.from([0x19, 0x01]), domain, struct);
   return { name, ...refund, digest: hex(digest) };
 }
 

@@ -11,6 +11,7 @@ export {
   WALLET_KIND,
 } from "./commitment.ts";
 export { isSolanaAddress } from "./base58.ts";
+export { type ChainSpecificAddress, toCaip10, toInteroperableAddress } from "./chain-specific.ts";
 export { create2Address, implementationOf, predictWallet, walletInitCode } from "./create2.ts";
 export {
   DELIVERY_DOMAIN,

@@ -58,10 +58,12 @@ test("refunds an undeliverable deposit to its refund authority, and the ledger m
     amount: 25n * USDC,
     userId: "0x7e",
   });
+  // Held, so that no part of it is delivered meanwhile.
+  await world.command(["pause", "start", "--chain", "solana", ...REASON]);
   await world.payTokens(mint, address, TOO_MUCH);
-  await world.until("inventory is too low for it", async () => {
+  await world.until("it is held", async () => {
     const [swap] = await world.swapsOf(address);
-    return swap?.status === "deferred" && swap.error?.code === "INSUFFICIENT_BALANCE";
+    return swap?.status === "deferred" && swap.error?.details?.["reason"] === "paused";
   });
   const [{ id } = { id: "" }] = await world.swapsOf(address);
   const refund = (to: string) => world.command(["settlement", "refund", id, "--to", to, ...REASON]);

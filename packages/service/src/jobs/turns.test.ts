@@ -10,12 +10,15 @@ import { dueTransfers } from "../routes/fast-mctp/store.ts";
 import {
   dueSettlements,
   followAgain,
+  listHeld,
+  listHoldingReasons,
   listToFollow,
   listWaitingForGas,
   listWaitingForInventory,
 } from "../settlements/store/due.ts";
 import { listDeadDue } from "../settlements/store/dead.ts";
 import { assignNonces } from "../transactions/nonces.ts";
+import { createRounds } from "./turns.ts";
 import { listQueued } from "../transactions/store.ts";
 
 const BIG = "10000000-0000-4000-8000-000000000001";
@@ -99,6 +102,7 @@ const SETTLEMENTS = [
   ["b3", "dead", "done", true, false, "INTERNAL", ""],
   ["b4", "failed_swap", "sweep", false, true, "INSUFFICIENT_BALANCE", "inventory_too_low"],
   ["b5", "failed_swap", "sweep", false, true, "FEE_NOT_COVERED", ""],
+  ["b6", "failed_swap", "sweep", false, true, "NO_ROUTE", "IsPaused"],
 ] as const;
 
 const BRIDGE =
@@ -108,6 +112,9 @@ const BRIDGE_VALUES = (hash: string) =>
 
 const lease = { chainId: CHAIN, nowMs: NOW_MS, leaseMs: 1, limit: 20 };
 const page = { chainId: CHAIN, nowMs: NOW_MS, limit: 20 };
+const pageOf = (rounds = createRounds()) => ({ ...page, rounds });
+const heldPage = () => ({ ...pageOf(), reason: "IsPaused", deferredByMs: NOW_MS });
+const HELD_REASONS = { chainId: CHAIN, nowMs: NOW_MS, reasons: ["IsPaused", "NotRoute"] };
 const ownersOf = async (
   ids: readonly string[],
   table: "settlements" | "deliveries" | "bridge_transfers",
@@ -130,8 +137,10 @@ test("each queue serves the one row of a small integrator in its first round [T7
   expect(await ownersOf(await duePayouts.lease(db, lease), "deliveries")).toEqual(BOTH);
   expect(await ownersOf(await dueTransfers.lease(db, lease), "bridge_transfers")).toEqual(BOTH);
   expect(integratorsOf(await listToFollow(db, page))).toEqual(BOTH);
-  expect(integratorsOf(await listWaitingForInventory(db, page))).toEqual(BOTH);
-  expect(integratorsOf(await listWaitingForGas(db, page))).toEqual(BOTH);
+  expect(integratorsOf(await listWaitingForInventory(db, pageOf()))).toEqual(BOTH);
+  expect(integratorsOf(await listWaitingForGas(db, pageOf()))).toEqual(BOTH);
+  expect(integratorsOf(await listHeld(db, heldPage()))).toEqual(BOTH);
+  expect(await listHoldingReasons(db, HELD_REASONS)).toEqual(["IsPaused"]);
   const dead = await listDeadDue(db, page);
   expect(
     await ownersOf(
@@ -187,6 +196,32 @@ test("settlements that were followed make room for the others until their next p
   expect(seen.size).toBe(60);
 });
 
+test("pages of waiting settlements reach every row, and a small integrator's with each page [T236]", async () => {
+  const { db } = database;
+  const rounds = createRounds();
+  const seen = new Set<string>();
+  const pages = 30;
+  for (let nr = 0; nr < pages; nr++) {
+    const rows = await listWaitingForGas(db, pageOf(rounds));
+    expect(rows).toHaveLength(page.limit);
+    expect(integratorsOf(rows)).toEqual(BOTH);
+    for (const { id } of rows) seen.add(id);
+  }
+  // The row of the small one is in each page.
+  expect(seen.size).toBe(pages * (page.limit - 1) + 1);
+});
+
+test("pages smaller than the number of integrators reach each of them [T236]", async () => {
+  const { db } = database;
+  const rounds = createRounds();
+  const pages = [];
+  for (let nr = 0; nr < 4; nr++) {
+    const rows = await listWaitingForGas(db, { ...pageOf(rounds), limit: 1 });
+    pages.push(rows.map(({ integratorId }) => integratorId));
+  }
+  expect(pages.toSorted()).toEqual([[BIG], [BIG], [SMALL], [SMALL]]);
+});
+
 test("each queue is read by an index, however many rows wait", async () => {
   const { pool } = database;
   const asked: { readonly sql: string; readonly parameters: readonly unknown[] }[] = [];
@@ -198,12 +233,15 @@ test("each queue is read by an index, however many rows wait", async () => {
   await duePayouts.lease(db, lease);
   await dueTransfers.lease(db, lease);
   await listToFollow(db, page);
-  await listWaitingForInventory(db, page);
-  await listWaitingForGas(db, page);
+  const rounds = createRounds();
+  for (let nr = 0; nr < 2; nr++) await listWaitingForInventory(db, pageOf(rounds));
+  await listWaitingForGas(db, pageOf());
+  await listHeld(db, heldPage());
+  await listHoldingReasons(db, HELD_REASONS);
   await listDeadDue(db, page);
   await listUnsettled(db, page);
   await listQueued(db, { chainId: CHAIN, address: LANE }, { limit: 20, nowMs: 0 });
-  expect(asked).toHaveLength(9);
+  expect(asked).toHaveLength(12);
   for (const { sql: text, parameters } of asked) {
     const { rows } = await pool.query<{ "QUERY PLAN": string }>(`explain ${text}`, [...parameters]);
     const plan = rows.map((row) => row["QUERY PLAN"]).join("\n");

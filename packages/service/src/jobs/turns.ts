@@ -18,6 +18,43 @@ export interface Turn {
   readonly place: bigint;
 }
 
+/**
+ * Progress of a poll through rows that stay where they are until something else changes. Each page continues after the last
+ * one of each integrator and starts again after its last row, so that every row has its turn. Kept in memory: after a
+ * restart the polls begin with the oldest rows.
+ */
+export interface Rounds {
+  /** The last row of each integrator, and the page that had it. */
+  readonly reached: Map<string, Reached>;
+  page: number;
+}
+
+interface Reached {
+  readonly since: string;
+  readonly id: string;
+  readonly page: number;
+}
+
+/** A row of a page, in the order of the turns. */
+interface PageRow {
+  readonly integratorId: string;
+  readonly since: string;
+  readonly id: string;
+}
+
+export function createRounds(): Rounds {
+  return { reached: new Map(), page: 0 };
+}
+
+/** Records a page, so that the next one continues after it. */
+export function advanceRounds(rounds: Rounds, rows: readonly PageRow[]): void {
+  rounds.page += 1;
+  for (const { integratorId, since, id } of rows) {
+    rounds.reached.set(integratorId, { since, id, page: rounds.page });
+  }
+  if (rows.length === 0) rounds.reached.clear();
+}
+
 /** Returns a table expression with the rows whose turn it is, at most `limit`. */
 export function takeTurns({
   table,
@@ -63,3 +100,62 @@ export function takeTurns({
       order by place limit ${limit}
   )`;
 }
+
+/**
+ * Returns a table expression with the next page of waiting rows, at most `limit`: integrators take turns, each in rounds of
+ * its own, and the ones whose last page is the oldest go first. Weights do not count: a page that is smaller than the number of
+ * integrators would never reach those of little weight. `since` is never null.
+ */
+export function takePage({
+  table,
+  open,
+  due,
+  since,
+  limit,
+  rounds,
+}: {
+  readonly table: SharedTable & keyof Database;
+  readonly open: Expression<SqlBool>;
+  readonly due: Expression<SqlBool>;
+  readonly since: string;
+  readonly limit: number;
+  readonly rounds: Rounds;
+}): RawBuilder<Turn> {
+  const from = sql`from ${sql.table(table)} where ${open}`;
+  const column = sql.ref(since);
+  const reached = [...rounds.reached];
+  const part = (lap: 0 | 1, where: RawBuilder<SqlBool>) => sql`(
+    select id, ${column} as since, ${sql.lit(lap)} as lap ${from} and integrator_id = tenants.integrator_id
+      and ${due} and ${where} order by ${column}, id limit ${limit})`;
+  const last = sql`(coalesce(reached.since, '-infinity'), coalesce(reached.id, ${NO_ID}::uuid))`;
+  return sql<Turn>`(
+    with recursive tenants as(
+      (select integrator_id ${from} order by integrator_id limit 1)
+      union all
+      select (select integrator_id ${from} and integrator_id > tenants.integrator_id order by integrator_id limit 1)
+        from tenants where tenants.integrator_id is not null
+    ), reached as(
+      select * from unnest(
+        ${reached.map(([integratorId]) => integratorId)}::uuid[],
+        ${reached.map(([, one]) => one.since)}::timestamptz[],
+        ${reached.map(([, one]) => one.id)}::uuid[],
+        ${reached.map(([, one]) => one.page)}::int[]
+      ) as reached (integrator_id, since, id, page)
+    )
+    select own.id, row_number() over (
+        order by own.turn, reached.page nulls first, own.since, own.id) as place
+      from tenants left join reached on reached.integrator_id = tenants.integrator_id cross join lateral (
+        select found.id, found.since, row_number() over (order by found.lap, found.since, found.id)::float8 as turn
+          from (
+            ${part(0, sql`(${column}, id) > ${last}`)}
+            union all ${part(1, sql`(${column}, id) <= ${last}`)}
+            order by lap, since, id limit ${limit}
+          ) as found
+      ) as own
+      where tenants.integrator_id is not null
+      order by place limit ${limit}
+  )`;
+}
+
+/** Below every id. */
+const NO_ID = "00000000-0000-0000-0000-000000000000";

@@ -16,8 +16,9 @@ import {
   createSettlementsPoll,
   pollScreenings,
   pollUnsettledDeposits,
-  pollWaitingForGas,
-  pollWaitingForInventory,
+  createGasPoll,
+  createHeldPoll,
+  createInventoryPoll,
   pollAttestedRefunds,
   pollRefunds,
   recordUndeliveredLock,
@@ -47,6 +48,7 @@ const UNSETTLED_POLL_MS = 5_000;
 const REFUND_POLL_MS = 2_000;
 const REFILL_POLL_MS = 5_000;
 const GAS_POLL_MS = 5_000;
+const HELD_POLL_MS = 5_000;
 
 /** Parts of the settler. */
 export const SETTLER_PARTS = [
@@ -127,18 +129,17 @@ function startWaitingLoops(
     startRoleLoop(context, "settler", {
       name: `inventory refills of chain ${chainId}`,
       intervalMs: REFILL_POLL_MS,
-      async poll() {
-        await pollWaitingForInventory(settlements, chainId);
-        return false;
-      },
+      poll: createInventoryPoll(settlements, chainId),
     }),
     startRoleLoop(context, "settler", {
       name: `gas price falls of chain ${chainId}`,
       intervalMs: GAS_POLL_MS,
-      async poll() {
-        await pollWaitingForGas(settlements, chainId);
-        return false;
-      },
+      poll: createGasPoll(settlements, chainId),
+    }),
+    startRoleLoop(context, "settler", {
+      name: `ends of pauses on chain ${chainId}`,
+      intervalMs: HELD_POLL_MS,
+      poll: createHeldPoll(settlements, chainId),
     }),
   ];
 }

@@ -173,6 +173,7 @@ export function createFakeNode(chain: FakeChain): FakeNode {
       buildTakeBack: (step) => toCall(step, escrow),
       getAnnouncement: async (wallet, token, at = "latest") =>
         stateAt(at).announcements.get(`${token}:${wallet}`) ?? null,
+      isRefused: async ({ reason }, at = "latest") => reason === "IsPaused" && stateAt(at).isPaused,
     },
     priceFeeds: {
       async readPriceFeed(feed, at = "latest") {

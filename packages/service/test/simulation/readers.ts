@@ -1,5 +1,5 @@
 /** Clients that page through the events of their integrator during the run, as replay does. */
-import { listEvents } from "../../src/events/index.ts";
+import { listExtendedEvents } from "../../src/events/index.ts";
 import { Broken } from "./broken.ts";
 import type { SharedDatabase } from "./database.ts";
 import type { Process } from "./lives.ts";
@@ -19,7 +19,7 @@ export function startReaders(api: Process, guard: (work: Promise<unknown>) => vo
 
   async function follow(integratorId: string, limit: number): Promise<never> {
     for (;;) {
-      const { items } = await listEvents(db, integratorId, {
+      const { items } = await listExtendedEvents(db, integratorId, {
         since: cursors.get(integratorId),
         limit,
       });

@@ -66,6 +66,10 @@ export async function openDesk() {
     /** Contracts other than wallets. */
     codeAt: new Set<string>([USDC]),
     simulation: { ok: true, gas: 100_000n } as Simulation,
+    /** Errors of the contracts whose states were read. */
+    asked: [] as string[],
+    /** Unix seconds of a standing announcement of a take-back. */
+    announcedAt: null as bigint | null,
     reserves: "reserved" as Reservation,
     /** The most that the route takes of a balance; null without a limit. */
     capacity: null as bigint | null,
@@ -127,6 +131,11 @@ export async function openDesk() {
     findRefund: async ({ fromBlock }) =>
       state.refund && state.refund.blockNumber >= fromBlock ? state.refund : null,
     buildDeploy: () => ({ to: FACTORY, data: "0xde", value: 0n }),
+    isRefused: async ({ reason }) => {
+      state.asked.push(reason);
+      return !state.simulation.ok && state.simulation.reason === reason;
+    },
+    getAnnouncement: async () => state.announcedAt,
     getReceipt: async (txHash) => receipt(txHash),
     getFinalNumber: async () => state.finalNumber,
   });

@@ -25,6 +25,7 @@ import { getLock, getThresholdAt, toLockArgument, wasListed } from "./locks.ts";
 import { encodeTakeBack, getAnnouncement } from "./take-back.ts";
 import { getTaggedBlock, hasCode } from "./reader.ts";
 import { findOutflow, findRefund } from "./refunds.ts";
+import { isRefused } from "./refusal-state.ts";
 import { encodeLockData, encodeTransferData } from "./route-data.ts";
 import type { Rpc } from "./rpc.ts";
 
@@ -81,6 +82,7 @@ export function createWallets(
     buildTakeBack: (step) => callTo(escrow, encodeTakeBack(step)),
     getAnnouncement: (wallet, token, at = "latest") =>
       getAnnouncement(rpc, escrow, { wallet, token }, at),
+    isRefused: (refusal, at = "latest") => isRefused(rpc, factory, refusal, at),
   };
 }
 

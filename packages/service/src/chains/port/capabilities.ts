@@ -50,7 +50,15 @@ export interface ContractWallets {
   buildTakeBack(step: TakeBackStep): Call;
   /** Returns the time, in Unix seconds, of the standing announcement of a take-back; null if there is none. */
   getAnnouncement(wallet: Address, token: Address, at?: ReadPoint): Promise<bigint | null>;
+  /** Returns whether the factory's state still refuses settlements with an error. */
+  isRefused(refusal: ContractRefusal, at?: ReadPoint): Promise<boolean>;
 }
+
+/** An error with which a state of the factory refuses settlements, and whom it refuses. */
+export type ContractRefusal =
+  | { readonly reason: "IsPaused" | "NotSealed" | "TooFewAttestors" }
+  | { readonly reason: "NotRelayer"; readonly relayer: Address }
+  | { readonly reason: "NotRoute"; readonly route: Address };
 
 /** A step of a refund authority that takes locks of a wallet and token back from the escrow. */
 export type TakeBackStep =

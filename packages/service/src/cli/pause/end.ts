@@ -5,7 +5,7 @@ import { nameOperator } from "../operator.ts";
 import { withDatabase } from "../with-database.ts";
 import { nameTarget, readTarget, type TargetInput } from "./target.ts";
 
-/** Ends a pause; the settlements that it deferred are due at once. */
+/** Ends a pause; the settlements that it deferred go on within seconds. */
 export async function run(call: Call, input: TargetInput): Promise<Result> {
   const record = { operator: nameOperator(), nowMs: systemClock.now() };
   const changed = await withDatabase(call.readConfig({ roles: [] }), async ({ db }) =>

@@ -18,10 +18,21 @@ import {
   type Minimums,
   refreshKnown,
 } from "../../deposits/index.ts";
-import { type DepositAddress, keepFresh } from "../../addresses/index.ts";
+import {
+  type AddressNotes,
+  type DepositAddress,
+  keepFresh,
+  listNotes,
+  NO_NOTES,
+} from "../../addresses/index.ts";
+import { displayTxHash } from "../../core/base58.ts";
 import { appendEvents, type NewEvent } from "../../events/index.ts";
 import type { Tx } from "../../db/schema.ts";
-import type { DepositDetectedData } from "@sluice/sdk/wire";
+import {
+  type DepositDetectedData,
+  type DepositDetectedDetails,
+  DETAILS_DEPOSITS_MAX,
+} from "@sluice/sdk/wire";
 import { chainLabel } from "../../telemetry/metrics.ts";
 import { RECHECK_MS } from "../../jobs/delays.ts";
 import { chainOf, type IntakeDeps } from "../deps.ts";
@@ -132,7 +143,10 @@ async function record(tx: Tx, deps: IntakeDeps, arrival: Arrival): Promise<Depos
   const owner = { addressId: address.id, integratorId: address.integratorId };
   const nowMs = deps.clock.now();
   const added = [{ arrived: fresh, owner, outcome }];
-  await insertDeposits(tx, deps.random, added, { nowMs, recheckAtMs: nowMs + RECHECK_MS });
+  const [ids = []] = await insertDeposits(tx, deps.random, added, {
+    nowMs,
+    recheckAtMs: nowMs + RECHECK_MS,
+  });
   await keepFresh(tx, fresh.chainId, address, "paid");
   if (!taker && outcome.queued && outcome.settlementId !== null) {
     await assignUnsettled(tx, fresh, outcome.settlementId);
@@ -141,17 +155,27 @@ async function record(tx: Tx, deps: IntakeDeps, arrival: Arrival): Promise<Depos
   if (fresh.transfers.length > 1) {
     await assignBySweeps(tx, SETTLEMENT_CONDITIONS, fresh, deps.clock.now());
   }
-  await appendEvents(tx, deps.random, [detected(deps, arrived, address, outcome)]);
+  const notes = (await listNotes(tx, [address.id])).get(address.id);
+  await appendEvents(tx, deps.random, [
+    detected(deps, { arrived: fresh, ids, address, notes, outcome }),
+  ]);
   return outcome;
 }
 
-/** Returns the event of an arrival. */
-export function detected(
-  deps: Pick<IntakeDeps, "displayAddress">,
-  arrived: ArrivedValue,
-  { integratorId }: DepositAddress,
-  outcome: DepositOutcome,
-): NewEvent {
+/** Deposits that were just recorded. */
+export interface Recorded {
+  readonly arrived: ArrivedValue;
+  /** Ids of the deposits, in the order of the transfers. */
+  readonly ids: readonly string[];
+  readonly address: DepositAddress;
+  readonly notes: AddressNotes | undefined;
+  readonly outcome: DepositOutcome;
+}
+
+/** Returns the event of recorded deposits. */
+export function detected(deps: Pick<IntakeDeps, "displayAddress">, recorded: Recorded): NewEvent {
+  const { arrived, outcome } = recorded;
+  const { integratorId } = recorded.address;
   const data: DepositDetectedData = {
     walletAddress: deps.displayAddress(arrived.wallet),
     chainId: arrived.chainId,
@@ -160,7 +184,30 @@ export function detected(
       ? { queued: true as const }
       : { queued: false as const, ignoredReason: outcome.reason }),
   };
-  return { integratorId, type: "deposit_detected", data };
+  return { integratorId, type: "deposit_detected", data, details: describe(deps, recorded) };
+}
+
+function describe(
+  { displayAddress }: Pick<IntakeDeps, "displayAddress">,
+  { arrived, ids, address, notes = NO_NOTES, outcome }: Recorded,
+): DepositDetectedDetails {
+  const { transfers } = arrived;
+  return {
+    depositAddressId: address.id,
+    userId: address.userId,
+    label: notes.label,
+    metadata: { ...notes.metadata },
+    settlementId: outcome.queued ? outcome.settlementId : null,
+    amount: transfers.reduce((sum, { amount }) => sum + amount, 0n).toString(),
+    deposits: transfers.slice(0, DETAILS_DEPOSITS_MAX).map(({ amount, txHash, from }, place) => ({
+      id: ids[place] ?? "",
+      amount: amount.toString(),
+      txHash: txHash && displayTxHash(txHash),
+      sender: from && displayAddress(from),
+      blockNumber: Number(arrived.blockNumber),
+    })),
+    moreDeposits: transfers.length > DETAILS_DEPOSITS_MAX,
+  };
 }
 
 /** Retries at once the settlement that waits for a deposit which reappeared after a reorg. */

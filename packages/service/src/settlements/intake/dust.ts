@@ -2,7 +2,7 @@
  * Records deposits that nothing is to be done about, in sets. Strangers can pay a little to thousands of wallets in one
  * block, so such a deposit costs no transaction of its own.
  */
-import { type DepositAddress, keepAllFresh } from "../../addresses/index.ts";
+import { type DepositAddress, keepAllFresh, listNotes } from "../../addresses/index.ts";
 import type { Tx } from "../../db/schema.ts";
 import {
   type ArrivedValue,
@@ -64,7 +64,7 @@ async function recordSet<Item extends Dust>(
   if (fresh.length === 0) return [];
   const nowMs = deps.clock.now();
   const outcomeOf = ({ reason }: Dust) => ({ queued: false as const, reason });
-  await insertDeposits(
+  const ids = await insertDeposits(
     tx,
     deps.random,
     fresh.map((one) => ({
@@ -76,10 +76,22 @@ async function recordSet<Item extends Dust>(
   );
   const addresses = [...new Map(fresh.map(({ address }) => [address.wallet, address])).values()];
   await keepAllFresh(tx, first.chainId, addresses, "paid");
+  const notes = await listNotes(
+    tx,
+    addresses.map(({ id }) => id),
+  );
   await appendEvents(
     tx,
     deps.random,
-    fresh.map((one) => detected(deps, one.arrived, one.address, outcomeOf(one))),
+    fresh.map((one, place) =>
+      detected(deps, {
+        arrived: one.arrived,
+        ids: ids[place] ?? [],
+        address: one.address,
+        notes: notes.get(one.address.id),
+        outcome: outcomeOf(one),
+      }),
+    ),
   );
   return fresh;
 }

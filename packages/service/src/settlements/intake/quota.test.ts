@@ -1,6 +1,8 @@
 /** Quotas of settlements, against real PostgreSQL. */
 import { expect, test } from "vitest";
 import { openDesk } from "../../../test/support/settlement-desk.ts";
+import { toAddress } from "../../core/hex.ts";
+import { recordFindings, toFinding } from "../../ledger/index.ts";
 import { pollUnsettledDeposits } from "./recheck.ts";
 
 test("a deposit above the integrator's quota is recorded, and settles once there is room [T161]", async () => {
@@ -23,5 +25,26 @@ test("a deposit above the integrator's quota is recorded, and settles once there
     .execute();
   desk.clock.advance(900_000);
   await pollUnsettledDeposits(desk.deps, 2);
+  expect(await desk.swaps()).toHaveLength(2);
+});
+
+test("a quarantined settlement takes no place of the quota [T238]", async () => {
+  const desk = await openDesk();
+  desk.state.balance = 1_000n;
+  Object.assign(desk.deps, { quotas: { addresses: 1_000, openSettlements: 1 } });
+  await desk.arrive(await desk.issue("0x1a"), { amount: 1_000n, block: 5n });
+  const row = await desk.db
+    .selectFrom("settlements")
+    .select(["wallet", "token"])
+    .executeTakeFirstOrThrow();
+  const holding = { wallet: toAddress(row.wallet), token: toAddress(row.token) };
+  const subject = `${holding.wallet}:${holding.token}`;
+  const details = {};
+  await recordFindings(desk.db, [
+    toFinding("wallet_short", { chainId: 2, subject, details, holding }),
+  ]);
+  await desk.poll();
+  expect(await desk.swaps()).toMatchObject([{ error: { details: { reason: "quarantined" } } }]);
+  await desk.arrive(await desk.issue("0x1b"), { amount: 1_000n, block: 6n });
   expect(await desk.swaps()).toHaveLength(2);
 });

@@ -14,7 +14,7 @@ export type ValuePlace =
   | "escrow"
   | "recipient"
   | "refund_authority"
-  /** Its deposits are orphaned. */
+  /** Its deposits are orphaned, or the token's issuer emptied the wallet. */
   | "nowhere"
   /** It has no deposits: a later settlement took them, or none was found. */
   | "elsewhere";
@@ -27,7 +27,8 @@ export function locateValue(file: SettlementFile): ValuePlace {
   if (error?.details?.["reason"] === "refunded") return "refund_authority";
   if (settlement.step === "deliver") return "escrow";
   if (hasValueInFlight(settlement)) return "sweeping";
-  if (error?.code === "REORG" && settlement.status === "dead") return "nowhere";
+  const isGone = error?.code === "REORG" || error?.details?.["reason"] === "balance_gone";
+  if (isGone && settlement.status === "dead") return "nowhere";
   if (settlement.status === "dead" && deposits.length === 0) return "elsewhere";
   return "deposit_address";
 }

@@ -88,7 +88,8 @@ export async function readSettlementFile(db: Db, id: string): Promise<Settlement
     });
 }
 
-function itemiseOf(settlement: Settlement, { commitment }: DepositAddress): FeeItems | null {
+/** Returns the fees of a settlement by the terms of its sweep; null before one is planned. */
+export function itemiseOf(settlement: Settlement, { commitment }: DepositAddress): FeeItems | null {
   const { fee, sweptAmount, plannedAmount } = settlement;
   const amount = sweptAmount ?? plannedAmount;
   return fee && amount !== null ? itemise(amount, fee, commitment.maxFeeBps) : null;

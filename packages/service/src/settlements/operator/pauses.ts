@@ -48,8 +48,8 @@ export async function startPause(
 }
 
 /**
- * Ends a pause and makes the settlements that pauses deferred due; those with another pause are deferred again. Returns
- * false if the target is not paused.
+ * Ends a pause. The poll of held settlements (`waiting/held.ts`) retries those that no other pause defers. Returns false if
+ * the target is not paused.
  */
 export async function endPause(
   db: Db,
@@ -57,24 +57,15 @@ export async function endPause(
   { operator, nowMs }: { readonly operator: string; readonly nowMs: number },
 ): Promise<boolean> {
   const { scope, chain_id: chainId, subject } = columnsOf(target);
-  return db.transaction().execute(async (tx) => {
-    const result = await tx
-      .updateTable("pauses")
-      .set({ resumed_at: formatStamp(nowMs), resumed_by: operator })
-      .where("scope", "=", scope)
-      .where(sql<boolean>`chain_id is not distinct from ${chainId}::integer`)
-      .where("subject", "=", subject)
-      .where("resumed_at", "is", null)
-      .executeTakeFirst();
-    if (result.numUpdatedRows !== 1n) return false;
-    await tx
-      .updateTable("settlements")
-      .set({ next_check_at: formatStamp(nowMs), retry_at: null })
-      .where("status", "in", ["failed_deploy", "failed_swap", "failed_settle", "deferred"])
-      .where(sql<string>`error_details ->> 'reason'`, "=", PAUSED)
-      .execute();
-    return true;
-  });
+  const result = await db
+    .updateTable("pauses")
+    .set({ resumed_at: formatStamp(nowMs), resumed_by: operator })
+    .where("scope", "=", scope)
+    .where(sql<boolean>`chain_id is not distinct from ${chainId}::integer`)
+    .where("subject", "=", subject)
+    .where("resumed_at", "is", null)
+    .executeTakeFirst();
+  return result.numUpdatedRows === 1n;
 }
 
 /** Returns the open pauses, or all on record, oldest first. */

@@ -1,7 +1,7 @@
 /** Selects and reschedules the settlements that workers poll. Nothing here changes a status. */
 import { expressionBuilder, type RawBuilder, sql, type SqlBool } from "kysely";
 import { createDueRows } from "../../jobs/due.ts";
-import { takeTurns } from "../../jobs/turns.ts";
+import { advanceRounds, type Rounds, takePage, takeTurns, type Turn } from "../../jobs/turns.ts";
 import { formatStamp } from "../../core/stamp.ts";
 import type { Database, Db, Tx } from "../../db/schema.ts";
 import { TOO_SMALL_FOR_FEES } from "../../fees/index.ts";
@@ -48,8 +48,13 @@ export async function followAgain(db: Db, id: string, atMs: number): Promise<voi
     .execute();
 }
 
-/** Returns settlements that wait for inventory and are not due yet, the oldest first. */
-export function listWaitingForInventory(db: Db, args: ListArgs): Promise<Settlement[]> {
+/** Which waiting settlements a poll asks for: the next page of its rounds. */
+interface WaitingArgs extends ListArgs {
+  readonly rounds: Rounds;
+}
+
+/** Returns settlements that wait for inventory and are not due yet, the next in the rounds of each integrator. */
+export function listWaitingForInventory(db: Db, args: WaitingArgs): Promise<Settlement[]> {
   return listFailing(db, args, {
     cause: sql`step = 'sweep' and error_code = 'INSUFFICIENT_BALANCE'`,
     due: sql`error_details ->> 'reason' in (${sql.join(WAITS_FOR_INVENTORY)})`,
@@ -63,8 +68,8 @@ const WAITS_FOR_INVENTORY = [
   "integrator_share_reached",
 ] satisfies Reservation[];
 
-/** Returns settlements that wait for lower gas costs and are not due yet, the oldest first. */
-export function listWaitingForGas(db: Db, args: ListArgs): Promise<Settlement[]> {
+/** Returns settlements that wait for lower gas costs and are not due yet, the next in the rounds of each integrator. */
+export function listWaitingForGas(db: Db, args: WaitingArgs): Promise<Settlement[]> {
   return listFailing(db, args, {
     cause: sql`error_code in ('FEE_NOT_COVERED', 'AMOUNT_TOO_SMALL')`,
     due: sql`step in ('deploy', 'sweep') and (error_code = 'FEE_NOT_COVERED'
@@ -72,37 +77,80 @@ export function listWaitingForGas(db: Db, args: ListArgs): Promise<Settlement[]>
   });
 }
 
-function listFailing(
+/** Settlements that a state of the contracts or an operator holds; the condition of their index. */
+const HELD = sql<SqlBool>`step in ('deploy', 'sweep') and error_code in ('NO_ROUTE', 'CONFIG_MISSING')`;
+
+/** Returns those of the reasons that hold a settlement of a chain which is not due yet. */
+export async function listHoldingReasons(
   db: Db,
-  { chainId, nowMs, limit }: ListArgs,
+  { chainId, nowMs, reasons }: Omit<ListArgs, "limit"> & { readonly reasons: readonly string[] },
+): Promise<readonly string[]> {
+  const { rows } = await sql<{ reason: string }>`
+    select reason from unnest(${reasons}::text[]) as asked (reason) where exists (
+      select from settlements where chain_id = ${chainId} and ${FAILING} and ${HELD}
+        and error_details ->> 'reason' = asked.reason and retry_at > ${formatStamp(nowMs)})`.execute(
+    db,
+  );
+  return rows.map(({ reason }) => reason);
+}
+
+/** Returns settlements that a reason holds and that are not due yet, the next in the rounds of each integrator. */
+export function listHeld(
+  db: Db,
+  args: WaitingArgs & {
+    readonly reason: string;
+    /** Only settlements that were deferred at this time or earlier. */
+    readonly deferredByMs: number;
+  },
+): Promise<Settlement[]> {
+  return listFailing(db, args, {
+    cause: sql`${HELD} and error_details ->> 'reason' = ${args.reason}`,
+    due: sql`updated_at <= ${formatStamp(args.deferredByMs)}`,
+  });
+}
+
+const FAILING = sql<SqlBool>`status in ('failed_deploy', 'failed_swap', 'failed_settle', 'deferred')`;
+
+async function listFailing(
+  db: Db,
+  { chainId, nowMs, limit, rounds }: WaitingArgs,
   waits: {
     /** The condition of an index: those that fail for this cause. */
     readonly cause: RawBuilder<SqlBool>;
     readonly due: RawBuilder<SqlBool>;
   },
 ): Promise<Settlement[]> {
-  const failing = sql`status in ('failed_deploy', 'failed_swap', 'failed_settle', 'deferred')`;
-  return listInTurns(db, {
-    open: sql`chain_id = ${chainId} and ${failing} and ${waits.cause}`,
+  const page = takePage({
+    table: "settlements",
+    open: sql`chain_id = ${chainId} and ${FAILING} and ${waits.cause}`,
     due: sql`retry_at > ${formatStamp(nowMs)} and ${waits.due}`,
     since: "created_at",
     limit,
+    rounds,
   });
+  const rows = await selectChosen(db, page);
+  advanceRounds(
+    rounds,
+    rows.map((row) => ({ integratorId: row.integrator_id, since: row.created_at, id: row.id })),
+  );
+  return rows.map(parseSettlement);
 }
 
 async function listInTurns(
   db: Db,
   choice: Omit<Parameters<typeof takeTurns>[0], "table">,
 ): Promise<Settlement[]> {
-  const rows = await db
+  const rows = await selectChosen(db, takeTurns({ table: "settlements", ...choice }));
+  return rows.map(parseSettlement);
+}
+
+function selectChosen(db: Db, chosen: RawBuilder<Turn>) {
+  return db
     .selectFrom("settlements")
-    .innerJoin(takeTurns({ table: "settlements", ...choice }).as("turns"), (join) =>
-      join.onRef("turns.id", "=", "settlements.id"),
-    )
+    .innerJoin(chosen.as("turns"), (join) => join.onRef("turns.id", "=", "settlements.id"))
     .selectAll("settlements")
     .orderBy("turns.place")
     .execute();
-  return rows.map(parseSettlement);
 }
 
 /** Makes a settlement due at once, without its scheduled retry. A terminal settlement is not changed. */

@@ -93,6 +93,8 @@ export async function countOpen(
         .where("chain_id", "=", owner.chainId)
         .where("integrator_id", "=", owner.integratorId)
         .where("status", "not in", ["completed", "dead"])
+        // Anybody can pay a token whose issuer then destroys it, and only an operator ends the quarantine.
+        .where(sql<boolean>`error_details ->> 'reason' is distinct from 'quarantined'`)
         .limit(max)
         .as("open"),
     )

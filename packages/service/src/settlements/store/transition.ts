@@ -10,6 +10,7 @@ import type { Tx } from "../../db/schema.ts";
 import type { Holding } from "../../deposits/index.ts";
 import { appendEvent, lockStamps } from "../../events/index.ts";
 import { chainLabel, type Metrics } from "../../telemetry/metrics.ts";
+import { readDetails } from "../details.ts";
 import { firstStatus, LIFECYCLE, type Trigger } from "../lifecycle.ts";
 import type { Settlement, SettlementError } from "../types.ts";
 import { type Change, columnsOf } from "./row.ts";
@@ -129,10 +130,12 @@ export async function transition(
     txHash: txHash && displayTxHash(txHash),
     error: error ? { ...error, ...(error.details ? { details: { ...error.details } } : {}) } : null,
   };
+  const { details } = await readDetails(tx, settlement.id, deps.displayAddress);
   await appendEvent(tx, deps.random, {
     integratorId: settlement.integratorId,
     type: "status_changed",
     data,
+    details,
   });
   deps.metrics.eventsAppended.inc({ type: "status_changed" });
   deps.metrics.transitions.inc({ chain: chainLabel(settlement.chainId), status });

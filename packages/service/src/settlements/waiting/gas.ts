@@ -4,6 +4,7 @@
  */
 import { getAddressById } from "../../addresses/index.ts";
 import { OperatingError } from "../../core/errors.ts";
+import { createRounds } from "../../jobs/turns.ts";
 import { listRoutes, takeFirst } from "../choose-route.ts";
 import { chainOf, type SettlementDeps } from "../deps.ts";
 import { planFee } from "../plan-fee.ts";
@@ -12,21 +13,22 @@ import type { Settlement } from "../types.ts";
 
 const SETTLEMENTS_AT_ONCE = 200;
 
-/** Retries every waiting settlement of a source chain whose fees would fit now. */
-export async function pollWaitingForGas(deps: SettlementDeps, chainId: number): Promise<void> {
-  const nowMs = deps.clock.now();
-  for (const settlement of await listWaitingForGas(deps.db, {
-    chainId,
-    nowMs,
-    limit: SETTLEMENTS_AT_ONCE,
-  })) {
-    try {
-      if (!(await isCovered(deps, settlement))) continue;
-      await deps.db.transaction().execute((tx) => retryNow(tx, settlement.id, nowMs));
-    } catch (error) {
-      deps.log.warn({ err: error, settlementId: settlement.id }, "gas poll failed, retrying");
+/** Creates the poll that retries the waiting settlements of a source chain whose fees fit now, a page at a time. */
+export function createGasPoll(deps: SettlementDeps, chainId: number): () => Promise<boolean> {
+  const rounds = createRounds();
+  return async () => {
+    const nowMs = deps.clock.now();
+    const page = { chainId, nowMs, limit: SETTLEMENTS_AT_ONCE, rounds };
+    for (const settlement of await listWaitingForGas(deps.db, page)) {
+      try {
+        if (!(await isCovered(deps, settlement))) continue;
+        await deps.db.transaction().execute((tx) => retryNow(tx, settlement.id, nowMs));
+      } catch (error) {
+        deps.log.warn({ err: error, settlementId: settlement.id }, "gas poll failed, retrying");
+      }
     }
-  }
+    return false;
+  };
 }
 
 async function isCovered(deps: SettlementDeps, settlement: Settlement): Promise<boolean> {

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { openDesk } from "../../../test/support/settlement-desk.ts";
 import { formatStamp } from "../../core/stamp.ts";
-import { pollWaitingForInventory } from "./inventory.ts";
+import { createInventoryPoll } from "./inventory.ts";
 
 /** Settlements of these amounts that wait for inventory, which then covers 450 in all. */
 async function openWaiting(amounts: readonly bigint[]) {
@@ -24,7 +24,7 @@ async function openWaiting(amounts: readonly bigint[]) {
       amount <= 450n ? "reserved" : "inventory_too_low",
   });
   const retried = async () => {
-    await pollWaitingForInventory(desk.deps, 2);
+    await createInventoryPoll(desk.deps, 2)();
     const due = await desk.db
       .selectFrom("settlements")
       .select("wallet")

@@ -3,6 +3,7 @@
  * reads per inventory and appends no event.
  */
 import { pairOf } from "../choose-route.ts";
+import { createRounds } from "../../jobs/turns.ts";
 import { getAddressById } from "../../addresses/index.ts";
 import type { Inventory, Route } from "../../routes/index.ts";
 import { chainOf, type SettlementDeps } from "../deps.ts";
@@ -12,27 +13,28 @@ import type { Settlement } from "../types.ts";
 const SETTLEMENTS_AT_ONCE = 200;
 
 /**
- * Retries the waiting settlements of a source chain that fit together, the small and old first, so that a large one takes
- * nothing that many others wait for. Destinations are read independently: one that does not answer delays only its own
- * settlements.
+ * Creates the poll that retries the waiting settlements of a source chain, a page at a time: those of the page that fit
+ * together, the small and old first, so that a large one takes nothing that many others wait for. Destinations are read
+ * independently: one that does not answer delays only its own settlements.
  */
-export async function pollWaitingForInventory(
-  deps: SettlementDeps,
-  chainId: number,
-): Promise<void> {
-  const nowMs = deps.clock.now();
-  const waiting = [];
-  const limit = SETTLEMENTS_AT_ONCE;
-  for (const settlement of await listWaitingForInventory(deps.db, { chainId, nowMs, limit })) {
-    const address = await getAddressById(deps.db, settlement.addressId);
-    const [route] = deps.routes.list(pairOf(settlement, address));
-    if (route) waiting.push({ settlement, route });
-  }
-  const destinations = Map.groupBy(
-    waiting,
-    ({ route: { pair } }) => `${pair.destChain}:${pair.destToken}`,
-  );
-  await Promise.all([...destinations.values()].map((some) => retryFitting(deps, some, nowMs)));
+export function createInventoryPoll(deps: SettlementDeps, chainId: number): () => Promise<boolean> {
+  const rounds = createRounds();
+  return async () => {
+    const nowMs = deps.clock.now();
+    const waiting = [];
+    const page = { chainId, nowMs, limit: SETTLEMENTS_AT_ONCE, rounds };
+    for (const settlement of await listWaitingForInventory(deps.db, page)) {
+      const address = await getAddressById(deps.db, settlement.addressId);
+      const [route] = deps.routes.list(pairOf(settlement, address));
+      if (route) waiting.push({ settlement, route });
+    }
+    const destinations = Map.groupBy(
+      waiting,
+      ({ route: { pair } }) => `${pair.destChain}:${pair.destToken}`,
+    );
+    await Promise.all([...destinations.values()].map((some) => retryFitting(deps, some, nowMs)));
+    return false;
+  };
 }
 
 interface Waiting {

@@ -121,11 +121,7 @@ const QUESTIONS: readonly Question[] = [
     method: "findRefund",
     ask: (c) => c.findRefund({ wallet: WALLET, token: TOKEN, fromBlock: 3n }),
   },
-  {
-    name: "findRefund of none",
-    method: "findRefund",
-    ask: (c) => c.findRefund({ wallet: WALLET, token: WALLET, fromBlock: 3n }),
-  },
+  { name: "no refund", method: "findRefund", ask: (c) => c.findRefund({ ...HELD, token: WALLET }) },
   { name: "findOutflow", method: "findOutflow", ask: (c) => c.wallets.findOutflow(HELD) },
   { name: "getLock, final", method: "getLock", ask: (c) => c.getLock(LOCK, "final") },
   { name: "getLock of none", method: "getLock", ask: (c) => c.getLock(NO_LOCK, "latest") },
@@ -145,6 +141,7 @@ const QUESTIONS: readonly Question[] = [
     method: "getAnnouncement",
     ask: (c) => c.wallets.getAnnouncement(TOKEN, TOKEN),
   },
+  { name: "paused", method: "isRefused", ask: (c) => c.wallets.isRefused({ reason: "IsPaused" }) },
   {
     name: "wasListed",
     method: "wasListed",

@@ -258,6 +258,8 @@ export function combineNodes(pure: ChainAtBlocks, nodes: Nodes<ChainAtBlocks>): 
       buildTakeBack: pure.wallets.buildTakeBack,
       getAnnouncement: (wallet, token, at = "latest") =>
         agreeAt(at, (node, block) => node.wallets.getAnnouncement(wallet, token, block)),
+      isRefused: (refusal, at = "latest") =>
+        agreeAt(at, (node, block) => node.wallets.isRefused(refusal, block)),
     },
     priceFeeds: {
       readPriceFeed: (feed, at = "latest") =>

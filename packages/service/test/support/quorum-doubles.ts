@@ -209,6 +209,7 @@ export function createHonestNode(view: View = { head: HEAD, final: FINAL }): Cha
     findOutflow: async ({ wallet }) => (wallet === WALLET ? FINAL : null),
     buildTakeBack: () => CALL,
     getAnnouncement: async (wallet, _token, point) => (wallet === WALLET ? at(point) : null),
+    isRefused: async ({ reason }, point) => at(point) > 0n && reason === "IsPaused",
     combine: () => null,
     tookEffect: () => true,
     encodeLockData: () => "0x",
@@ -255,6 +256,7 @@ export const NODE_METHODS = [
   "wasListed",
   "getThresholdAt",
   "getAnnouncement",
+  "isRefused",
   "findOutflow",
   "getDailyCapLeft",
 ] as const;

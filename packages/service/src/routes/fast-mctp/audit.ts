@@ -67,6 +67,7 @@ async function auditDelivered(
       from bridge_transfers t join settlements s on s.id = t.settlement_id join addresses a on a.id = s.address_id
      where t.src_chain = ${chain.chainId} and t.state = 'final' and s.sweep_final
        and (not t.audited or ${scope === "all"})
+       and a.dest_chain = any(${[...chains.keys()]}::int[])
      order by t.created_at limit ${scope === "all" ? null : TRANSFERS_AT_ONCE}`.execute(db);
   return mapAtOnce(rows, async (row) => {
     const faults = await compareTransfer({ chain, chains, clock }, row);

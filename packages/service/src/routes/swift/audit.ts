@@ -59,6 +59,7 @@ async function auditDelivered(
            d.delivered_tx_hash as hint
       from deliveries d join settlements s on s.id = d.settlement_id join addresses a on a.id = s.address_id
      where d.src_chain = ${chain.chainId} and d.state = 'claimed' and (not d.audited or ${scope === "all"})
+       and a.dest_chain = any(${[...chains.keys()]}::int[])
      order by d.created_at limit ${scope === "all" ? null : DELIVERIES_AT_ONCE}`.execute(db);
   return mapAtOnce(rows, async (row) => {
     const destination = chains.get(row.dest_chain);

@@ -84,6 +84,8 @@ async function openLocked() {
     /** The first and last block of each part that was searched. */
     searched: [] as (readonly [bigint, bigint])[],
     deliveredFinal: false,
+    /** Hash of the block that the destination has at any height; null if it has none. */
+    blockHash: null as ReturnType<typeof hashOf> | null,
     /** Whether the lane was a relayer at the time of the lock. */
     wasRelayer: true,
     hinted: [] as unknown[],
@@ -127,6 +129,8 @@ async function openLocked() {
     },
     isDelivered: async () => state.deliveredFinal,
     getHead: async () => ({ number: state.head, hash: ID, parentHash: ID }),
+    getBlock: async (number) =>
+      state.blockHash && { number, hash: toHex32(state.blockHash), parentHash: ID },
   });
   const nothing = () => undefined;
   const chains = new Map([
@@ -297,6 +301,57 @@ describe("a payout", () => {
     clock.advance(3_600_000);
     await poll();
     expect(await requests()).toMatchObject([{ id: `return:${ID}:1` }]);
+  });
+});
+
+describe("a recorded payout that a node does not show", () => {
+  /** Records a payout by our own transaction, which the destination no longer shows then. */
+  async function openUnshown() {
+    const opened = await openLocked();
+    const { desk, deps, settlementId, state, poll } = opened;
+    await desk.db.transaction().execute((tx) =>
+      submitIntent(tx, deps.random, {
+        chainId: 30,
+        lane: LANE,
+        intent: `deliver:${ID}:0`,
+        settlementId,
+        call: { to: RECIPIENT, data: "0xde", value: 0n },
+        gas: 1n,
+      }),
+    );
+    await desk.mine("deliver:");
+    state.found = {
+      deliveryId: ID,
+      commitment: state.lock.commitment,
+      to: RECIPIENT,
+      token: USDC,
+      amount: 999n,
+      txHash: hashOf("deliver:"),
+      blockNumber: 100n,
+    };
+    await poll();
+    expect((await getDelivery(desk.db, ID))?.state).toBe("delivered");
+    state.found = null;
+    return opened;
+  }
+
+  test("is polled again while that node may only be behind [T237]", async () => {
+    const { desk, state, poll } = await openUnshown();
+    for (const block of [null, hashOf("block")]) {
+      state.blockHash = block;
+      await poll();
+      expect(await getDelivery(desk.db, ID)).toMatchObject({ state: "delivered" });
+    }
+  });
+
+  test("is searched for again when another block is at its height [T237]", async () => {
+    const { desk, state, poll } = await openUnshown();
+    state.blockHash = hashOf("another block");
+    await poll();
+    expect(await getDelivery(desk.db, ID)).toMatchObject({
+      state: "locked",
+      deliveredTxHash: null,
+    });
   });
 });
 

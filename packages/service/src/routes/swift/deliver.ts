@@ -261,6 +261,18 @@ async function recordDelivered(
   return poll(deps, delivery);
 }
 
+/**
+ * Returns whether a node that shows no payout may only be behind: our own transaction is recorded as mined, and no node shows
+ * another block at its height. After a reorg a block there differs, or the lane forgets where it was mined.
+ */
+async function mayBeBehind(deps: DeliveryDeps, delivery: Delivery): Promise<boolean> {
+  const sent = await getByIntent(deps.db, `deliver:${delivery.id}:${delivery.orders}`);
+  const mined = sent?.mined;
+  if (!mined?.succeeded || mined.txHash !== delivery.deliveredTxHash) return false;
+  const block = await chainOf(deps, delivery.destChain).getBlock(mined.blockNumber);
+  return block === null || block.hash === mined.blockHash;
+}
+
 async function advanceDelivered(
   deps: DeliveryDeps,
   delivery: Delivery,
@@ -271,7 +283,10 @@ async function advanceDelivered(
   const found = await findPayout(deps, delivery);
   if (found === "searching") return poll(deps, delivery);
   // After a reorg another transaction may have made it: the claim is proved by that one.
-  if (found?.txHash !== delivery.deliveredTxHash) return reopen(deps, delivery);
+  if (found?.txHash !== delivery.deliveredTxHash) {
+    if (found === null && (await mayBeBehind(deps, delivery))) return poll(deps, delivery);
+    return reopen(deps, delivery);
+  }
   const isFinal = await destination.isDelivered(paidLockOf(delivery), "final");
   if (!isFinal) return pollFinality(deps, delivery);
   const lock = await getLock(deps, delivery, address, "latest");

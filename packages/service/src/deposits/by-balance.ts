@@ -151,15 +151,15 @@ async function sumArrivedAfter(tx: Tx, held: HeldAt, place: OutflowPlace): Promi
   return BigInt(rows[0]?.total ?? "0");
 }
 
-/** Records the outflows of our wallets in a block. Idempotent. */
+/** Records the outflows of our wallets in a block, and returns those that were not recorded yet. Idempotent. */
 export async function insertOutflows(
   tx: Tx,
   chainId: number,
   block: BlockRef,
   outflows: readonly Outflow[],
-): Promise<void> {
-  if (outflows.length === 0) return;
-  await tx
+): Promise<readonly Outflow[]> {
+  if (outflows.length === 0) return [];
+  const rows = await tx
     .insertInto("outflows")
     .values(
       outflows.map(({ kind, wallet, token, amount, txHash, logIndex }) => ({
@@ -175,7 +175,10 @@ export async function insertOutflows(
       })),
     )
     .onConflict((conflict) => conflict.doNothing())
+    .returning("log_index")
     .execute();
+  const added = new Set(rows.map(({ log_index }) => log_index));
+  return outflows.filter(({ logIndex }) => added.has(logIndex));
 }
 
 /** Deletes the outflows of orphaned blocks, those above a height. */

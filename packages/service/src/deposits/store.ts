@@ -17,17 +17,18 @@ export interface NewDeposits {
   readonly outcome: DepositOutcome;
 }
 
-/** Records new transfers as deposits. */
+/** Records new transfers as deposits. Returns the ids of each holding's deposits, in the order of its transfers. */
 export async function insertDeposits(
   tx: Tx,
   random: Random,
   added: readonly NewDeposits[],
   { nowMs, recheckAtMs }: { readonly nowMs: number; readonly recheckAtMs: number },
-): Promise<void> {
-  const rows = added.flatMap(({ arrived, owner, outcome }) => {
+): Promise<readonly (readonly string[])[]> {
+  const ids = added.map(({ arrived }) => arrived.transfers.map(() => random.uuid()));
+  const rows = added.flatMap(({ arrived, owner, outcome }, place) => {
     const settlementId = outcome.queued ? outcome.settlementId : null;
-    return arrived.transfers.map((transfer) => ({
-      id: random.uuid(),
+    return arrived.transfers.map((transfer, position) => ({
+      id: ids[place]?.[position],
       chain_id: arrived.chainId,
       wallet: arrived.wallet,
       token: arrived.token,
@@ -59,6 +60,7 @@ export async function insertDeposits(
       tx,
     );
   }
+  return ids;
 }
 
 /** A holding with deposits that have no settlement, and the detection time of the oldest. */

@@ -183,6 +183,12 @@ describe("a wallet", () => {
     ]);
   });
 
+  test("from which an unlisted token was refunded is not listed with less than nothing", async () => {
+    const { newAddress, leave } = await open();
+    await leave(await newAddress(), 4n, { block: TIP, kind: "refunded" });
+    expect(await listUnsettled(database.db, ROUTE_AUDITS)).toEqual([]);
+  });
+
   test("with too much gets a surplus posted, logged once [V1]", async () => {
     const { audit, says, lines, newAddress } = await open();
     const { wallet } = await newAddress();
@@ -336,6 +342,31 @@ describe("a wallet", () => {
     expect(reads).toBe(2);
     expect(lines).toMatchObject([{ level: 40, msg: "arrived without a transfer" }]);
     expect(await listUnsettled(database.db, ROUTE_AUDITS)).toMatchObject([{ wallet, amount: "3" }]);
+  });
+
+  test("whose breach an operator ends during an audit has its amount written off once [V1]", async () => {
+    const { audit, says, clock, newAddress, arrive } = await open();
+    const address = await newAddress();
+    await arrive(address, 10n);
+    says.held.set(`${TOKEN}:${address.wallet}`, 4n);
+    await audit("all");
+    const [breach] = await listBreaches(database.db);
+    says.held.set(`${TOKEN}:${address.wallet}`, 3n);
+    let isEnded = false;
+    says.meanwhile = async () => {
+      if (isEnded) return;
+      isEnded = true;
+      const end = { id: breach?.id ?? "", operator: "ann", reason: "the issuer explained it" };
+      await endBreach({ db: database.db, ...REPAIRS, clock }, end);
+    };
+    await audit("all");
+    expect(isEnded).toBe(true);
+    expect(await listBreaches(database.db)).toEqual([]);
+    // The next audit reads the books after the repair.
+    await audit("all");
+    expect(await listBreaches(database.db)).toMatchObject([
+      { details: { ledger: "4", chain: "3" } },
+    ]);
   });
 
   test("whose surplus several auditors find gets it posted once [V1]", async () => {

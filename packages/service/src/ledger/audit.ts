@@ -16,6 +16,7 @@ import { listUnbalanced } from "./accounts.ts";
 import {
   type Finding,
   listQuarantinedWallets,
+  listBreaches,
   recordFindings,
   recordHeld,
   toFinding,
@@ -48,10 +49,11 @@ const NOTHING: Audit = { block: null, wallets: 0, findings: [] };
 export async function auditChain(deps: AuditDeps, scope: "next" | "all"): Promise<Audit> {
   const { db, chain, clock } = deps;
   const { chainId } = chain;
+  const openBefore = (await listBreaches(db, chainId)).map(({ id }) => id);
   const final = await auditFinal(deps);
   if (final.kind === "replaced") {
     // Every comparison below would be with blocks of another branch.
-    await openBreaches(deps, [final.finding]);
+    await openBreaches(deps, [final.finding], openBefore);
     return { ...NOTHING, findings: [final.finding] };
   }
   if (final.kind === "agrees") await recordHeld(db, { chainId, ...final.held }, clock.now());
@@ -64,7 +66,7 @@ export async function auditChain(deps: AuditDeps, scope: "next" | "all"): Promis
   const findings = [
     ...new Map(found.findings.map((one) => [`${one.invariant}:${one.subject}`, one])).values(),
   ];
-  await openBreaches(deps, findings);
+  await openBreaches(deps, findings, openBefore);
   const short = new Set(findings.map(({ subject }) => subject));
   const subjects = compared.subjects.filter((subject) => !short.has(subject));
   await recordHeld(db, { chainId, verdict: "wallet_short", subjects }, clock.now());
@@ -76,8 +78,12 @@ export async function auditChain(deps: AuditDeps, scope: "next" | "all"): Promis
   return { block: block.number, wallets: compared.wallets, findings };
 }
 
-async function openBreaches({ db, log }: AuditDeps, findings: readonly Finding[]): Promise<void> {
-  const opened = await recordFindings(db, findings);
+async function openBreaches(
+  { db, log }: AuditDeps,
+  findings: readonly Finding[],
+  openBefore: readonly string[],
+): Promise<void> {
+  const opened = await recordFindings(db, findings, openBefore);
   if (opened.length > 0) log.error({ findings: opened }, "audit: invariants violated");
 }
 

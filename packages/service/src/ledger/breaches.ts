@@ -129,9 +129,14 @@ export async function listQuarantinedWallets(
 /**
  * Opens a breach for each finding without one, and returns the new ones. An open breach takes the newest facts. A breach
  * that an operator ended is not opened again while all its details are the same: an unknown sweep, for example, stays on
- * the chain permanently.
+ * the chain permanently. Nor is one of `openBefore`, the ids of breaches that were open when the audit began: the audit may
+ * have read the books before the repair, and the repair of a second breach would correct them twice.
  */
-export async function recordFindings(db: Db, findings: readonly Finding[]): Promise<Finding[]> {
+export async function recordFindings(
+  db: Db,
+  findings: readonly Finding[],
+  openBefore: readonly string[] = [],
+): Promise<Finding[]> {
   const opened: Finding[] = [];
   for (const finding of findings) {
     const { chainId, invariant, verdict, subject, details, holding, repair } = finding;
@@ -141,7 +146,8 @@ export async function recordFindings(db: Db, findings: readonly Finding[]): Prom
       select ${chainId}, ${invariant}, ${verdict}, ${subject}, ${facts}::jsonb,
              ${holding?.wallet ?? null}, ${holding?.token ?? null}
        where not exists (select from breaches where chain_id = ${chainId} and invariant = ${invariant}
-                          and subject = ${subject} and details = ${facts}::jsonb and ended_at is not null)
+                          and subject = ${subject} and ended_at is not null
+                          and (details = ${facts}::jsonb or id = any(${openBefore}::bigint[])))
       on conflict (chain_id, invariant, subject) where ended_at is null
         do update set details = excluded.details, verdict = excluded.verdict, held_since = null
         where breaches.verdict = excluded.verdict

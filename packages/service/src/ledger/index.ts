@@ -18,5 +18,6 @@ export { endBreach, type EndDeps } from "./end-breach.ts";
 export { readFinalPoint } from "./final-point.ts";
 export { mapAtOnce } from "./map-at-once.ts";
 export type { RouteAudit, RouteAuditDeps } from "./route-audit.ts";
+export { readTip as readScannedTip } from "./scanned.ts";
 export { listUnsettled, type Unsettled } from "./unsettled.ts";
 export { INVARIANTS, type Verdict, VERDICT_NAMES, VERDICTS } from "./verdicts.ts";

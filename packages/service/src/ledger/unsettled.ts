@@ -65,10 +65,12 @@ export async function listUnsettled(
         sql` `,
       )}
       left join lateral (
-        select ignored_reason from deposits
+        select ignored_reason, true as found from deposits
          where chain_id = h.chain_id and wallet = h.wallet and token = h.token and orphaned_at is null
          order by block_number desc, log_index desc limit 1
       ) i on true
+     -- A refund also takes tokens that are not listed. Such a wallet only lost what the books never had.
+     where h.amount > 0 or h.place <> 'wallet' or i.found
      order by h.amount desc, h.chain_id, h.wallet, h.token`.execute(db);
   return rows.map((row) => ({
     chainId: row.chain_id,

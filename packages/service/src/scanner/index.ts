@@ -3,5 +3,5 @@ export { createHeadPacing, type HeadPacing } from "./head-pacing.ts";
 export { pollBalances } from "./native.ts";
 export { lookAgain } from "./second-look.ts";
 export { createScan, PACE, PACE_OF_SLOTS, type Pace } from "./scan.ts";
-export { getTip, TIP_OF_DEPOSIT } from "./store.ts";
+export { getTip, HEIGHTS_OF_DEPOSIT, readHeights } from "./store.ts";
 export { orderReread, orderSkip } from "./orders.ts";

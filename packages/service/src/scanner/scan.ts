@@ -363,9 +363,13 @@ async function record(
     if (!first) return;
     const args = { arrivals, outflows, final: section.final, windowBlocks: WINDOW_BLOCKS };
     const moved = { tip, blocks: [first, ...others] as const };
-    await db
-      .transaction()
-      .execute((tx) => pushBlocks(tx, chain.chainId, moved, { ...args, nowMs: clock.now() }));
+    await db.transaction().execute((tx) =>
+      pushBlocks(tx, chain.chainId, moved, {
+        ...args,
+        nowMs: clock.now(),
+        settlements: deps.settlements,
+      }),
+    );
     const last = others.at(-1) ?? first;
     deps.onScanned(Number(last.number - (tip?.number ?? first.number - 1n)), last.number);
     tip = last;

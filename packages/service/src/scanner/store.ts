@@ -11,13 +11,37 @@ import {
   orphanOthers,
   removeOutflowsAbove,
 } from "../deposits/index.ts";
+import { announceRefunds, type IntakeDeps } from "../settlements/index.ts";
 
-/** SQL for the height of the newest scanned block of a deposit's chain; null before the first. */
-export const TIP_OF_DEPOSIT = expressionBuilder<Database, "deposits">()
-  .selectFrom("scanner_blocks")
-  .whereRef("scanner_blocks.chain_id", "=", "deposits.chain_id")
-  .select((block) => block.fn.max("number").as("tip"))
-  .$asScalar();
+const ofDeposit = expressionBuilder<Database, "deposits">();
+
+/** SQL for heights of a deposit's chain; null before the first block. */
+export const HEIGHTS_OF_DEPOSIT = {
+  /** The newest scanned block. */
+  tip: ofDeposit
+    .selectFrom("scanner_blocks")
+    .whereRef("scanner_blocks.chain_id", "=", "deposits.chain_id")
+    .select((block) => block.fn.max("number").as("tip"))
+    .$asScalar(),
+  /** The newest final block. */
+  final: ofDeposit
+    .selectFrom("scanner_finality")
+    .whereRef("scanner_finality.chain_id", "=", "deposits.chain_id")
+    .select("number")
+    .$asScalar(),
+};
+
+/** Returns the newest scanned and the newest final block of chains. Those that are not scanned have neither. */
+export async function readHeights(
+  db: Db,
+  chainIds: readonly number[],
+): Promise<ReadonlyMap<number, { readonly tip: bigint | null; readonly final: bigint | null }>> {
+  const { rows } = await sql<{ chain_id: number; tip: bigint | null; final: bigint | null }>`
+    select chain_id, (select max(number) from scanner_blocks b where b.chain_id = asked.chain_id) as tip,
+           (select number from scanner_finality f where f.chain_id = asked.chain_id) as final
+    from unnest(${[...new Set(chainIds)]}::int[]) as asked (chain_id)`.execute(db);
+  return new Map(rows.map(({ chain_id, tip, final }) => [chain_id, { tip, final }]));
+}
 
 /** Returns the newest scanned block of a chain, which is its cursor; null before the first. */
 export async function getTip(db: Db, chainId: number): Promise<BlockRef | null> {
@@ -182,13 +206,14 @@ export async function pushBlocks(
     readonly final: bigint | null;
     readonly windowBlocks: number;
     readonly nowMs: number;
+    readonly settlements: Pick<IntakeDeps, "random" | "displayAddress">;
   },
 ): Promise<void> {
   checkTip(await lockTip(tx, chainId, "move"), chainId, tip);
   const [first] = blocks;
   const block = blocks.at(-1) ?? first;
   if (!(await hasAllAt(tx, block, args.arrivals))) throw new CursorMoved(chainId);
-  await insertOutflows(tx, chainId, block, args.outflows);
+  const outflows = await insertOutflows(tx, chainId, block, args.outflows);
   const above = tip ? tip.number : first.number - 1n;
   await orphanOthers(tx, chainId, { above, blocks }, args.nowMs);
   await tx
@@ -225,6 +250,7 @@ export async function pushBlocks(
         where newest.chain_id = ${chainId} and newest.number <= scanner_finality.number), 0)`,
     )
     .execute();
+  await announceRefunds(tx, args.settlements, chainId, block, outflows);
 }
 
 /**

@@ -9,7 +9,7 @@ import type { Change } from "./store/row.ts";
 import { transition } from "./store/transition.ts";
 import type { Settlement, SettlementError } from "./types.ts";
 
-/** Reasons that only an operator or the screening ends, which then makes the settlement due. */
+/** Reasons that only an operator or the screening ends; the settlement is due soon after. */
 const HELD: ReadonlySet<string> = new Set([PAUSED, SCREENING_PENDING, SCREENING_REFUSED]);
 
 /**

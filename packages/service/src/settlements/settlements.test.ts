@@ -1,7 +1,7 @@
 /** Settlements against real PostgreSQL, with preset answers of the chain. */
 import { describe, expect, test } from "vitest";
 import { createStrictChain, hashOf } from "../../test/support/doubles.ts";
-import { openDesk, RECIPIENT, USDC } from "../../test/support/settlement-desk.ts";
+import { type Desk, openDesk, RECIPIENT, USDC } from "../../test/support/settlement-desk.ts";
 import { getAddressById } from "../addresses/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import { toAddress, toEvmAddress } from "../core/hex.ts";
@@ -126,6 +126,27 @@ describe("arrival", () => {
 });
 
 describe("failures", () => {
+  async function insertOutflow(desk: Desk, kind: "refunded" | "unattended") {
+    const { wallet, token } = await desk.db
+      .selectFrom("settlements")
+      .select(["wallet", "token"])
+      .executeTakeFirstOrThrow();
+    await desk.db
+      .insertInto("outflows")
+      .values({
+        chain_id: 2,
+        block_number: 90n,
+        block_hash: hashOf("a block"),
+        log_index: 1,
+        wallet,
+        token,
+        amount: 1_000n,
+        kind,
+        tx_hash: hashOf("a transaction of theirs"),
+      })
+      .execute();
+  }
+
   async function openPending(hasCode: boolean) {
     const desk = await openDesk();
     const address = await desk.issue("0x07");
@@ -184,6 +205,7 @@ describe("failures", () => {
   test("a wallet emptied by a refund ends its settlement once the refund is final", async () => {
     const { desk } = await openPending(true);
     desk.state.balance = 0n;
+    await insertOutflow(desk, "refunded");
     for (let i = 0; i < 10; i++) await desk.poll();
     expect((await desk.swaps())[0]).toMatchObject({
       status: "failed_swap",
@@ -200,24 +222,7 @@ describe("failures", () => {
   test("a wallet that somebody else settled ends its settlement with that reason [T123]", async () => {
     const { desk } = await openPending(true);
     const [swap] = await desk.swaps();
-    const { wallet, token } = await desk.db
-      .selectFrom("settlements")
-      .select(["wallet", "token"])
-      .executeTakeFirstOrThrow();
-    await desk.db
-      .insertInto("outflows")
-      .values({
-        chain_id: 2,
-        block_number: 90n,
-        block_hash: hashOf("a block"),
-        log_index: 1,
-        wallet,
-        token,
-        amount: 1_000n,
-        kind: "unattended",
-        tx_hash: hashOf("a transaction of theirs"),
-      })
-      .execute();
+    await insertOutflow(desk, "unattended");
     desk.state.balance = 0n;
     desk.state.finalNumber = 90n;
     for (let i = 0; i < 5; i++) await desk.poll();
@@ -509,10 +514,23 @@ describe("failures", () => {
     const { desk } = await openPending(false);
     desk.state.balance = 0n;
     desk.state.finalNumber = 1_000n;
+    const scan = (number: bigint) =>
+      desk.db
+        .insertInto("scanner_blocks")
+        .values({ chain_id: 2, number, hash: hashOf(`${number}`), parent_hash: hashOf("parent") })
+        .execute();
+    await scan(999n);
     for (let i = 0; i < 9; i++) await desk.poll();
+    // A refund may be in a block that is not scanned yet.
+    expect((await desk.swaps())[0]).toMatchObject({
+      status: "failed_deploy",
+      error: { details: { reason: "wallet_empty" } },
+    });
+    await scan(1_000n);
+    await desk.poll();
     expect((await desk.swaps())[0]).toMatchObject({
       status: "dead",
-      error: { code: "INSUFFICIENT_BALANCE", details: { reason: "refunded" } },
+      error: { code: "INSUFFICIENT_BALANCE", details: { reason: "balance_gone" } },
     });
   });
 

@@ -3,7 +3,7 @@ import type { Address } from "viem";
 import { SandboxError } from "./errors.ts";
 import { asRecord, readJson, writeJson } from "./json-file.ts";
 import { loadKey } from "./keys.ts";
-import { runServiceCommand } from "./service.ts";
+import { runServiceCommand, startServiceCommand } from "./service.ts";
 import { deriveSolanaAccounts } from "./solana/accounts.ts";
 import { statePaths } from "./state-paths.ts";
 
@@ -38,31 +38,61 @@ export async function ensureIntegrators(
   stateDir: string,
   env: Readonly<Record<string, string>> = {},
 ): Promise<readonly IntegratorKey[]> {
+  return prepareIntegrators(stateDir, env).finish();
+}
+
+/** Integrators that are created once the service is running. */
+export interface PreparedIntegrators {
+  /** Creates the missing integrators and returns all of them. The service must be running. */
+  finish(): Promise<readonly IntegratorKey[]>;
+  /** Ends the command without creating anything. */
+  cancel(): void;
+}
+
+/**
+ * Starts the command that creates the missing integrators of a state directory. It loads while the service starts, and
+ * creates nothing before `finish`.
+ */
+export function prepareIntegrators(
+  stateDir: string,
+  env: Readonly<Record<string, string>> = {},
+): PreparedIntegrators {
   const paths = statePaths(stateDir);
   const known = asRecord(readJson(paths.integrators)) ?? {};
-  const ensured = await Promise.all(
-    INTEGRATORS.map(async ({ name, depositAddresses }) => {
-      const apiKey = known[name];
-      if (typeof apiKey === "string") return { name, apiKey };
-      const refundEvm = loadKey(paths.keys, `refund-${name}`).account.address;
-      // A Solana account derived from the same secret.
-      const { delivery: refundSolana } = deriveSolanaAccounts(
-        loadKey(paths.keys, `refund-${name}`).privateKey,
-      );
-      return createIntegrator(paths.serviceConfig, {
-        name,
-        refundEvm,
-        refundSolana,
-        depositAddresses,
-        env,
+  const missing = INTEGRATORS.filter(({ name }) => typeof known[name] !== "string");
+  const importing =
+    missing.length === 0
+      ? undefined
+      : startServiceCommand(["integrator", "import", "--config", paths.serviceConfig], env);
+  return {
+    cancel: () => importing?.cancel(),
+    async finish() {
+      const lines = missing.map((one) => JSON.stringify(describeIntegrator(paths.keys, one)));
+      const made = importing ? await importing.finish(lines.join("\n")) : [];
+      const keys = new Map(made.map(({ name, apiKey }) => [name, apiKey]));
+      const ensured = INTEGRATORS.map(({ name }) => {
+        const apiKey = known[name] ?? keys.get(name);
+        if (typeof apiKey === "string") return { name, apiKey };
+        throw new SandboxError(`sluice integrator import printed no apiKey for ${name}`);
       });
-    }),
-  );
-  writeJson(
-    paths.integrators,
-    Object.fromEntries(ensured.map(({ name, apiKey }) => [name, apiKey])),
-  );
-  return ensured;
+      writeJson(
+        paths.integrators,
+        Object.fromEntries(ensured.map(({ name, apiKey }) => [name, apiKey])),
+      );
+      return ensured;
+    },
+  };
+}
+
+/** Returns a line of `sluice integrator import`. */
+function describeIntegrator(
+  keysDir: string,
+  { name, depositAddresses }: (typeof INTEGRATORS)[number],
+): object {
+  const { account, privateKey } = loadKey(keysDir, `refund-${name}`);
+  // A Solana account derived from the same secret.
+  const { delivery: refundSolana } = deriveSolanaAccounts(privateKey);
+  return { name, refundEvm: account.address, refundSolana, depositAddresses };
 }
 
 /** Creates an integrator and an API key. One that already exists, from an interrupted start, gets another key. */

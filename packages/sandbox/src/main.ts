@@ -1,6 +1,7 @@
 /** `npm start` and `npm run pay`: the command line of the sandbox. The library does the work; this file prints and handles signals. */
+import { createSluiceClient } from "@sluice/sdk";
 import { parseCommandLine } from "./command-line.ts";
-import { runDemo } from "./demo.ts";
+import { type DemoResult, runDemo } from "./demo.ts";
 import { SandboxError } from "./errors.ts";
 import { formatGuide } from "./guide.ts";
 import { runPayment } from "./pay/payment.ts";
@@ -34,9 +35,10 @@ async function run(stopping: AbortController, args: readonly string[]): Promise<
     onFailure: (failure) => stopping.abort(failure),
   });
   try {
-    await playDemo(sandbox, signal);
+    const { depositAddress, settlementId } = await playDemo(sandbox, signal);
     if (command.exitAfterDemo) return;
-    console.log(formatGuide(sandbox.descriptor, statePaths(sandbox.stateDir).descriptor));
+    const objects = { depositAddress, settlementId, ...(await findIds(sandbox, depositAddress)) };
+    console.log(formatGuide(sandbox.descriptor, statePaths(sandbox.stateDir).descriptor, objects));
     console.log(
       "\nPress Ctrl-C to stop everything. The next start resumes this state; --fresh deletes it first.",
     );
@@ -46,7 +48,7 @@ async function run(stopping: AbortController, args: readonly string[]): Promise<
   }
 }
 
-async function playDemo(sandbox: Sandbox, signal: AbortSignal): Promise<void> {
+async function playDemo(sandbox: Sandbox, signal: AbortSignal): Promise<DemoResult> {
   const { descriptor, deployment, resumed } = sandbox;
   const result = await runDemo({
     descriptor,
@@ -56,6 +58,19 @@ async function playDemo(sandbox: Sandbox, signal: AbortSignal): Promise<void> {
     onStep: printStep,
   });
   printStep("done", `${Math.round(result.elapsedMs)} ms from payment to delivery`);
+  return result;
+}
+
+/** Returns the ids of the demo's deposit address and of its newest deposit. */
+async function findIds({ descriptor }: Sandbox, walletAddress: string) {
+  const apiKey = descriptor.integrators[0]?.apiKey ?? "";
+  const client = createSluiceClient({ ...descriptor, apiKey });
+  const [deposit] = (await client.listDeposits({ walletAddress, limit: 1 })).items;
+  for await (const address of client.iterateDepositAddresses({ limit: 100 })) {
+    if (address.walletAddress !== walletAddress || !deposit) continue;
+    return { addressId: address.id, depositId: deposit.id };
+  }
+  throw new Error("the service lists the deposit and the deposit address of the demo");
 }
 
 async function untilAborted(signal: AbortSignal): Promise<never> {

@@ -11,7 +11,7 @@ import { watchNode } from "./detached-node.ts";
 import { assertDeployed, type Deployment, readDeployment, writeDeployment } from "./deployment.ts";
 import { type Descriptor, writeDescriptor } from "./descriptor.ts";
 import { SandboxError } from "./errors.ts";
-import { ensureIntegrators } from "./integrators.ts";
+import { type PreparedIntegrators, prepareIntegrators } from "./integrators.ts";
 import { loadKeys, type SandboxKeys } from "./keys.ts";
 import { assertPortFree, findFreePort } from "./ports.ts";
 import { type RunningService, startService, stopLeftoverService } from "./service.ts";
@@ -87,11 +87,13 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   assertNode();
   let service: RunningService | undefined;
   let attestations: BridgeAttestationService | undefined;
+  let preparing: PreparedIntegrators | undefined;
   let solanaSetup: Promise<SolanaSetup> | undefined;
   let stopWatching = (): void => undefined;
   /** False while the service is being stopped on purpose. */
   let shouldRun = false;
   const resumed = !options.fresh && isSetUp(options.stateDir);
+  report(options, "starting chains", `${resumed ? "saved" : "new"} state in ${options.stateDir}`);
   const chains = await startChains({
     ...options,
     fresh: !resumed,
@@ -159,13 +161,20 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       solanaRpcUrl: solana.node.rpcUrl,
       wsUrls: { ...listSockets(chains, options.rpcUrls), solana: solana.node.wsUrl },
     });
+    // Loads while the service starts.
+    preparing = prepareIntegrators(chains.stateDir, options.env);
+    report(
+      options,
+      "starting service",
+      `with its database, log in ${statePaths(chains.stateDir).serviceLog}`,
+    );
     const first = await start();
     report(
       options,
       "service",
       `api ${first.baseUrl}, quotes ${first.quoteUrl}, metrics ${first.telemetryUrl}/metrics`,
     );
-    const integrators = await ensureIntegrators(chains.stateDir, options.env);
+    const integrators = await preparing.finish();
     report(options, "integrators", integrators.map((one) => one.name).join(", "));
     const descriptor = writeDescriptor({
       ...parts,
@@ -195,6 +204,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       },
     };
   } catch (error) {
+    preparing?.cancel();
     await stop();
     throw error;
   }

@@ -119,13 +119,62 @@ export async function runServiceCommand(
 ): Promise<Readonly<Record<string, unknown>>> {
   const { stdout } = await promisify(execFile)(process.execPath, [SERVICE_MAIN, ...args], {
     env: serviceEnvironment(env),
-    timeout: 60_000,
+    timeout: COMMAND_TIMEOUT_MS,
   });
   const result = asRecord(JSON.parse(stdout.trim().split("\n").at(-1) ?? ""));
   if (!result) {
     throw new SandboxError(`sluice ${args.join(" ")} printed no JSON object: ${stdout.trim()}`);
   }
   return result;
+}
+
+/** A command of the service that loads and then waits for its input. */
+export interface ServiceCommand {
+  /** Writes the input, waits for the end, and returns the JSON objects that were printed, one per line. */
+  finish(input: string): Promise<readonly Readonly<Record<string, unknown>>[]>;
+  cancel(): void;
+}
+
+/** Starts a command of the service that reads standard input. */
+export function startServiceCommand(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): ServiceCommand {
+  const running = promisify(execFile)(process.execPath, [SERVICE_MAIN, ...args], {
+    env: serviceEnvironment(env),
+  });
+  const { child } = running;
+  // It may end early, and has other handlers only once `finish` waits.
+  running.catch(() => undefined);
+  child.stdin?.on("error", () => undefined);
+  return {
+    async finish(input) {
+      child.stdin?.end(input);
+      const timer = setTimeout(() => child.kill(), COMMAND_TIMEOUT_MS);
+      try {
+        const { stdout } = await running;
+        const lines = stdout.split("\n").filter((line) => line.trim() !== "");
+        return lines.map((line) => asRecord(JSON.parse(line)) ?? {});
+      } catch (error) {
+        const problem = error instanceof Error ? lastLine(error) : String(error);
+        throw new SandboxError(
+          `sluice ${args.slice(0, 2).join(" ")} failed: ${problem}: run npm start again, or start from scratch with --fresh`,
+          { cause: error },
+        );
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+    cancel: () => void child.kill(),
+  };
+}
+
+const COMMAND_TIMEOUT_MS = 60_000;
+
+/** Returns the last line of a failed command's output. */
+function lastLine(error: Error): string {
+  const output = "stderr" in error ? String(error.stderr) : "";
+  return output.trim().split("\n").at(-1) || error.message;
 }
 
 /** Returns the environment without the service's settings of the user's shell, such as another database. */

@@ -65,9 +65,11 @@ describe("launcher", () => {
   test("plays a first deposit from payment to delivery and leaves no process running", async () => {
     const output = await launch();
     expect(stepsOf(output)).toEqual([
+      "starting chains",
       "chains",
       "contracts",
       "attestations",
+      "starting service",
       "service",
       "integrators",
       "address issued",

@@ -36,6 +36,7 @@ import { QUOTER_PARTS } from "./quoter.ts";
 import { SCANNER_PARTS, startScanner } from "./scanner.ts";
 import { createIntakeDeps, INTAKE_PARTS } from "./settlement-deps.ts";
 import { SETTLER_PARTS, startSettler } from "./settler.ts";
+import { startWebhooks, WEBHOOKS_PARTS } from "./webhooks.ts";
 import { systemClock } from "./system-ports.ts";
 
 /** A process with running roles. */
@@ -75,7 +76,7 @@ export async function startRoles(
   const given: StartingProcess = { ...options, config, log, health, cleanups, askPassphrase };
   try {
     const { pools, wakeups, telemetryUrl } = await openShared(given);
-    const reader = roles.find((role) => role !== "attestor");
+    const reader = roles.find((role) => role !== "attestor" && role !== "webhooks");
     // An attestor with a user of its own may not read them, and gets no requests from a retired chain.
     const retired = reader ? await listRetiredChains(pools.dbOf(reader)) : new Set<number>();
     const starting = { ...given, config: withoutChains(given.config, retired) };
@@ -221,6 +222,9 @@ async function startEach(
   if (roles.includes("auditor")) {
     started("auditor", startAuditor(takeParts(partsOf("auditor"), AUDITOR_PARTS)));
   }
+  if (roles.includes("webhooks")) {
+    started("webhooks", startWebhooks(takeParts(partsOf("webhooks"), WEBHOOKS_PARTS)));
+  }
   const quote = roles.includes("quoter")
     ? started("quoter", await startQuoteServer(takeParts(partsOf("quoter"), QUOTER_PARTS)))
     : undefined;
@@ -244,14 +248,19 @@ function startApiOf(context: RoleContext): Promise<RunningServer> {
   return startApi(takeParts(context, API_PARTS), createIndexRequests(deps));
 }
 
-/** Refuses to start on a node of another chain. A node that does not answer is only logged: the loops retry it. */
+/**
+ * Refuses to start on a node of another chain. A node that does not answer is only logged: the loops retry it. All chains are
+ * asked at once, so that a start waits for the slowest node and not for the sum of them.
+ */
 async function checkChains({ chains, log }: Parts<"chains" | "log">): Promise<void> {
-  for (const chain of chains.values()) {
-    try {
-      await chain.checkIdentity();
-    } catch (error) {
-      if (!(error instanceof OperatingError) || error.code !== "RPC_UNAVAILABLE") throw error;
-      log.error({ err: error, chainId: chain.chainId }, "node does not answer");
-    }
-  }
+  await Promise.all(
+    [...chains.values()].map(async (chain) => {
+      try {
+        await chain.checkIdentity();
+      } catch (error) {
+        if (!(error instanceof OperatingError) || error.code !== "RPC_UNAVAILABLE") throw error;
+        log.error({ err: error, chainId: chain.chainId }, "node does not answer");
+      }
+    }),
+  );
 }

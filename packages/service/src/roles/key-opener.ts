@@ -40,14 +40,19 @@ export interface KeyOpener {
 export function createKeyOpener(config: Config, askPassphrase: AskPassphrase): KeyOpener {
   let asked: Promise<Secret> | undefined;
   const readPassphrase = () => (asked ??= getPassphrase(config, askPassphrase));
+  // One key often sends on every chain, and each decryption takes about a second on purpose.
+  const decrypted = new Map<string, Secret>();
   return {
     async key({ setting, source }) {
       switch (source.kind) {
         case "raw":
           return createRawKey(source.key, setting);
         case "keystore": {
+          const known = decrypted.get(source.path);
+          if (known) return createRawKey(known, setting);
           const keystore = readKeystore(source.path, setting);
           const { key } = await decryptEvmKeystore(keystore, await readPassphrase(), setting);
+          decrypted.set(source.path, key);
           return createRawKey(key, setting);
         }
         case "kms":

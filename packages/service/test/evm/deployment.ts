@@ -139,6 +139,7 @@ export async function deployContracts(
     escrowRoute,
     treasury,
     feeRecipient,
+    guardian: account(7),
     client,
     wallet,
     mined,

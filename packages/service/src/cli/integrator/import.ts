@@ -1,0 +1,73 @@
+/**
+ * Creates many integrators in one process. Every line of the input is checked before the first integrator is created; a key is
+ * printed as soon as it exists, so that none is lost if a later line fails.
+ */
+import { text } from "node:stream/consumers";
+import { Type } from "typebox";
+import { Value } from "typebox/value";
+import { OperatingError } from "../../core/errors.ts";
+import { createIntegrator, createKey, isNameTaken } from "../../integrators/index.ts";
+import { systemRandom } from "../../roles/system-ports.ts";
+import type { Call } from "../command.ts";
+import { withDatabase } from "../with-database.ts";
+
+const bps = Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000 }));
+
+/** One line of the input. */
+const Line = Type.Object(
+  {
+    name: Type.String(),
+    refundEvm: Type.String(),
+    refundSolana: Type.Optional(Type.String()),
+    maxFeeBps: bps,
+    maxSlippageBps: bps,
+    depositAddresses: Type.Optional(Type.Boolean()),
+  },
+  { additionalProperties: false },
+);
+
+/** Creates an integrator and an API key per line of standard input. One that exists is not changed and gets another key. */
+export async function run(call: Call): Promise<undefined> {
+  // Read first: a caller can start this command early and write when the database is ready.
+  const lines = parseLines(await text(process.stdin));
+  const config = call.readConfig();
+  await withDatabase(config, async ({ db }) => {
+    for (const { refundEvm, refundSolana, depositAddresses = true, ...line } of lines) {
+      const { name, maxFeeBps = config.maxFeeBps, maxSlippageBps = config.maxSlippageBps } = line;
+      if (!(await isNameTaken(db, name))) {
+        await createIntegrator(
+          { db, random: systemRandom },
+          { name, refundEvm, refundSolana, maxFeeBps, maxSlippageBps },
+        );
+      }
+      const { keyId, apiKey } = await createKey(
+        { db, random: systemRandom, pepper: config.apiKeyPepper },
+        { integrator: name, depositAddresses },
+      );
+      await call.write(JSON.stringify({ name, keyId, apiKey }));
+    }
+  });
+}
+
+function parseLines(input: string) {
+  return input.split("\n").flatMap((line, index) => {
+    if (line.trim() === "") return [];
+    const value = parseJson(line, index + 1);
+    if (Value.Check(Line, value)) return [value];
+    const [error] = Value.Errors(Line, value);
+    const field = error?.instancePath.slice(1) || "the line";
+    throw invalid(index + 1, `${field} ${error?.message ?? "is not valid"}`);
+  });
+}
+
+function parseJson(line: string, number: number): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    throw invalid(number, 'expected a JSON object, such as {"name":"acme","refundEvm":"0x…"}');
+  }
+}
+
+function invalid(line: number, problem: string): OperatingError {
+  return new OperatingError("VALIDATION_ERROR", `line ${line}: ${problem}.`, { details: { line } });
+}

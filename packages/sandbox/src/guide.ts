@@ -2,8 +2,24 @@
 import { demoQuoteRequest } from "./demo.ts";
 import type { DescribedChain, Descriptor } from "./descriptor.ts";
 
+/** Objects of the demo, which the commands for single objects name. */
+export interface GuideObjects {
+  /** Id of the deposit address. */
+  readonly addressId: string;
+  readonly depositAddress: string;
+  readonly settlementId: string;
+  readonly depositId: string;
+}
+
+/** An endpoint for webhooks: a port on which nothing of the sandbox listens. */
+const WEBHOOK_URL = "http://127.0.0.1:4000/webhooks";
+
 /** Returns the text. */
-export function formatGuide(descriptor: Descriptor, descriptorPath: string): string {
+export function formatGuide(
+  descriptor: Descriptor,
+  descriptorPath: string,
+  objects: GuideObjects,
+): string {
   const { baseUrl, quoteUrl, telemetryUrl, chains, integrators } = descriptor;
   const rows = [
     ["service", baseUrl],
@@ -12,12 +28,18 @@ export function formatGuide(descriptor: Descriptor, descriptorPath: string): str
     ["health", `${telemetryUrl}/health/ready`],
     ...chains.map((chain) => [chain.name, describeChain(chain)]),
     ...integrators.map(({ name, apiKey }) => [`API key ${name}`, apiKey]),
+    ["documentation", `${baseUrl}/docs`],
     ["descriptor", descriptorPath],
   ];
   const table = rows.map(([name = "", value = ""]) => `  ${name.padEnd(15)} ${value}`);
-  return ["", ...table, "", "Try it:", "", ...listCommands(descriptor).map((c) => `  ${c}`)].join(
-    "\n",
-  );
+  return [
+    "",
+    ...table,
+    "",
+    "Try it:",
+    "",
+    ...listCommands(descriptor, objects).map((c) => `  ${c}`),
+  ].join("\n");
 }
 
 function describeChain(chain: DescribedChain): string {
@@ -25,29 +47,56 @@ function describeChain(chain: DescribedChain): string {
   return `${chain.rpcUrl} (bridge chain id ${chain.chainId}${evmId})`;
 }
 
-/** Returns one `curl` command per endpoint, ready to paste. */
-function listCommands(descriptor: Descriptor): readonly string[] {
+/** Returns one `curl` command per endpoint, ready to paste, but for those of one webhook endpoint: the demo has none. */
+export function listCommands(
+  descriptor: Descriptor,
+  { addressId, depositAddress, settlementId, depositId }: GuideObjects,
+): readonly string[] {
   const { baseUrl, quoteUrl, chains } = descriptor;
   const solana = chains.find((chain) => chain.kind === "svm");
   const apiKey = descriptor.integrators[0]?.apiKey ?? "";
-  const get = (path: string, key = true) =>
-    `curl -s ${key ? `-H 'x-api-key: ${apiKey}' ` : ""}'${baseUrl}${path}'`;
-  const body = JSON.stringify(demoQuoteRequest(descriptor));
+  const key = `-H 'x-api-key: ${apiKey}' `;
+  const get = (path: string, header = key) => `curl -s ${header}'${baseUrl}${path}'`;
+  const quote = demoQuoteRequest(descriptor);
+  const index = {
+    walletAddress: depositAddress,
+    tokenAddress: quote.fromToken,
+    chain: chains.find(({ name }) => name === quote.fromChain)?.chainId,
+  };
+  const query = new URLSearchParams({
+    apiKey,
+    ...Object.fromEntries(Object.entries(quote).map(([name, value]) => [name, String(value)])),
+  });
   return [
+    postJson(`${quoteUrl}/v3/quote?apiKey=${apiKey}`, quote),
+    `curl -s '${quoteUrl}/v3/quote?${query}'`,
     get("/deposit-addresses"),
+    get(`/deposit-addresses/${addressId}`),
+    get("/deposits"),
+    get(`/deposits/${depositId}`),
     get("/swaps"),
+    get(`/swaps/${settlementId}`),
+    get(`/settlements/${settlementId}`),
     get("/events"),
-    get("/chains", false),
-    get("/source-config", false),
+    postJson(`${baseUrl}/request-index`, index, key),
+    get("/keys/self"),
+    postJson(`${baseUrl}/webhooks`, { url: WEBHOOK_URL }, key),
+    get("/webhooks"),
+    get("/chains", ""),
+    get("/source-config", ""),
+    get("/openapi.json", ""),
+    get("/asyncapi.json", ""),
     ...(solana
       ? [callNode(solana.rpcUrl, "getSlot"), callNode(solana.rpcUrl, "sandbox_tick")]
       : []),
-    `curl -s -X POST -H 'content-type: application/json' '${quoteUrl}/v3/quote?apiKey=${apiKey}' -d '${body}'`,
   ];
+}
+
+function postJson(url: string, body: object, header = ""): string {
+  return `curl -s -X POST ${header}-H 'content-type: application/json' '${url}' -d '${JSON.stringify(body)}'`;
 }
 
 /** Returns a JSON-RPC request to the Solana node. Methods that begin with `sandbox_` are its controls. */
 function callNode(rpcUrl: string, method: string): string {
-  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: [] });
-  return `curl -s -X POST -H 'content-type: application/json' '${rpcUrl}' -d '${body}'`;
+  return postJson(rpcUrl, { jsonrpc: "2.0", id: 1, method, params: [] });
 }

@@ -97,7 +97,7 @@ describe("pay", () => {
     expect(wsol).toMatchObject({ value: { delivered: 1_498_500_000n } });
     expect(usdt).toMatchObject({ value: { delivered: 2_997_000n } });
     expect(noRoute).toMatchObject({
-      reason: { message: expect.stringContaining("the quote service refused: NO_ROUTE") },
+      reason: { message: expect.stringContaining("the quote service refused: UNSUPPORTED_ROUTE") },
     });
   });
 

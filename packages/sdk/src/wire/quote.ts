@@ -1,5 +1,6 @@
 /** The quote service: `POST /v3/quote` with a JSON body, or `GET` with the same fields in the query. */
 import { Type, type Static } from "typebox";
+import { Label, Metadata } from "./details.ts";
 import { ErrorObject } from "./errors.ts";
 import {
   address,
@@ -43,13 +44,14 @@ export const QuoteRequest = Type.Object(
     fromChain: Type.String({ minLength: 1, description: "Name of the source chain" }),
     fromToken: Type.String({
       minLength: 1,
-      description: "Source token; the zero address or `native` for the native coin of any chain",
+      description:
+        "Source token: address, or symbol in any case; the zero address or `native` for the native coin of any chain",
     }),
     toChain: Type.String({ minLength: 1, description: "Name of the destination chain" }),
     toToken: Type.String({
       minLength: 1,
       description:
-        "Destination token; the zero address or `native` for the native coin of any chain",
+        "Destination token: address, or symbol in any case; the zero address or `native` for the native coin of any chain",
     }),
     slippageBps: Type.Optional(
       Type.Union(
@@ -81,6 +83,8 @@ export const QuoteRequest = Type.Object(
         "Whether anybody may settle the address 72 hours after an announcement on chain; absent for the integrator's own choice",
       ),
     ),
+    payLabel: Type.Optional(Label),
+    payMetadata: Type.Optional(Metadata),
     swift: Type.Optional(flag("False excludes SWIFT routes")),
     mctp: Type.Optional(flag("Accepted without effect: there are no MCTP routes")),
     fastMctp: Type.Optional(flag("False excludes FAST_MCTP routes")),
@@ -251,6 +255,20 @@ export const Quote = Type.Object(
     }),
     protocolBps: Type.Number({ minimum: 0, description: "Fee of the service, in basis points" }),
     fees: Type.Optional(QuoteFees),
+    minDeposit: Type.Optional(
+      Type.String({
+        pattern: "^\\d+(\\.\\d+)?$",
+        description:
+          "Minimum deposit of the source token, in whole tokens; absent if there is none",
+        examples: ["0.5"],
+      }),
+    ),
+    belowMinimum: Type.Optional(
+      Type.Boolean({
+        description:
+          "True if the amount is below `minDeposit`: it would not be settled, and the quote has no deposit address",
+      }),
+    ),
     referrerBps: Type.Number({ minimum: 0, description: "Fee of the referrer, in basis points" }),
     eta: Type.Number({ minimum: 0, description: "Expected time to delivery, in minutes" }),
     etaSeconds: Type.Number({ minimum: 0, description: "Expected time to delivery, in seconds" }),

@@ -3,7 +3,7 @@ import { pino } from "pino";
 import { Value } from "typebox/value";
 import * as wire from "@sluice/sdk/wire";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createGenerousPlaces, createTestKeys } from "../../test/support/api.ts";
+import { createGenerousPlaces, createTestKeys, createTestUses } from "../../test/support/api.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
 import { createTenant, PEPPER, type Tenant, USDC } from "../../test/support/tenants.ts";
 import { OperatingError } from "../core/errors.ts";
@@ -43,6 +43,7 @@ beforeAll(async () => {
     log: pino({ level: "trace" }, sink),
     atOnce: createGenerousPlaces(),
     keys: createTestKeys(),
+    uses: createTestUses(database.db),
     limiter: createRateLimiter({
       perKey: 100_000,
       perAddress: 100_000,
@@ -109,14 +110,29 @@ describe("POST /v3/quote", () => {
 
   test("refuses a missing key with 401 and an invalid one with 403, before the body", async () => {
     for (const body of [REQUEST, "{", ""]) {
-      expectError(await post(body, ""), 401, { code: "UNAUTHORIZED" });
+      expectError(await post(body, ""), 401, {
+        code: "UNAUTHORIZED",
+        message: "An API key is required in the query parameter apiKey.",
+      });
       expectError(await post(body, "apiKey="), 401, { code: "UNAUTHORIZED" });
       expectError(await post(body, "apiKey=x"), 403, { code: "FORBIDDEN" });
       const twice = `apiKey=${tenant.apiKey}&apiKey=${tenant.apiKey}`;
       expectError(await post(body, twice), 403, { code: "FORBIDDEN" });
     }
+  });
+
+  test("takes the key from the header too, and that of the query first", async () => {
     const headers = { "x-api-key": tenant.apiKey, "content-type": "application/json" };
-    expectError(await post(REQUEST, "", { headers }), 401, { code: "UNAUTHORIZED" });
+    expectError(await post(REQUEST, "apiKey=x", { headers }), 403, { code: "FORBIDDEN" });
+    expect(await post(REQUEST, "", { headers })).toEqual({ status: 200, body: RESPONSE });
+  });
+
+  test.each([
+    [{ payLabel: "till 4 🍋", payMetadata: { order: "17", note: "" } }],
+    [{ payMetadata: Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`k${n}`, "v"])) }],
+  ])("passes on the notes of an address: %j", async (notes) => {
+    expect((await post({ ...REQUEST, ...notes })).status).toBe(200);
+    expect(asked).toMatchObject([[notes, {}]]);
   });
 
   test.each([
@@ -139,6 +155,18 @@ describe("POST /v3/quote", () => {
     ["slippageBps", { slippageBps: {} }],
     ["slippageBps", { slippageBps: -0.6 }],
     ["payUserId", { payUserId: "order-1" }],
+    ["payLabel", { payLabel: "a\u0000b" }],
+    ["payLabel", { payLabel: "x".repeat(201) }],
+    ["payLabel", { payLabel: "\ud800" }],
+    ["payMetadata", { payMetadata: [] }],
+    ["payMetadata", { payMetadata: { a: 1 } }],
+    ["payMetadata", { payMetadata: { a: "x".repeat(201) } }],
+    ["payMetadata", { payMetadata: { ["k".repeat(41)]: "v" } }],
+    ["payMetadata", { payMetadata: { a: "\ud800" } }],
+    [
+      "payMetadata",
+      { payMetadata: Object.fromEntries(Array.from({ length: 21 }, (_, n) => [`k${n}`, "v"])) },
+    ],
   ])("refuses a bad %s: %j", async (field, wrong) => {
     const answered = await post({ ...REQUEST, ...wrong });
     expectError(answered, 400, { code: "VALIDATION_ERROR", details: { field } });

@@ -19,7 +19,9 @@ import type { AtOnce } from "./at-once.ts";
 import { allowOrigins } from "./cors.ts";
 import { answerInTime } from "./deadline.ts";
 import { handleErrors, refusalOptions } from "./errors.ts";
+import { acceptIdempotencyKeys } from "./idempotency.ts";
 import type { KeyMemory } from "./key-memory.ts";
+import type { KeyUses } from "./key-uses.ts";
 import { createNodeBudget } from "./node-budget.ts";
 import type { RateLimiter } from "./rate-limits.ts";
 import { nameAsSent, readSpelling, toTheirSpelling } from "./spelling.ts";
@@ -36,6 +38,7 @@ export interface QuoteAppDeps {
   readonly nodeMeter: NodeMeter;
   readonly atOnce: AtOnce;
   readonly keys: KeyMemory;
+  readonly uses: KeyUses;
   /** Proxies whose `X-Forwarded-For` is trusted, by address or range. */
   readonly trustedProxies: readonly string[];
   /** Origins whose pages may call from a browser. */
@@ -55,15 +58,18 @@ export function createQuoteApp(deps: QuoteAppDeps): FastifyInstance {
   });
   allowOrigins(app, deps.corsOrigins);
   handleErrors(app, deps.log, bothConventions);
-  const { principalOf, holdPlace } = admit(app, deps);
+  const admitted = admit(app, deps);
+  const { principalOf, holdPlace } = admitted;
+  acceptIdempotencyKeys(app, deps, admitted);
   const nodeBudget = createNodeBudget(deps);
   // CAST: the query string is an object of strings and arrays of strings.
-  const keyOf = (request: FastifyRequest) => (request.query as Record<string, unknown>)["apiKey"];
+  const keyOf = (request: FastifyRequest) =>
+    (request.query as Record<string, unknown>)["apiKey"] ?? request.headers["x-api-key"];
   app.route({
     method: ["GET", "POST"],
     url: "/v3/quote",
     schema: { response: { 200: QuoteResponse } },
-    config: { admission: { keyOf } },
+    config: { admission: { keyOf, keyPlace: "the query parameter apiKey", scope: "quote" } },
     async handler(request, reply) {
       const principal = principalOf(request);
       // A query carries the same fields as text.
@@ -115,14 +121,17 @@ const EXPECTED: Readonly<Record<keyof QuoteRequest, string>> = {
   amountIn: `the amount in whole tokens, ${NUMBER}`,
   fromChain: "the name of a chain, such as ethereum",
   toChain: "the name of a chain, such as base",
-  fromToken: "the address of a token",
-  toToken: "the address of a token",
+  fromToken: "the address or symbol of a token",
+  toToken: "the address or symbol of a token",
   slippageBps: '"auto" or basis points, 0 to 500',
   destinationAddress: "an address as a string",
   payDeposit: SWITCH,
   payRoutes: "the text fixed or governed",
   payUnattended: SWITCH,
   payUserId: "0x and hex digits whose value fits 20 bytes",
+  payLabel: "a text of 1 to 200 characters without control characters",
+  payMetadata:
+    "an object of at most 20 keys of 1 to 40 characters, with texts of at most 200, without control characters",
   swift: SWITCH,
   mctp: SWITCH,
   fastMctp: SWITCH,

@@ -6,7 +6,7 @@ import { formatUnits } from "../core/amounts.ts";
 import { findChainById } from "../core/chain-registry.ts";
 import { type Address, familyOf, isNative } from "../core/hex.ts";
 import type { FeeItems, FeeTerms } from "../fees/index.ts";
-import type { Principal } from "../integrators/index.ts";
+import type { KeyHolder } from "../integrators/index.ts";
 import type { Route, RouteQuote } from "../routes/index.ts";
 
 /** A listed token of a chain. */
@@ -35,7 +35,7 @@ export function formatQuote(args: {
   readonly amount: bigint;
   readonly slippageBps: number;
   readonly userId: Address;
-  readonly principal: Principal;
+  readonly principal: KeyHolder;
   readonly address: DepositAddress | null;
   readonly fromToken: ListedToken;
   readonly toToken: ListedToken;
@@ -70,6 +70,10 @@ export function formatQuote(args: {
       gas: fees.gas.toString(),
       bridge: fees.bridge.toString(),
     },
+    ...(fromToken.minDeposit === undefined
+      ? {}
+      : { minDeposit: formatUnits(fromToken.minDeposit, decimalsIn) }),
+    belowMinimum: fromToken.minDeposit !== undefined && amount < fromToken.minDeposit,
     referrerBps: 0,
     // Whole minutes.
     eta: Math.ceil(etaSeconds / 60),

@@ -16,6 +16,8 @@ import { addressFormat } from "../roles/address-format.ts";
 import { quote } from "./index.ts";
 
 const USDC = toEvmAddress(`0x${"5".repeat(40)}`);
+const TWIN_ONE = toEvmAddress(`0x${"1".repeat(40)}`);
+const TWIN_TWO = toEvmAddress(`0x${"2".repeat(40)}`);
 const PRINCIPAL = {
   integratorId: "0b5e0a4e-6f3c-4a53-9d7a-2f9f0a3f6c11",
   integratorName: "alice",
@@ -60,8 +62,9 @@ async function ask(
   request: Partial<QuoteRequest>,
   routes: readonly Route[] = [createRoute({})],
   fees: Fees = createSponsoredFees(0),
+  minDeposit: bigint | undefined = undefined,
 ) {
-  const token = { decimals: 6, minDeposit: undefined };
+  const token = { decimals: 6, minDeposit };
   const chain = createStrictChain({});
   const { quotes } = await quote(
     {
@@ -78,6 +81,8 @@ async function ask(
         { ...token, chainId: 2, evmChainId: 1, address: USDC, symbol: "USDC" },
         { ...token, chainId: 30, evmChainId: 8453, address: USDC, symbol: "USDC" },
         { ...token, chainId: 2, evmChainId: 1, address: NATIVE_TOKEN, symbol: "ETHEREUM" },
+        { ...token, chainId: 2, evmChainId: 1, address: TWIN_ONE, symbol: "Twin" },
+        { ...token, chainId: 2, evmChainId: 1, address: TWIN_TWO, symbol: "TWIN" },
         { ...token, chainId: 30, evmChainId: 8453, address: NATIVE_TOKEN, symbol: "BASE" },
       ],
       evmChainIds: new Map([
@@ -165,6 +170,60 @@ describe("the native coin", () => {
   });
 });
 
+describe("tokens", () => {
+  const native = createRoute({ token: NATIVE_TOKEN });
+
+  test.each(["USDC", "usdc", USDC])(
+    "are named by symbol in any case or by address: %s",
+    async (name) => {
+      const [offer] = await ask({ fromToken: name, toToken: name });
+      expect([offer?.fromToken.contract, offer?.toToken.contract]).toEqual([USDC, USDC]);
+    },
+  );
+
+  test("include the native coin under its symbol", async () => {
+    const [offer] = await ask({ fromToken: "ethereum", toToken: "base" }, [native]);
+    expect(offer?.fromToken.standard).toBe("native");
+  });
+
+  test("that share a symbol are refused with their addresses", async () => {
+    const refusal = await refusalOf({ fromToken: "twin" });
+    expect(refusal).toMatchObject({ code: "VALIDATION_ERROR", details: { field: "fromToken" } });
+    expect(refusal.message).toContain(`${TWIN_ONE} or ${TWIN_TWO}`);
+  });
+
+  test("with an unknown symbol are refused with the listed ones", async () => {
+    const refusal = await refusalOf({ toToken: "DAI" });
+    expect(refusal).toMatchObject({ code: "VALIDATION_ERROR", retryable: false });
+    expect(refusal.message).toBe(
+      "toToken: expected 0x and 40 hex digits, or a listed symbol of base: USDC, BASE.",
+    );
+  });
+
+  test("that are not listed are said to be unlisted, whatever the amount", async () => {
+    const refusal = await refusalOf({ fromToken: `0x${"3".repeat(40)}`, amountIn64: "1" });
+    expect(refusal).toMatchObject({
+      code: "UNSUPPORTED_ROUTE",
+      retryable: false,
+      details: { field: "fromToken", reason: "unlisted" },
+    });
+    expect(refusal.message).toContain("not a listed token of ethereum");
+  });
+});
+
+describe("the minimum deposit", () => {
+  const minimumOf = async (amountIn64: string, minDeposit: bigint | undefined) => {
+    const [offer] = await ask({ amountIn64 }, undefined, undefined, minDeposit);
+    return [offer?.minDeposit, offer?.belowMinimum];
+  };
+
+  test("is in every quote, with whether the amount is below it", async () => {
+    expect(await minimumOf("1499999", 1_500_000n)).toEqual(["1.5", true]);
+    expect(await minimumOf("1500000", 1_500_000n)).toEqual(["1.5", false]);
+    expect(await minimumOf("1", undefined)).toEqual([undefined, false]);
+  });
+});
+
 describe("route switches", () => {
   const swift = createRoute({ kind: "SWIFT" });
   const monoChain = createRoute({ kind: "MONO_CHAIN" });
@@ -182,7 +241,11 @@ describe("route switches", () => {
 
   test("are named in the error when no route is left", async () => {
     const refusal = await refusalOf({ swift: false, monoChain: false }, [swift]);
-    expect(refusal).toMatchObject({ code: "NO_ROUTE", details: { switchedOff: "swift" } });
+    expect(refusal).toMatchObject({
+      code: "UNSUPPORTED_ROUTE",
+      retryable: false,
+      details: { switchedOff: "swift" },
+    });
     expect(refusal.message).toContain("switches off every route of this pair: swift");
   });
 });

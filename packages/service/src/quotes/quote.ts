@@ -8,13 +8,14 @@ import {
   type FindVault,
   isCommitted,
   issueAddress,
+  putNotes,
   readChainStates,
 } from "../addresses/index.ts";
 import type { AddressFormat, Chain, Chains } from "../chains/port/index.ts";
 import { type Caps, formatUnits, roundUnits } from "../core/amounts.ts";
-import { type ChainKind, findChainByName, type KnownChain } from "../core/chain-registry.ts";
+import { findChainByName, type KnownChain } from "../core/chain-registry.ts";
 import type { AddressTerms } from "../core/commitment.ts";
-import { OperatingError } from "../core/errors.ts";
+import { type ErrorDetails, OperatingError } from "../core/errors.ts";
 import { type Address, isNativeName, NATIVE_TOKEN, nativeOf } from "../core/hex.ts";
 import type { InTurn } from "../core/in-turn.ts";
 import type { Clock, Random } from "../core/ports.ts";
@@ -22,7 +23,7 @@ import { parseUserId } from "../core/user-id.ts";
 import type { Db } from "../db/schema.ts";
 import { gateBalance } from "../deposits/index.ts";
 import { type Fees, itemise } from "../fees/index.ts";
-import type { Principal, Quotas } from "../integrators/index.ts";
+import type { KeyHolder, Quotas } from "../integrators/index.ts";
 import {
   assertPayable,
   listRouteSet,
@@ -69,13 +70,13 @@ const SLIPPAGE_BPS_MAX = 500;
 
 /**
  * Answers a quote request of an authenticated integrator.
- * @throws OperatingError VALIDATION_ERROR naming the field, UNSUPPORTED_CHAIN, UNSUPPORTED_DEST, UNSUPPORTED_ROUTE,
- * NO_ROUTE; AMOUNT_TOO_SMALL, FEE_NOT_COVERED, PRICE_UNAVAILABLE or RPC_UNAVAILABLE where no route can be offered.
+ * @throws OperatingError VALIDATION_ERROR naming the field, UNSUPPORTED_CHAIN, UNSUPPORTED_DEST, UNSUPPORTED_ROUTE;
+ * NO_ROUTE, AMOUNT_TOO_SMALL, FEE_NOT_COVERED, PRICE_UNAVAILABLE or RPC_UNAVAILABLE where no route can be offered.
  */
 export async function quote(
   deps: QuoteDeps,
   request: QuoteRequest,
-  principal: Principal,
+  principal: KeyHolder,
 ): Promise<QuoteResponse> {
   const source = parseSource(deps, request.fromChain);
   const destination = parseDestination(deps, request.toChain);
@@ -97,16 +98,15 @@ export async function quote(
   });
   const pairNames = { fromChain: source.name, toChain: destination.name };
   if (enabled.length === 0) {
-    throw new OperatingError("NO_ROUTE", "No route delivers this pair.", { details: pairNames });
+    throw unsupported("No route delivers this pair.", pairNames);
   }
   const routes = enabled.filter((route) => !isOff(request[moduleOf(route).quoteSwitch]));
   if (routes.length === 0) {
     const names = [...new Set(enabled.map((route) => moduleOf(route).quoteSwitch))].join(", ");
-    throw new OperatingError(
-      "NO_ROUTE",
-      `The request switches off every route of this pair: ${names}.`,
-      { details: { ...pairNames, switchedOff: names } },
-    );
+    throw unsupported(`The request switches off every route of this pair: ${names}.`, {
+      ...pairNames,
+      switchedOff: names,
+    });
   }
   // No address for an amount that would not settle. The minimum in US dollars is left to the deposit and its price.
   const clears =
@@ -133,6 +133,12 @@ export async function quote(
         }),
       })
     : null;
+  if (address) {
+    await putNotes(deps.db, address.id, {
+      label: request.payLabel,
+      metadata: request.payMetadata,
+    });
+  }
   const asked = { amount, slippageBps, userId, principal, address, destWallet, fromToken, toToken };
   const usable = listCommitted(routes, source, address);
   const quotes = await keepAnswers(usable.map((route) => quoteRoute(deps, { route, ...asked })));
@@ -150,7 +156,7 @@ function parseTerms({ payRoutes, payUnattended }: QuoteRequest): AddressTerms {
   };
 }
 
-/** Returns the routes that may settle the address. Throws NO_ROUTE when it commits to none of them. */
+/** Returns the routes that may settle the address. Throws UNSUPPORTED_ROUTE when it commits to none of them. */
 function listCommitted(
   routes: readonly Route[],
   { chainId }: KnownChain,
@@ -159,10 +165,11 @@ function listCommitted(
   if (address === null) return routes;
   const committed = routes.filter(({ contract }) => isCommitted(address, { chainId, contract }));
   if (committed.length > 0) return committed;
-  throw new OperatingError(
-    "NO_ROUTE",
+  throw unsupported(
     "The address commits to routes, and none of them delivers this pair any more.",
-    { details: { reason: "route_not_committed" } },
+    {
+      reason: "route_not_committed",
+    },
   );
 }
 
@@ -205,7 +212,7 @@ async function quoteRoute(
     readonly amount: bigint;
     readonly slippageBps: number;
     readonly userId: Address;
-    readonly principal: Principal;
+    readonly principal: KeyHolder;
     readonly address: DepositAddress | null;
     /** Null if the request names none. */
     readonly destWallet: Address | null;
@@ -290,21 +297,41 @@ function parseChain(field: string, name: string): KnownChain {
   });
 }
 
-/** Returns the listed token that a field names. @throws OperatingError VALIDATION_ERROR or NO_ROUTE, naming the field. */
+/** The error of a request that the configuration does not serve: the same request fails again, so it is not retryable. */
+function unsupported(message: string, details: ErrorDetails): OperatingError {
+  return new OperatingError("UNSUPPORTED_ROUTE", message, { details });
+}
+
+/**
+ * Returns the listed token that a field names by its address, as the native coin, or by its symbol in any case.
+ * @throws OperatingError VALIDATION_ERROR with the listed symbols, or with the addresses of a symbol that several tokens
+ * have; UNSUPPORTED_ROUTE for the address of a token that is not listed.
+ */
 function parseToken(
   deps: QuoteDeps,
   field: string,
   text: string,
-  { chainId, kind }: KnownChain,
+  { chainId, kind, name }: KnownChain,
 ): ListedToken {
-  const address = isNativeName(text) ? nativeOf(kind) : parseAddress(deps, field, text, kind);
-  const token = deps.tokens.find(
-    (listed) => listed.chainId === chainId && listed.address === address,
-  );
-  if (token) return token;
-  throw new OperatingError("NO_ROUTE", `${field} is not a listed token of its chain.`, {
-    details: { field },
-  });
+  const listed = deps.tokens.filter((token) => token.chainId === chainId);
+  const symbols = [...new Set(listed.map(({ symbol }) => symbol))].join(", ");
+  const parsed = isNativeName(text)
+    ? { kind: "address" as const, address: nativeOf(kind) }
+    : deps.format.parse(text, kind);
+  if (parsed.kind === "address") {
+    const token = listed.find(({ address }) => address === parsed.address);
+    if (token) return token;
+    throw unsupported(`${field} is not a listed token of ${name}, which lists ${symbols}.`, {
+      field,
+      reason: "unlisted",
+    });
+  }
+  const named = listed.filter(({ symbol }) => symbol.toLowerCase() === text.toLowerCase());
+  const [token] = named;
+  if (!token) throw invalid(field, `${parsed.expected}, or a listed symbol of ${name}: ${symbols}`);
+  if (named.length === 1) return token;
+  const addresses = named.map(({ address }) => deps.format.display(address)).join(" or ");
+  throw invalid(field, `the address of one of the tokens ${token.symbol}: ${addresses}`);
 }
 
 /**
@@ -339,12 +366,6 @@ function parsePayUserId(payUserId: string | undefined): Address {
   const userId = parseUserId(payUserId);
   if (userId !== undefined) return userId;
   throw invalid("payUserId", "0x and hex digits whose value fits 20 bytes");
-}
-
-function parseAddress(deps: QuoteDeps, field: string, text: string, kind: ChainKind): Address {
-  const parsed = deps.format.parse(text, kind);
-  if (parsed.kind === "invalid") throw invalid(field, parsed.expected);
-  return parsed.address;
 }
 
 function chainOf(deps: QuoteDeps, chainId: number): Chain {

@@ -84,6 +84,8 @@ export function writeServiceConfig(options: ServiceConfigOptions): string {
     },
     ...(options.corsOrigins && { corsOrigins: options.corsOrigins }),
     apiKeyPepper: { file: loadPepper(paths.keys) },
+    // Receivers of webhooks run on this machine.
+    webhooks: { allowedRanges: ["127.0.0.0/8", "::1/128"] },
     feeBps: SANDBOX_TERMS.feeBps,
     maxFeeBps: SANDBOX_TERMS.maxFeeBps,
     maxSlippageBps: SANDBOX_TERMS.maxSlippageBps,

@@ -14,6 +14,7 @@ import { type NodesConfig, resolveAttestorNodes } from "./nodes.ts";
 import type { Readers } from "./readers.ts";
 import { resolveRefunds } from "./refunds.ts";
 import type { RouteConfig } from "./route-config.ts";
+import { resolveWebhooks } from "./webhooks.ts";
 
 /** A short pepper could be guessed from a database dump and a known API key. */
 const PEPPER_LENGTH_MIN = 16;
@@ -38,7 +39,7 @@ export function resolveConfig(
     /** The operator's PostgreSQL; undefined for the embedded one. */
     databaseUrl: readers.onlyKeys ? undefined : readDatabaseUrl(file, readers),
     ...resolveListeners(file, readers),
-    ...resolveLimits(file),
+    ...resolveLimits(file, problems),
     apiKeyPepper: readPepper(file, readers),
     ...resolveTerms(file, problems),
     /** Circle's attestation service; undefined if no route needs it. */
@@ -109,7 +110,7 @@ function resolveListeners(file: ConfigFile, { env, problems }: Readers) {
   };
 }
 
-function resolveLimits(file: ConfigFile) {
+function resolveLimits(file: ConfigFile, problems: string[]) {
   return {
     /** Requests per minute. */
     rateLimits: { ...DEFAULTS.rateLimits, ...file.rateLimits },
@@ -124,6 +125,8 @@ function resolveLimits(file: ConfigFile) {
     requestsAtOnce: resolveRequestsAtOnce(file.requestsAtOnce),
     /** The most database connections of each role. */
     databaseConnections: resolveConnections(file.databaseConnections),
+    /** Where webhooks may be sent. */
+    webhooks: resolveWebhooks(file.webhooks, problems),
     trustedProxies: file.trustedProxies ?? [],
     /** Origins whose pages may call the API from a browser. */
     corsOrigins: file.corsOrigins ?? [],
@@ -131,7 +134,7 @@ function resolveLimits(file: ConfigFile) {
 }
 
 function readPepper(file: ConfigFile, { secretsOf, problems }: Readers): Secret {
-  const pepper = secretsOf("api", "quoter")(file.apiKeyPepper, "apiKeyPepper");
+  const pepper = secretsOf("api", "quoter", "webhooks")(file.apiKeyPepper, "apiKeyPepper");
   if (pepper.reveal().length > 0 && pepper.reveal().length < PEPPER_LENGTH_MIN) {
     problems.push(`apiKeyPepper: expected at least ${PEPPER_LENGTH_MIN} characters`);
   }

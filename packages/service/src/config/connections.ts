@@ -12,6 +12,7 @@ export const CONNECTIONS = {
   api: 14,
   stream: 3,
   quoter: 10,
+  webhooks: 4,
   shared: 4,
 } as const;
 export type PoolName = keyof typeof CONNECTIONS;
@@ -48,6 +49,7 @@ export const DatabaseConnections = Type.Object(
     ),
     stream: createConnections("stream", "Of the events of the stream."),
     quoter: createConnections("quoter", "Of the quote service, with the same 3 seconds."),
+    webhooks: createConnections("webhooks", "Of webhooks."),
     shared: createConnections(
       "shared",
       "Of the work of a process that belongs to no role: the claim on roles (one connection for as long as it runs), wake-ups, metrics and the nodes' budgets.",
@@ -57,7 +59,7 @@ export const DatabaseConnections = Type.Object(
   {
     additionalProperties: false,
     description:
-      "an object with scanner, settler, attestor, auditor, api, stream, quoter or shared",
+      "an object with scanner, settler, attestor, auditor, api, stream, quoter, webhooks or shared",
   },
 );
 

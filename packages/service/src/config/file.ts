@@ -12,6 +12,7 @@ import type { RouteDefinition } from "./route-definition.ts";
 import type { WrittenRoute } from "./route-schema.ts";
 import { SecretRef } from "./secrets.ts";
 import { Bps, EvmAddressText, Flag, setting, Url } from "./values.ts";
+import { Webhooks } from "./webhooks.ts";
 
 /** Log levels, from the most verbose to none. */
 export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "silent"] as const;
@@ -287,9 +288,13 @@ export const SETTINGS = {
     Type.Optional(DatabaseConnections),
     "The most database connections of each role, so that requests cannot take those of money. A process opens those of its roles, `shared` and one more, and does not start if PostgreSQL allows fewer.",
   ),
+  webhooks: setting(
+    Type.Optional(Webhooks),
+    "Where webhooks may be sent ([webhooks.md](webhooks.md)).",
+  ),
   apiKeyPepper: setting(
     SecretRef,
-    "Secret: the key of the keyed hash under which API keys are stored. At least 16 characters.",
+    "Secret: the key of the keyed hash under which API keys are stored, and of the encryption of webhooks' secrets. At least 16 characters.",
   ),
   keystorePassphrase: setting(
     Type.Optional(SecretRef),

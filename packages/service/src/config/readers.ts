@@ -5,7 +5,15 @@ import { createSecretReader, type Environment, type SecretReader } from "./secre
 import { Secret } from "../core/secret.ts";
 
 /** The roles of a process. */
-export const ROLE_NAMES = ["scanner", "settler", "attestor", "auditor", "quoter", "api"] as const;
+export const ROLE_NAMES = [
+  "scanner",
+  "settler",
+  "attestor",
+  "auditor",
+  "quoter",
+  "api",
+  "webhooks",
+] as const;
 export type RoleName = (typeof ROLE_NAMES)[number];
 
 /** Inputs for resolving the file. Mistakes are added to `problems`. */

@@ -77,6 +77,8 @@ export const TOPICS = {
   deliveries: "deliveries",
   /** A request for the attestor was inserted. */
   attestations: "attestations",
+  /** A webhook was requested: a test, or events again. */
+  webhooks: "webhooks",
   /** An intent was submitted. */
   lanes: "lanes",
 } as const;

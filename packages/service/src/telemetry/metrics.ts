@@ -291,6 +291,25 @@ export function createMetrics() {
     streamSockets: gauge("stream_sockets", "Connected sockets of the live stream."),
 
     // The template of the route, never its path: a path names customers and has unlimited values.
+    webhookAttempts: counter("webhook_attempts_total", "Attempts of webhooks, by outcome.", [
+      "outcome",
+    ]),
+    webhookSeconds: histogram(
+      "webhook_attempt_duration_seconds",
+      "Time until an endpoint answered a webhook, or the attempt failed.",
+      ["outcome"],
+    ),
+    webhookLagSeconds: histogram(
+      "webhook_lag_seconds",
+      "Time from an event to the first attempt of its webhook.",
+      [],
+    ),
+    webhookEndpointsDisabled: counter(
+      "webhook_endpoints_disabled_total",
+      "Endpoints of webhooks that were disabled, by reason (gone: answered 410; failing: for five days).",
+      ["reason"],
+    ),
+
     httpRequests: counter("http_requests_total", "Answered requests, by route template.", [
       "service",
       "method",

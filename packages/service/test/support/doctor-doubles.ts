@@ -227,6 +227,7 @@ export function createDoctorDeps(given: {
       },
       socketCaps: { perKey: 1, perAddress: 1, connectionsPerAddress: 1 },
       telemetryHosts: [],
+      webhooks: { allowedRanges: [], endpointsPerIntegrator: 100 },
       shareRateLimits: false,
       publicUrls: { api: undefined, quote: undefined },
       requestsAtOnce: { perKey: 1, waitMs: 0 },

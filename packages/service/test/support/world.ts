@@ -77,6 +77,9 @@ interface OutsideCall {
   readonly to: Address;
   readonly data: Hex;
   readonly value?: bigint;
+  /** Wei; by default what the node suggests, which is too little if the base fee jumps at once. */
+  readonly maxFeePerGas?: bigint;
+  readonly maxPriorityFeePerGas?: bigint;
 }
 
 export type World = Awaited<ReturnType<typeof openWorld>>;
@@ -415,8 +418,7 @@ export async function openWorld(options: WorldOptions = {}) {
     },
 
     /** Calls a contract as its owner, and waits for the block. */
-    asOwner: (chain: ChainName, call: { readonly to: Address; readonly data: Hex }) =>
-      sendAs(chain, keys.owner.account, call),
+    asOwner: (chain: ChainName, call: OutsideCall) => sendAs(chain, keys.owner.account, call),
 
     /** Calls a contract as an account, which is funded with gas money, and waits for the block. */
     async sendAs(chain: ChainName, account: PrivateKeyAccount, call: OutsideCall): Promise<void> {

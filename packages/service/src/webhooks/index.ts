@@ -1,0 +1,29 @@
+export { type AddressRules, createAddressRules } from "./address-rules.ts";
+export {
+  getDelivery,
+  insertTest,
+  listDeliveries,
+  purgeDeliveries,
+  RESEND_LIMIT,
+  resendEvent,
+  resendRange,
+} from "./deliveries.ts";
+export { createDispatcher, type Dispatcher } from "./dispatcher.ts";
+export {
+  createEndpoint,
+  deleteEndpoint,
+  type EndpointDeps,
+  getEndpoint,
+  listEndpoints,
+  rotateSecret,
+  updateEndpoint,
+} from "./endpoints.ts";
+export { createWebhookPost, POST_ERRORS } from "./post.ts";
+export { WEBHOOK_SCHEMES, type WebhookScheme } from "./secrets.ts";
+export {
+  type DeliveryFacts,
+  type DeliveryState,
+  DELIVERY_STATES,
+  DISABLED_REASONS,
+  type EndpointFacts,
+} from "./types.ts";

@@ -2,24 +2,44 @@
 import type { TSchema } from "typebox";
 import { ChainList } from "./chain.ts";
 import { DepositAddressPage, DepositAddressWithCommitment } from "./deposit-address.ts";
-import { DepositPage } from "./deposit.ts";
+import { Deposit, DepositPage } from "./deposit.ts";
 import type { ErrorCode } from "./errors.ts";
-import { EventPage } from "./event.ts";
+import { EventPage, ExtendedEventPage } from "./event.ts";
+import { KeySelf, type KeyScope } from "./key.ts";
 import { DepositsQuery, EventsQuery, ListQuery, SwapsQuery } from "./pages.ts";
 import { QuoteRequest, QuoteResponse } from "./quote.ts";
 import { RequestIndexBody, RequestIndexResponse } from "./request-index.ts";
+import { Settlement } from "./settlement.ts";
 import { SourceConfig } from "./source-config.ts";
 import { Swap, SwapPage } from "./swap.ts";
+import {
+  WebhookDeleted,
+  WebhookDeliveriesQuery,
+  WebhookDelivery,
+  WebhookDeliveryPage,
+  WebhookEndpoint,
+  WebhookEndpointBody,
+  WebhookEndpointChange,
+  WebhookEndpointPage,
+  WebhookEndpointWithSecret,
+  WebhookResend,
+  WebhookResent,
+  WebhookRotation,
+  WebhooksQuery,
+  WebhookTestBody,
+} from "./webhook.ts";
 
 /** One endpoint. */
 export interface Operation {
   readonly id: string;
-  readonly method: "GET" | "POST";
+  readonly method: "GET" | "POST" | "DELETE";
   /** Path, with parameters in braces. */
   readonly path: string;
   readonly summary: string;
   /** Where the API key is sent; null if none is needed. */
   readonly key: "header" | "query" | null;
+  /** Scope that the key must have; null if no key is needed, or every valid one will do. */
+  readonly scope: KeyScope | null;
   /** The server of the endpoint. */
   readonly server: "service" | "quote";
   /** False for additions to the published interface. */
@@ -27,6 +47,8 @@ export interface Operation {
   readonly query?: TSchema;
   readonly body?: TSchema;
   readonly response: TSchema;
+  /** Response if the query has `extended=true`; absent where it has no such parameter. */
+  readonly extendedResponse?: TSchema;
   /** Error codes of this endpoint, in addition to the common ones. */
   readonly errors: readonly ErrorCode[];
 }
@@ -38,7 +60,11 @@ export const COMMON_ERRORS: readonly ErrorCode[] = [
   "INTERNAL",
 ];
 
-const keyed = { key: "header", server: "service", published: true } as const;
+const keyed = { key: "header", scope: "read", server: "service", published: true } as const;
+
+const own = { ...keyed, published: false } as const;
+const webhooks = { ...own, scope: "webhooks" } as const;
+const webhook = { ...webhooks, errors: ["NOT_FOUND"] } as const;
 
 const QUOTE_ERRORS: readonly ErrorCode[] = [
   "UNSUPPORTED_CHAIN",
@@ -106,17 +132,39 @@ export const OPERATIONS: readonly Operation[] = [
   },
   {
     ...keyed,
+    id: "getDeposit",
+    published: false,
+    method: "GET",
+    path: "/deposits/{id}",
+    summary: "One deposit",
+    response: Deposit,
+    errors: ["NOT_FOUND"],
+  },
+  {
+    ...keyed,
+    id: "getSettlement",
+    published: false,
+    method: "GET",
+    path: "/settlements/{id}",
+    summary: "One settlement with its transactions, amounts, fees and why it waits",
+    response: Settlement,
+    errors: ["NOT_FOUND"],
+  },
+  {
+    ...keyed,
     id: "listEvents",
     method: "GET",
     path: "/events",
     summary: "Stored events, oldest first",
     query: EventsQuery,
     response: EventPage,
+    extendedResponse: ExtendedEventPage,
     errors: [],
   },
   {
     ...keyed,
     id: "requestIndex",
+    scope: "settle",
     method: "POST",
     path: "/request-index",
     summary: "Queue a settlement of a token that is not detected automatically",
@@ -125,9 +173,110 @@ export const OPERATIONS: readonly Operation[] = [
     errors: ["UNSUPPORTED_CHAIN", "UNSUPPORTED_ROUTE", "NOT_FOUND"],
   },
   {
+    ...webhooks,
+    id: "createWebhook",
+    method: "POST",
+    path: "/webhooks",
+    summary: "Create a webhook endpoint; its secret is shown once",
+    body: WebhookEndpointBody,
+    response: WebhookEndpointWithSecret,
+    errors: [],
+  },
+  {
+    ...webhooks,
+    id: "listWebhooks",
+    method: "GET",
+    path: "/webhooks",
+    summary: "Webhook endpoints, newest first",
+    query: WebhooksQuery,
+    response: WebhookEndpointPage,
+    errors: [],
+  },
+  {
+    ...webhook,
+    id: "getWebhook",
+    method: "GET",
+    path: "/webhooks/{id}",
+    summary: "One webhook endpoint",
+    response: WebhookEndpoint,
+  },
+  {
+    ...webhook,
+    id: "updateWebhook",
+    method: "POST",
+    path: "/webhooks/{id}",
+    summary: "Change, enable or disable a webhook endpoint",
+    body: WebhookEndpointChange,
+    response: WebhookEndpoint,
+  },
+  {
+    ...webhook,
+    id: "deleteWebhook",
+    method: "DELETE",
+    path: "/webhooks/{id}",
+    summary: "Delete a webhook endpoint",
+    response: WebhookDeleted,
+  },
+  {
+    ...webhook,
+    id: "rotateWebhookSecret",
+    method: "POST",
+    path: "/webhooks/{id}/rotate",
+    summary: "Create a new secret; the one before stays valid for a time",
+    body: WebhookRotation,
+    response: WebhookEndpointWithSecret,
+  },
+  {
+    ...webhook,
+    id: "testWebhook",
+    method: "POST",
+    path: "/webhooks/{id}/test",
+    summary: "Send a test to a webhook endpoint, once",
+    body: WebhookTestBody,
+    response: WebhookDelivery,
+  },
+  {
+    ...webhook,
+    id: "resendWebhooks",
+    method: "POST",
+    path: "/webhooks/{id}/resend",
+    summary: "Send events to a webhook endpoint again",
+    body: WebhookResend,
+    response: WebhookResent,
+  },
+  {
+    ...webhook,
+    id: "listWebhookDeliveries",
+    method: "GET",
+    path: "/webhooks/{id}/deliveries",
+    summary: "Deliveries of a webhook endpoint with their attempts, newest event first",
+    query: WebhookDeliveriesQuery,
+    response: WebhookDeliveryPage,
+  },
+  {
+    ...webhook,
+    id: "getWebhookDelivery",
+    method: "GET",
+    path: "/webhooks/{id}/deliveries/{eventId}",
+    summary: "One delivery with its attempts",
+    response: WebhookDelivery,
+  },
+  {
+    ...keyed,
+    id: "getKeySelf",
+    scope: null,
+    published: false,
+    method: "GET",
+    path: "/keys/self",
+    summary: "The API key of the request: its rights, limits and use",
+    response: KeySelf,
+    errors: [],
+  },
+  {
     ...keyed,
     id: "listChains",
     key: null,
+    scope: null,
     method: "GET",
     path: "/chains",
     summary: "Every known chain",
@@ -138,6 +287,7 @@ export const OPERATIONS: readonly Operation[] = [
     ...keyed,
     id: "getSourceConfig",
     key: null,
+    scope: null,
     method: "GET",
     path: "/source-config",
     summary: "Chains and tokens that are detected automatically, with their minimums",
@@ -150,6 +300,7 @@ export const OPERATIONS: readonly Operation[] = [
     path: "/v3/quote",
     summary: "Quotes for a transfer, with the deposit address",
     key: "query",
+    scope: "quote",
     server: "quote",
     published: true,
     body: QuoteRequest,
@@ -162,6 +313,7 @@ export const OPERATIONS: readonly Operation[] = [
     path: "/v3/quote",
     summary: "Quotes for a transfer, with the request in the query",
     key: "query",
+    scope: "quote",
     server: "quote",
     published: true,
     query: QuoteRequest,

@@ -1,6 +1,6 @@
-/** Queries of the list endpoints. Unknown parameters are ignored. */
+/** Queries of the list endpoints. Endpoints of the published interface ignore unknown parameters, additions refuse them. */
 import { Type, type Static } from "typebox";
-import { oneOf, timestampInput } from "./fields.ts";
+import { oneOf, timestampInput, uuid } from "./fields.ts";
 import { SETTLEMENT_STATUS_NAMES } from "./statuses.ts";
 
 /** Default page size of the lists. */
@@ -16,6 +16,11 @@ export const EVENTS_LIMIT_MAX = 200;
 export const EVENT_TYPES = ["deposit_detected", "status_changed"] as const;
 /** An event type. */
 export type EventType = (typeof EVENT_TYPES)[number];
+
+/** The event types that readers see who ask for details; additions to the published interface. */
+export const EXTENDED_EVENT_TYPES = [...EVENT_TYPES, "refund_detected"] as const;
+/** An event type that readers see who ask for details. */
+export type ExtendedEventType = (typeof EXTENDED_EVENT_TYPES)[number];
 
 /** Query of `GET /deposit-addresses` and `GET /swaps`. Newest first; a page has items strictly older than `cursor`. */
 export const ListQuery = Type.Object(
@@ -50,6 +55,16 @@ export const SwapsQuery = Type.Object(
     chainId: Type.Optional(
       Type.Integer({ minimum: 1, maximum: 65535, description: "Only on this chain" }),
     ),
+    tokenAddress: Type.Optional(
+      Type.String({ description: "Only of this token of the source chain" }),
+    ),
+    txHash: Type.Optional(
+      Type.String({
+        description: "Only of this sweep or delivery: its transaction hash or signature",
+      }),
+    ),
+    from: Type.Optional(timestampInput("Only created at or after this time")),
+    to: Type.Optional(timestampInput("Only created before this time")),
   },
   { $id: "SwapsQuery", description: "Filters and page of the settlements" },
 );
@@ -66,6 +81,16 @@ export const DepositsQuery = Type.Object(
     txHash: Type.Optional(
       Type.String({ description: "Only of this transaction, 0x and 64 hex digits" }),
     ),
+    userId: SwapsQuery.properties.userId,
+    tokenAddress: Type.Optional(Type.String({ description: "Only of this token" })),
+    settlementId: Type.Optional(uuid("Only of this settlement")),
+    queued: Type.Optional(
+      Type.Boolean({
+        description: "Only deposits that entered the queue, or only those that did not",
+      }),
+    ),
+    from: Type.Optional(timestampInput("Only detected at or after this time")),
+    to: Type.Optional(timestampInput("Only detected before this time")),
   },
   { $id: "DepositsQuery", description: "Filters and page of the deposits" },
 );
@@ -78,7 +103,12 @@ export const EventsQuery = Type.Object(
     since: Type.Optional(
       timestampInput("Return events after this time; absent starts at the oldest retained event"),
     ),
-    type: Type.Optional(oneOf(EVENT_TYPES, "Return only this type")),
+    type: Type.Optional(
+      oneOf(
+        EXTENDED_EVENT_TYPES,
+        "Return only this type; types other than `deposit_detected` and `status_changed` only with `extended`",
+      ),
+    ),
     walletAddress: Type.Optional(
       Type.String({
         description: "Only of this deposit address; addition to the published interface",
@@ -90,6 +120,13 @@ export const EventsQuery = Type.Object(
         maximum: EVENTS_LIMIT_MAX,
         default: EVENTS_LIMIT_DEFAULT,
         description: "Items per page (1 to 200)",
+      }),
+    ),
+    extended: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description:
+          "Whether each event has `details`, and events of further types are returned; addition to the published interface",
       }),
     ),
   },

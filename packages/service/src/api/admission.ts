@@ -4,22 +4,28 @@
  * guessed; except those that were valid from there lately, since their clients share the address with the guesser. A
  * refused request costs no look-up in the database.
  */
+import type { KeyScope } from "@sluice/sdk/wire";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { assert } from "../core/assert.ts";
 import { OperatingError } from "../core/errors.ts";
 import type { Secret } from "../core/secret.ts";
 import type { Db } from "../db/schema.ts";
-import { authenticate, isMissing, type Principal } from "../integrators/index.ts";
+import { authenticate, isAllowedFrom, isMissing, type Principal } from "../integrators/index.ts";
 import type { AtOnce } from "./at-once.ts";
-import { createAddressReader } from "./client-address.ts";
+import { type Caller, createCallerReader } from "./client-address.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { KeyMemory } from "./key-memory.ts";
+import type { KeyUses } from "./key-uses.ts";
 import { type Allowance, enforce, type RateLimiter, type RateLimits } from "./rate-limits.ts";
 
 /** Requirements of a route. */
 export interface Admission {
   /** Reads the key from a request; null if the route needs none. */
   readonly keyOf: ((request: FastifyRequest) => unknown) | null;
+  /** Scope that the key must have; null if every valid key will do. */
+  readonly scope: KeyScope | null;
+  /** Where the key is sent, for the error without one. */
+  readonly keyPlace?: string;
   /** A second limit for an expensive route. */
   readonly limit?: "requestIndexPerKey";
 }
@@ -40,39 +46,70 @@ export interface IdentifyDeps {
 
 /**
  * Returns the principal of a key.
- * @throws OperatingError as `authenticate` does; RateLimited, for any key, if the address sent too many wrong ones.
+ * @throws OperatingError as `authenticate` does; FORBIDDEN if the key may not be used from the address, or lacks the scope;
+ *   RateLimited, for any key, if the address sent too many wrong ones.
  */
 export async function identify(
   deps: IdentifyDeps,
   args: {
     readonly key: unknown;
-    readonly address: string;
+    readonly caller: Caller;
+    readonly scope: KeyScope | null;
+    /** Where the key is sent, for the error without one. */
+    readonly keyPlace?: string | undefined;
     /** Applies an allowance: writes it to the answer, and throws if it is exceeded. */
     readonly enforce: (allowance: Allowance) => void;
   },
 ): Promise<Principal> {
-  const { limiter, keys, log } = deps;
-  const { key, address } = args;
+  const { limiter, keys } = deps;
+  const { key, caller, scope, keyPlace } = args;
+  const { counted: address } = caller;
   // Not asked about a key that passes in any case: of shared limits each question is a statement.
   if (!keys.wasValidFrom(key, address)) {
     const allowed = await limiter.peek("wrongKeyPerAddress", address);
     if (allowed.isExceeded) args.enforce(allowed);
   }
+  if (isMissing(key) && keyPlace !== undefined) {
+    throw new OperatingError("UNAUTHORIZED", `An API key is required in ${keyPlace}.`);
+  }
+  let principal: Principal;
   try {
-    const principal = await authenticate(deps, key);
-    keys.remember(key, { keyId: principal.keyId, address });
-    return principal;
+    principal = await authenticate(deps, key);
   } catch (error) {
     const isWrong = error instanceof OperatingError && error.code === "FORBIDDEN";
     if (!isWrong) throw error;
     keys.forget(key);
-    // Several wrong keys may have been checked at the same time.
-    const counted = await limiter.take("wrongKeyPerAddress", address);
-    if (counted.remaining === counted.limit - 1) log.warn({ address }, "wrong API key");
-    logExceeded(log, counted, { address });
-    args.enforce(counted);
+    await countWrong(deps, args);
     throw error;
   }
+  if (!isAllowedFrom(principal, caller.exact)) {
+    // Counted like a wrong key: it may be a stolen one. The memory keeps it, for the addresses where it is valid.
+    await countWrong(deps, args);
+    throw new OperatingError(
+      "FORBIDDEN",
+      `The API key may not be used from this address, ${caller.exact}.`,
+      { details: { reason: "address", address: caller.exact } },
+    );
+  }
+  keys.remember(key, { keyId: principal.keyId, address });
+  if (scope !== null && !principal.scopes.has(scope)) {
+    throw new OperatingError("FORBIDDEN", `The API key does not have the scope ${scope}.`, {
+      details: { reason: "scope", scope },
+    });
+  }
+  return principal;
+}
+
+/** Counts a wrong key against its address. Several may have been checked at the same time. */
+async function countWrong(
+  { limiter, log }: IdentifyDeps,
+  { caller, enforce: apply }: Pick<Parameters<typeof identify>[1], "caller" | "enforce">,
+): Promise<void> {
+  const { counted: address } = caller;
+  const counted = await limiter.take("wrongKeyPerAddress", address);
+  if (counted.remaining === counted.limit - 1) log.warn({ address }, "wrong API key");
+  logExceeded(log, counted, { address });
+  apply(counted);
 }
 
 /** Logs the first refusal of a window: a flood of requests must not become a flood of lines. */
@@ -87,6 +124,8 @@ export function logExceeded(
 /** The requests of an instance that were admitted. */
 export interface Admitted {
   principalOf(request: FastifyRequest): Principal;
+  /** Returns the work that keeps the place of a request, if there is any. */
+  workOf(request: FastifyRequest): Promise<unknown> | undefined;
   /** Keeps the place of a request among those of its key until some work ends, which may be after its answer. */
   holdPlace<Result>(request: FastifyRequest, work: Promise<Result>): Promise<Result>;
 }
@@ -96,18 +135,21 @@ export function admit(
   app: FastifyInstance,
   deps: IdentifyDeps & {
     readonly atOnce: AtOnce;
+    readonly uses: KeyUses;
     readonly trustedProxies: readonly string[];
   },
 ): Admitted {
-  const { limiter, atOnce, keys, log } = deps;
-  const addressOf = createAddressReader(deps.trustedProxies);
+  const { limiter, atOnce, keys, uses, log } = deps;
+  const callerOf = createCallerReader(deps.trustedProxies);
   const principals = new WeakMap<FastifyRequest, Principal>();
+  const held = new WeakMap<FastifyRequest, Promise<unknown>>();
 
   app.addHook("onRequest", async (request, reply) => {
     if (request.is404) return;
     const { admission } = request.routeOptions.config;
     assert(admission, "every route declares its admission");
-    const address = addressOf(request.raw);
+    const caller = callerOf(request.raw);
+    const { counted: address } = caller;
     const key = admission.keyOf?.(request);
     const take = async (
       name: keyof RateLimits,
@@ -128,14 +170,16 @@ export function admit(
     if (remembered !== undefined) await takeOfKey(remembered);
     const principal = await identify(deps, {
       key,
-      address,
+      caller,
+      scope: admission.scope,
+      keyPlace: admission.keyPlace,
       enforce: (allowance) => enforce(reply, allowance),
     });
     principals.set(request, principal);
+    uses.countRequest(principal.keyId);
     if (principal.keyId !== remembered) await takeOfKey(principal.keyId);
   });
 
-  const held = new WeakMap<FastifyRequest, Promise<unknown>>();
   const principalOf = (request: FastifyRequest) => {
     const principal = principals.get(request);
     assert(principal, "a request is admitted before it is handled");
@@ -161,6 +205,7 @@ export function admit(
 
   return {
     principalOf,
+    workOf: (request) => held.get(request),
     holdPlace(request, work) {
       held.set(request, work);
       return work;

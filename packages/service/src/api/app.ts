@@ -1,11 +1,16 @@
 /** The REST interface over the database. Only `POST /request-index` reads a chain, through the settlements. */
 import {
   ChainList,
+  Deposit,
   DepositAddressPage,
   DepositAddressWithCommitment,
   DepositPage,
   EventPage,
+  ExtendedEventPage,
+  type KeyScope,
+  KeySelf,
   RequestIndexResponse,
+  Settlement,
   type SourceChain,
   SourceConfig,
   Swap,
@@ -26,13 +31,14 @@ import { type ChainKind, KNOWN_CHAINS } from "../core/chain-registry.ts";
 import type { Secret } from "../core/secret.ts";
 import type { Clock, NodeMeter, Random } from "../core/ports.ts";
 import type { Db } from "../db/schema.ts";
-import { TIP_OF_DEPOSIT } from "../scanner/index.ts";
-import { listDeposits } from "../deposits/index.ts";
-import { listEvents } from "../events/index.ts";
-import { findSwap, listSwaps, type RequestResult } from "../settlements/index.ts";
+import { HEIGHTS_OF_DEPOSIT, readHeights } from "../scanner/index.ts";
+import { findDeposit, listDeposits } from "../deposits/index.ts";
+import { listEvents, listExtendedEvents } from "../events/index.ts";
+import { findSwap, listSwaps, readReport, type RequestResult } from "../settlements/index.ts";
 import type { Log } from "../telemetry/log.ts";
 import { type Admission, admit } from "./admission.ts";
 import type { AtOnce } from "./at-once.ts";
+import { createCallerReader } from "./client-address.ts";
 import { allowOrigins } from "./cors.ts";
 import { type ErrorBody, handleErrors, refusalOptions } from "./errors.ts";
 import {
@@ -41,12 +47,17 @@ import {
   parseId,
   parseListQuery,
   parseSwapsQuery,
+  refuseUnknown,
 } from "./query.ts";
 import { answerInTime } from "./deadline.ts";
 import { isHandshake, STREAM_PATH } from "./handshake.ts";
+import { acceptIdempotencyKeys } from "./idempotency.ts";
 import type { KeyMemory } from "./key-memory.ts";
+import { describeKey } from "./key-self.ts";
+import type { KeyUses } from "./key-uses.ts";
 import { createNodeBudget } from "./node-budget.ts";
 import type { RateLimiter } from "./rate-limits.ts";
+import { serveWebhooks, type WebhookRoutesDeps } from "./webhooks.ts";
 import { type IndexRequest, parseIndexBody, readIndexRequest } from "./request-index.ts";
 
 /** A scanned chain and the addresses and tokens that its scanner watches. */
@@ -72,11 +83,13 @@ export interface ApiDeps {
   /** Queues a settlement. The only dependency here that reads a chain. */
   readonly requestIndex: (request: IndexRequest) => Promise<RequestResult>;
   readonly scanned: readonly ScannedChain[];
+  readonly webhooks: Pick<WebhookRoutesDeps, "rules" | "endpointsMax" | "wakeWebhooks">;
   readonly limiter: RateLimiter;
   /** Counts the requests to nodes of a call. */
   readonly nodeMeter: NodeMeter;
   readonly atOnce: AtOnce;
   readonly keys: KeyMemory;
+  readonly uses: KeyUses;
   /** Proxies whose `X-Forwarded-For` is trusted, by address or range. */
   readonly trustedProxies: readonly string[];
   /** Origins whose pages may call from a browser. */
@@ -107,6 +120,9 @@ export const SERVER_LIMITS = {
   routerOptions: { maxParamLength: 16_384 },
 } as const;
 
+/** Schema of a replay with details, under one identity, by which its serializer is compiled once. */
+const EXTENDED_EVENTS = { ...ExtendedEventPage };
+
 /** Returns the REST application; the caller makes it listen. */
 export function createApi(deps: ApiDeps): FastifyInstance {
   const { db, format } = deps;
@@ -122,12 +138,19 @@ export function createApi(deps: ApiDeps): FastifyInstance {
   allowOrigins(app, deps.corsOrigins);
   handleErrors(app, deps.log, body);
 
-  const { principalOf, holdPlace } = admit(app, deps);
+  const admitted = admit(app, deps);
+  const { principalOf, holdPlace } = admitted;
+  acceptIdempotencyKeys(app, deps, admitted);
   const nodeBudget = createNodeBudget(deps);
-  const keyed = {
-    admission: { keyOf: (request: FastifyRequest) => headerOf(request, "x-api-key") },
-  };
-  const open: { admission: Admission } = { admission: { keyOf: null } };
+  const needs = (scope: KeyScope | null) => ({
+    admission: {
+      keyOf: (request: FastifyRequest) => headerOf(request, "x-api-key"),
+      keyPlace: "the header x-api-key",
+      scope,
+    },
+  });
+  const keyed = needs("read");
+  const open: { admission: Admission } = { admission: { keyOf: null, scope: null } };
   // CAST: the query string is an object of strings and arrays of strings.
   const queryOf = (request: FastifyRequest) => request.query as Record<string, unknown>;
 
@@ -143,6 +166,7 @@ export function createApi(deps: ApiDeps): FastifyInstance {
   const addressRoute = { schema: answers(DepositAddressWithCommitment), config: keyed };
   app.get("/deposit-addresses/:id", addressRoute, async (request) => {
     const { integratorId } = principalOf(request);
+    refuseUnknown(queryOf(request), []);
     const id = idOf(request);
     const address = id && (await findAddress(db, integratorId, { id, display }));
     if (address) return address;
@@ -156,29 +180,61 @@ export function createApi(deps: ApiDeps): FastifyInstance {
 
   app.get("/swaps/:id", { schema: answers(Swap), config: keyed }, async (request) => {
     const { integratorId } = principalOf(request);
+    refuseUnknown(queryOf(request), []);
     const id = idOf(request);
     const swap = id && (await findSwap(db, integratorId, { id, display }));
     if (swap) return swap;
     throw new OperatingError("NOT_FOUND", "There is no such settlement of yours.");
   });
 
+  const view = { display, heights: HEIGHTS_OF_DEPOSIT };
   app.get("/deposits", { schema: answers(DepositPage), config: keyed }, async (request) => {
     const { integratorId } = principalOf(request);
     const page = parseDepositsQuery(queryOf(request), format);
-    return listDeposits(db, integratorId, { ...page, display, tip: TIP_OF_DEPOSIT });
+    return listDeposits(db, integratorId, { ...page, ...view });
   });
 
-  app.get("/events", { schema: answers(EventPage), config: keyed }, async (request) => {
+  app.get("/deposits/:id", { schema: answers(Deposit), config: keyed }, async (request) => {
     const { integratorId } = principalOf(request);
-    const page = parseEventsQuery(queryOf(request), format);
-    const { items, more } = await listEvents(db, integratorId, page);
+    refuseUnknown(queryOf(request), []);
+    const id = idOf(request);
+    const deposit = id && (await findDeposit(db, integratorId, { id, ...view }));
+    if (deposit) return deposit;
+    throw new OperatingError("NOT_FOUND", "There is no such deposit of yours.");
+  });
+
+  app.get("/settlements/:id", { schema: answers(Settlement), config: keyed }, async (request) => {
+    const { integratorId } = principalOf(request);
+    refuseUnknown(queryOf(request), []);
+    const id = idOf(request);
+    const report = id && (await readReport(db, integratorId, { id, display, readHeights }));
+    if (report) return report;
+    throw new OperatingError("NOT_FOUND", "There is no such settlement of yours.");
+  });
+
+  app.get("/events", { schema: answers(EventPage), config: keyed }, async (request, reply) => {
+    const { integratorId } = principalOf(request);
+    const { extended, ...page } = parseEventsQuery(queryOf(request), format);
+    if (extended) reply.serializer(reply.compileSerializationSchema(EXTENDED_EVENTS));
+    const list = extended ? listExtendedEvents : listEvents;
+    const { items, more } = await list(db, integratorId, page);
     return { items, nextCursor: more ? (items.at(-1)?.timestamp ?? null) : null };
   });
+
+  const callerOf = createCallerReader(deps.trustedProxies);
+  const keyRoute = { schema: answers(KeySelf), config: needs(null) };
+  app.get("/keys/self", keyRoute, (request) =>
+    describeKey(deps, {
+      principal: principalOf(request),
+      address: callerOf(request.raw).exact,
+    }),
+  );
+  serveWebhooks(app, needs("webhooks"), { principalOf }, { ...deps, ...deps.webhooks });
 
   const scanned = new Set(deps.scanned.map(({ chainId }) => chainId));
   const indexRoute = {
     schema: answers(RequestIndexResponse),
-    config: { admission: { ...keyed.admission, limit: "requestIndexPerKey" as const } },
+    config: { admission: { ...needs("settle").admission, limit: "requestIndexPerKey" as const } },
   };
   app.post("/request-index", indexRoute, async (request, reply) => {
     const principal = principalOf(request);
@@ -247,6 +303,8 @@ function serveReference(
   const json = "application/json; charset=utf-8";
   app.get("/openapi.json", { config }, (_, reply) => reply.type(json).send(documents().openApi));
   app.get("/asyncapi.json", { config }, (_, reply) => reply.type(json).send(documents().asyncApi));
+  // Relative, so that it also leads there behind a proxy with a path.
+  app.get("/", { config }, (_, reply) => reply.redirect("docs", 302));
   app.get("/docs", { config }, (_, reply) =>
     reply
       .type("text/html; charset=utf-8")

@@ -1,16 +1,25 @@
 /** A client is counted under one address in every spelling, and cannot choose it [T87]. */
 import type { IncomingMessage } from "node:http";
 import { expect, test } from "vitest";
-import { createAddressReader } from "./client-address.ts";
+import { createCallerReader } from "./client-address.ts";
+
+const PROXIES = ["10.0.0.0/8", "2001:db8:ff::/48", "192.0.2.1"];
 
 const read = (remoteAddress: string, forwarded?: string, trusted: readonly string[] = []) =>
-  createAddressReader(trusted)(
+  createCallerReader(trusted)(
     // CAST: only the fields of a request that are read.
     {
       socket: { remoteAddress },
       headers: forwarded === undefined ? {} : { "x-forwarded-for": forwarded },
     } as unknown as IncomingMessage,
   );
+
+test("an address is exact in every spelling, for the allowed networks of keys", () => {
+  expect(read("::ffff:cb00:7107").exact).toBe("203.0.113.7");
+  expect(read("2001:DB8:1:2:3:0:0:6").exact).toBe("2001:db8:1:2:3::6");
+  expect(read("fe80::1%eth0").exact).toBe("fe80::1");
+  expect(read("10.0.0.1", "[2001:db8::3]:4711", PROXIES).exact).toBe("2001:db8::3");
+});
 
 test.each([
   ["203.0.113.7", "203.0.113.7"],
@@ -22,10 +31,8 @@ test.each([
   ["::1", "0:0:0:0::/64"],
   ["fe80::1%eth0", "fe80:0:0:0::/64"],
 ])("%s is %s", (address, name) => {
-  expect(read(address)).toBe(name);
+  expect(read(address).counted).toBe(name);
 });
-
-const PROXIES = ["10.0.0.0/8", "2001:db8:ff::/48", "192.0.2.1"];
 
 test.each([
   ["no proxy is trusted", "10.0.0.1", "203.0.113.1", [], "10.0.0.1"],
@@ -46,5 +53,5 @@ test.each([
   ],
   ["a proxy forwards an invalid value", "10.0.0.1", "1.1.1.1, unknown", PROXIES, "unknown"],
 ])("when %s", (_, remote, forwarded, trusted, name) => {
-  expect(read(remote, forwarded, trusted)).toBe(name);
+  expect(read(remote, forwarded, trusted).counted).toBe(name);
 });

@@ -1,12 +1,20 @@
-/** Client addresses for rate limits: an IPv4 address, or the /64 network of an IPv6 address. */
+/** Client addresses: exact ones for the allowed networks of keys, and networks for rate limits. */
 import type { IncomingMessage } from "node:http";
 import { BlockList, isIP } from "node:net";
+import { formatNetwork, parseAddress } from "../core/networks.ts";
 
-/** Returns the client address of a request, behind proxies. */
-export type AddressReader = (request: IncomingMessage) => string;
+/** The client of a request, behind proxies. */
+export interface Caller {
+  /** Its address in canonical form. Text that is no address is returned as it was forwarded. */
+  readonly exact: string;
+  /** The address that limits count: an IPv4 address, or the /64 network of an IPv6 address. */
+  readonly counted: string;
+}
 
 /** Returns a reader that follows `X-Forwarded-For` back through trusted proxies, given by address or range. */
-export function createAddressReader(trustedProxies: readonly string[]): AddressReader {
+export function createCallerReader(
+  trustedProxies: readonly string[],
+): (request: IncomingMessage) => Caller {
   const isTrusted = createTrustList(trustedProxies);
   return ({ socket, headers }) => {
     const forwarded = [headers["x-forwarded-for"] ?? []].flat().join(",").split(",");
@@ -15,7 +23,8 @@ export function createAddressReader(trustedProxies: readonly string[]): AddressR
       if (!isTrusted(caller) || earlier === "") break;
       caller = earlier;
     }
-    return networkOf(caller);
+    const parsed = parseAddress(caller);
+    return { exact: parsed ? formatNetwork(parsed) : caller, counted: networkOf(caller) };
   };
 }
 
@@ -42,22 +51,9 @@ function stripPort(text: string): string {
 
 /** Returns the /64 network of an address without its zone: one client can choose the remaining bits (RFC 6177). */
 export function networkOf(address: string): string {
-  const [plain = ""] = address.split("%");
-  if (isIP(plain) !== 6) return plain;
-  const groups = expand(plain);
-  const [high = 0, low = 0] = groups.slice(6);
-  const isMapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
-  if (isMapped) return [high >> 8, high & 255, low >> 8, low & 255].join(".");
-  const network = groups.slice(0, 4).map((group) => group.toString(16));
-  return `${network.join(":")}::/64`;
-}
-
-/** Returns the eight groups of an IPv6 address in any spelling. */
-function expand(address: string): readonly number[] {
-  const canonical = new URL(`http://[${address}]`).hostname.slice(1, -1);
-  const [head = [], tail = []] = canonical
-    .split("::")
-    .map((part) => part.split(":").filter((group) => group !== ""));
-  const zeros = Array.from({ length: 8 - head.length - tail.length }, () => "0");
-  return [...head, ...zeros, ...tail].map((group) => Number.parseInt(group, 16));
+  const parsed = parseAddress(address);
+  if (!parsed) return address.split("%")[0] ?? "";
+  if (parsed.family === 4) return formatNetwork(parsed);
+  const groups = [112n, 96n, 80n, 64n].map((shift) => (parsed.value >> shift) & 0xffffn);
+  return `${groups.map((group) => group.toString(16)).join(":")}::/64`;
 }

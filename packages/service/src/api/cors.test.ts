@@ -30,8 +30,8 @@ test("answers the preflight of a configured origin without a key", async () => {
   expect(answer.statusCode).toBe(204);
   expect(answer.headers).toMatchObject({
     "access-control-allow-origin": PAGE,
-    "access-control-allow-methods": "GET, POST",
-    "access-control-allow-headers": "content-type, x-api-key",
+    "access-control-allow-methods": "GET, POST, DELETE",
+    "access-control-allow-headers": "content-type, x-api-key, idempotency-key",
   });
 });
 
@@ -40,7 +40,8 @@ test("lets a configured origin read refusals and rate limit headers", async () =
   expect(answer.statusCode).toBe(401);
   expect(answer.headers).toMatchObject({
     "access-control-allow-origin": PAGE,
-    "access-control-expose-headers": "RateLimit, RateLimit-Policy, Retry-After, X-Request-Id",
+    "access-control-expose-headers":
+      "RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, Idempotent-Replayed",
     vary: "Origin",
   });
 });

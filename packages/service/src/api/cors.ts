@@ -5,7 +5,7 @@
 import type { FastifyInstance } from "fastify";
 
 /** Response headers that a page may read besides the default ones. */
-const EXPOSED = "RateLimit, RateLimit-Policy, Retry-After, X-Request-Id";
+const EXPOSED = "RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, Idempotent-Replayed";
 const PREFLIGHT_AGE_S = 600;
 
 /** Adds CORS headers for the listed origins. Runs before anything that can refuse, so that a page can read a refusal. */
@@ -23,8 +23,8 @@ export function allowOrigins(app: FastifyInstance, origins: readonly string[]): 
     if (!isPreflight) return undefined;
     return reply
       .code(204)
-      .header("access-control-allow-methods", "GET, POST")
-      .header("access-control-allow-headers", "content-type, x-api-key")
+      .header("access-control-allow-methods", "GET, POST, DELETE")
+      .header("access-control-allow-headers", "content-type, x-api-key, idempotency-key")
       .header("access-control-max-age", String(PREFLIGHT_AGE_S))
       .send();
   });

@@ -52,7 +52,7 @@ test("counts refused requests by their reason, and no others", async () => {
   countRequests(app, metrics, { service: "api", onRefused: createRefusals(metrics, "api") });
   app.get(
     "/slow",
-    { config: { admission: { keyOf: ({ headers }) => headers["x-api-key"] } } },
+    { config: { admission: { keyOf: ({ headers }) => headers["x-api-key"], scope: null } } },
     () =>
       new Promise<string>((resolve) => {
         release = () => resolve("late");

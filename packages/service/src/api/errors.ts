@@ -14,6 +14,7 @@ import type { Log } from "../telemetry/log.ts";
 import { isPoolExhausted, isStatementTimeout } from "../db/transient-errors.ts";
 import { QuotaExceeded } from "../integrators/index.ts";
 import { TooManyAtOnce } from "./at-once.ts";
+import { IdempotencyRefused } from "./idempotency.ts";
 import { RateLimited } from "./rate-limits.ts";
 
 /** Converts an error to the body of an answer. */
@@ -48,14 +49,8 @@ export function handleErrors(app: FastifyInstance, log: Log, body: ErrorBody): v
     const refused = describeRefusal(thrown);
     if (refused) return answer(reply, refused.error, refused.status);
     const error = isBusy(thrown) ? busy(thrown) : toOperatingError(thrown);
-    if (error instanceof RateLimited || error instanceof TooManyAtOnce) {
-      void reply.header("retry-after", String(error.retryAfterS));
-    }
-    const isLimited =
-      error instanceof RateLimited ||
-      error instanceof TooManyAtOnce ||
-      error instanceof QuotaExceeded;
-    const status = isLimited ? error.httpStatus : (ERROR_CODES[error.code].httpStatus ?? 500);
+    const { status, retryAfterS } = answerOf(error);
+    if (retryAfterS !== undefined) void reply.header("retry-after", String(retryAfterS));
     if (status >= 500) {
       log.error({ err: thrown, path: pathOf(request), requestId: request.id }, "request failed");
     }
@@ -74,8 +69,11 @@ export function handleErrors(app: FastifyInstance, log: Log, body: ErrorBody): v
 
   // CONNECT has no path and never reaches the router. Without a listener the connection would be cut without an answer.
   app.server.on("connect", (_request, socket) => {
-    const { error, status } = describeMethod(["GET", "POST"]);
-    answerRaw(socket, { status, allow: "GET, POST", body: body(error, status) });
+    const taken = METHODS.filter((method) =>
+      routes.some(({ methods }) => methods.includes(method)),
+    );
+    const { error, status } = describeMethod(taken);
+    answerRaw(socket, { status, allow: taken.join(", "), body: body(error, status) });
     // The server has released the socket, which would otherwise wait for the client to close it.
     socket.once("finish", () => socket.destroy());
   });
@@ -99,6 +97,22 @@ export function handleErrors(app: FastifyInstance, log: Log, body: ErrorBody): v
   });
 }
 
+/** Returns the status of an error, which some refusals choose themselves, and when to try again. */
+function answerOf(error: OperatingError): {
+  readonly status: number;
+  readonly retryAfterS?: number | undefined;
+} {
+  if (
+    error instanceof RateLimited ||
+    error instanceof TooManyAtOnce ||
+    error instanceof IdempotencyRefused
+  ) {
+    return { status: error.httpStatus, retryAfterS: error.retryAfterS };
+  }
+  if (error instanceof QuotaExceeded) return { status: error.httpStatus };
+  return { status: ERROR_CODES[error.code].httpStatus ?? 500 };
+}
+
 /** Returns whether the database had no time or no connection for a statement of a caller. */
 function isBusy(thrown: unknown): boolean {
   return isStatementTimeout(thrown) || isPoolExhausted(thrown);
@@ -118,6 +132,9 @@ function malformed(field: string, expected: string): ErrorObject {
     }),
   );
 }
+
+/** Methods of the interface. */
+const METHODS = ["GET", "POST", "DELETE"] as const;
 
 interface KnownRoute {
   readonly methods: readonly string[];
@@ -139,7 +156,7 @@ function listRoutes(app: FastifyInstance): readonly KnownRoute[] {
 /** Describes an unknown path, or a known path with another method. */
 function describeUnknown(routes: readonly KnownRoute[], url: string) {
   const taken = new Set(routes.flatMap(({ methods, path }) => (path.test(url) ? methods : [])));
-  const methods = (["GET", "POST"] as const).filter((method) => taken.has(method));
+  const methods = METHODS.filter((method) => taken.has(method));
   if (methods.length > 0) return { ...describeMethod(methods), methods };
   const error = new OperatingError("NOT_FOUND", "There is nothing at this path.");
   return { error: toErrorObject(error), status: 404, methods };

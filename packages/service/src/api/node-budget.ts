@@ -6,6 +6,7 @@
 import type { NodeMeter } from "../core/ports.ts";
 import type { Log } from "../telemetry/log.ts";
 import { logExceeded } from "./admission.ts";
+import type { KeyUses } from "./key-uses.ts";
 import { type RateLimiter, refuseExceeded } from "./rate-limits.ts";
 
 export interface NodeBudget {
@@ -20,10 +21,12 @@ export interface NodeBudget {
 export function createNodeBudget({
   limiter,
   nodeMeter,
+  uses,
   log,
 }: {
   readonly limiter: RateLimiter;
   readonly nodeMeter: NodeMeter;
+  readonly uses: Pick<KeyUses, "countNodeRequests">;
   readonly log: Log;
 }): NodeBudget {
   return {
@@ -37,6 +40,7 @@ export function createNodeBudget({
         if (spent > 0) {
           const counted = await limiter.take("nodeRequestsPerKey", keyId, spent);
           logExceeded(log, counted, { keyId });
+          uses.countNodeRequests(keyId, spent);
         }
       }
     },

@@ -1,10 +1,12 @@
 /** Parses the queries of the lists. */
 import {
   DEPOSIT_CURSOR_PATTERN,
+  DepositsQuery,
   EVENT_TYPES,
   EVENTS_LIMIT_DEFAULT,
   EVENTS_LIMIT_MAX,
-  type EventType,
+  EXTENDED_EVENT_TYPES,
+  type ExtendedEventType,
   LIST_LIMIT_DEFAULT,
   LIST_LIMIT_MAX,
   SETTLEMENT_STATUS_NAMES,
@@ -15,7 +17,7 @@ import type { AddressFormat } from "../chains/port/index.ts";
 import { parseSolanaTxHash } from "../core/base58.ts";
 import { type Address, toTxHash, type TxHash } from "../core/hex.ts";
 import { parseUserId } from "../core/user-id.ts";
-import type { DepositCursor } from "../deposits/index.ts";
+import type { DepositCursor, DepositFilter } from "../deposits/index.ts";
 import type { SwapFilter } from "../settlements/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import { parseStamp, type Rounding } from "./stamp-input.ts";
@@ -49,21 +51,57 @@ export function parseSwapsQuery(
       wallet: parseWallet(query, format),
       userId: parseUserIdParam(query),
       chainId: parseChainId(query),
+      token: parseToken(query, format),
+      txHash: parseTxHash(query),
+      ...parseRange(query),
     },
   };
 }
+
+/** Returns the bounds of a list by time: at or after `from`, before `to`. */
+function parseRange(query: RawQuery) {
+  // A fraction of a millisecond excludes that millisecond at the beginning, and includes it at the end.
+  return { from: parseStampParam(query, "from", "up"), to: parseStampParam(query, "to", "up") };
+}
+
+/**
+ * Refuses parameters that an endpoint of ours does not have: a misspelled filter would return everything.
+ * @throws OperatingError VALIDATION_ERROR naming the first.
+ */
+export function refuseUnknown(query: RawQuery, known: readonly string[]): void {
+  const unknown = Object.keys(query).find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  const expected = known.length === 0 ? "no parameters" : `one of ${known.join(", ")}`;
+  throw new OperatingError(
+    "VALIDATION_ERROR",
+    `${unknown.slice(0, PARAMETER_SHOWN_MAX)}: unknown parameter, expected ${expected}.`,
+    { details: { field: unknown.slice(0, PARAMETER_SHOWN_MAX) } },
+  );
+}
+
+const PARAMETER_SHOWN_MAX = 60;
 
 /**
  * Returns page and filters of a list of deposits.
  * @throws OperatingError VALIDATION_ERROR naming the parameter.
  */
 export function parseDepositsQuery(query: RawQuery, format: AddressFormat) {
-  return {
-    limit: parseLimit(query, LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX),
-    cursor: parseDepositCursor(query),
+  refuseUnknown(query, Object.keys(DepositsQuery.properties));
+  const filter: DepositFilter = {
     wallet: parseWallet(query, format),
     chainId: parseChainId(query),
     txHash: parseTxHash(query),
+    userId: parseUserIdParam(query),
+    token: parseToken(query, format),
+    settlementId: parseSettlementId(query),
+    queued:
+      query["queued"] === undefined ? undefined : parseFlag(single(query, "queued"), "queued"),
+    ...parseRange(query),
+  };
+  return {
+    limit: parseLimit(query, LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX),
+    cursor: parseDepositCursor(query),
+    filter,
   };
 }
 
@@ -83,17 +121,30 @@ export function parseEventsQuery(
 ): {
   readonly limit: number;
   readonly since: string | undefined;
-  readonly type: EventType | undefined;
+  readonly type: ExtendedEventType | undefined;
   /** As it is displayed. */
   readonly walletAddress: string | undefined;
+  readonly extended: boolean;
 } {
   const wallet = parseWallet(query, format);
+  const extended = parseFlag(single(query, "extended"), "extended");
   return {
     limit: parseLimit(query, EVENTS_LIMIT_DEFAULT, EVENTS_LIMIT_MAX),
     since: parseStampParam(query, "since", "down"),
-    type: parseType(query),
+    type: parseType(query, extended),
     walletAddress: wallet && format.display(wallet),
+    extended,
   };
+}
+
+/**
+ * Returns whether a flag is set; not set if it is absent.
+ * @throws OperatingError VALIDATION_ERROR naming it.
+ */
+export function parseFlag(value: unknown, name: string): boolean {
+  if (value === undefined || value === false || value === "false") return false;
+  if (value === true || value === "true") return true;
+  throw invalid(name, "true or false");
 }
 
 function parseLimit(query: RawQuery, fallback: number, max: number): number {
@@ -112,12 +163,13 @@ function parseStampParam(query: RawQuery, name: string, rounding: Rounding): str
   throw invalid(name, "a calendar date and time of ISO 8601, such as 2026-01-31T12:00:00.000Z");
 }
 
-function parseType(query: RawQuery): EventType | undefined {
+function parseType(query: RawQuery, extended: boolean): ExtendedEventType | undefined {
   const text = single(query, "type");
   if (text === undefined) return undefined;
-  const type = EVENT_TYPES.find((known) => known === text);
+  const types = extended ? EXTENDED_EVENT_TYPES : EVENT_TYPES;
+  const type = types.find((known) => known === text);
   if (type) return type;
-  throw invalid("type", EVENT_TYPES.join(" or "));
+  throw invalid("type", types.join(" or "));
 }
 
 function parseStatus(query: RawQuery): SettlementStatus | undefined {
@@ -137,6 +189,22 @@ function parseWallet(query: RawQuery, format: AddressFormat): Address | undefine
     "walletAddress",
     "an address, 0x and 40 hex digits with a right checksum, or 32 bytes in base58",
   );
+}
+
+function parseToken(query: RawQuery, format: AddressFormat): Address | undefined {
+  const text = single(query, "tokenAddress");
+  if (text === undefined) return undefined;
+  const token = format.parseAny(text);
+  if (token) return token;
+  throw invalid("tokenAddress", "a token's address, as in the lists");
+}
+
+function parseSettlementId(query: RawQuery): string | undefined {
+  const text = single(query, "settlementId");
+  if (text === undefined) return undefined;
+  const id = parseId(text);
+  if (id !== null) return id;
+  throw invalid("settlementId", "the id of a settlement, a UUID");
 }
 
 function parseTxHash(query: RawQuery): TxHash | undefined {

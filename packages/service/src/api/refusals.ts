@@ -2,6 +2,7 @@
 import { OperatingError } from "../core/errors.ts";
 import { QuotaExceeded } from "../integrators/index.ts";
 import { TooManyAtOnce } from "./at-once.ts";
+import { IdempotencyRefused } from "./idempotency.ts";
 import { LIMIT_NAMES, RateLimited } from "./rate-limits.ts";
 
 export const REFUSALS = [
@@ -10,6 +11,8 @@ export const REFUSALS = [
   "quota",
   "no_key",
   "wrong_key",
+  "scope",
+  "address",
   "sockets",
   "connections",
   "busy_client",
@@ -25,10 +28,13 @@ export function refusalOf(error: unknown): Refusal | null {
   if (error instanceof RateLimited) return error.limit;
   if (error instanceof TooManyAtOnce) return "at_once";
   if (error instanceof QuotaExceeded) return "quota";
+  if (error instanceof IdempotencyRefused) return error.httpStatus === 429 ? "quota" : null;
   if (!(error instanceof OperatingError)) return null;
   if (error.details?.["reason"] === TOO_MANY_SOCKETS) return "sockets";
   if (error.code === "UNAUTHORIZED") return "no_key";
-  return error.code === "FORBIDDEN" ? "wrong_key" : null;
+  if (error.code !== "FORBIDDEN") return null;
+  const reason = error.details?.["reason"];
+  return reason === "scope" || reason === "address" ? reason : "wrong_key";
 }
 
 /** The reason in the error of a socket above a cap. */

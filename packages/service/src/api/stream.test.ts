@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type RunningStream, startStream } from "../../test/support/api.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
 import { createTenant, insertEvent, PEPPER, type Tenant } from "../../test/support/tenants.ts";
-import { listEvents } from "../events/index.ts";
+import { appendEvent, getNewestStamp, listEvents, listExtendedEvents } from "../events/index.ts";
 import { createKey, revokeKey } from "../integrators/index.ts";
 import { systemRandom } from "../roles/system-ports.ts";
 import { FRAMES_MAX } from "./connection-guard.ts";
@@ -118,6 +118,56 @@ describe("stream", () => {
     expect(second.heard).toEqual(replay);
     expect(other.heard).toMatchObject([{ data: { chainId: 77 } }]);
     expect(first.heard.flatMap((event) => [...Value.Errors(StreamEvent, event)])).toEqual([]);
+  });
+
+  test.each([{ auth: { extended: true } }, { query: { extended: "true" } }])(
+    "adds details for a socket that asked for them, and changes nothing for others: %j [T212]",
+    async ({ auth = {}, query = {} }) => {
+      const plain = await join(alice);
+      const socket = open({ auth: { apiKey: alice.apiKey, ...auth }, query });
+      const heard: StreamEvent[] = [];
+      socket.on("event", (event: StreamEvent) => heard.push(event));
+      await new Promise((resolve) => socket.once("connected", resolve));
+      const before = await getNewestStamp(database.db, alice.id);
+      await database.db.transaction().execute((tx) =>
+        // CAST: a type that the published interface does not have.
+        appendEvent(tx, systemRandom, {
+          integratorId: alice.id,
+          type: "another.type" as "status_changed",
+          data: {},
+        }),
+      );
+      await insertEvent(database.db, alice);
+      await stream.tail.pump();
+      await until(socket, () => heard.length === 2);
+      await until(plain.socket, () => plain.heard.length === 1);
+
+      const since = before ?? undefined;
+      const { items } = await listExtendedEvents(database.db, alice.id, { since, limit: 10 });
+      expect(heard).toEqual(
+        items.map(({ type, data, timestamp, details }) => ({ type, data, timestamp, details })),
+      );
+      expect(heard.map((event) => Object.keys(event))).toEqual([
+        ["type", "data", "timestamp", "details"],
+        ["type", "data", "timestamp", "details"],
+      ]);
+      const published = await listEvents(database.db, alice.id, { since, limit: 10 });
+      expect(plain.heard).toEqual(
+        published.items.map(({ type, data, timestamp }) => ({ type, data, timestamp })),
+      );
+      expect(Object.keys(plain.heard[0] ?? {})).toEqual(["type", "data", "timestamp"]);
+    },
+  );
+
+  test("refuses a handshake whose `extended` is neither true nor false", async () => {
+    const socket = open({ auth: { apiKey: alice.apiKey, extended: "yes" } });
+    const error = await new Promise<Error & { data?: unknown }>((resolve) =>
+      socket.once("connect_error", resolve),
+    );
+    expect(error.data).toMatchObject({
+      code: "VALIDATION_ERROR",
+      details: { field: "extended" },
+    });
   });
 
   test("disconnects a client that sends an event, and lets none join another room [T99]", async () => {
@@ -240,7 +290,7 @@ describe("a revoked key", () => {
     const { socket: kept } = await join(alice);
     await revokeKey(database.db, { keyId });
     const gone = new Promise((resolve) => cut.once("disconnect", resolve));
-    await stream.cutRevoked();
+    await stream.cutRefused();
     expect(await gone).toBe("io server disconnect");
     expect(kept.connected).toBe(true);
     const again = open({ auth: { apiKey }, reconnection: false });

@@ -10,13 +10,15 @@ import { assert } from "../core/assert.ts";
 import { OperatingError, toErrorObject, toOperatingError } from "../core/errors.ts";
 import type { Secret } from "../core/secret.ts";
 import type { Db } from "../db/schema.ts";
-import { createTail, type Tail } from "../events/index.ts";
-import { listRevoked, type Principal } from "../integrators/index.ts";
+import { createTail, type Tail, withoutDetails } from "../events/index.ts";
+import { isAllowedFrom, type Principal, readRights } from "../integrators/index.ts";
 import type { Log } from "../telemetry/log.ts";
 import { identify } from "./admission.ts";
-import { createAddressReader } from "./client-address.ts";
+import { createCallerReader } from "./client-address.ts";
 import { createConnectionGuard, UnansweringServer } from "./connection-guard.ts";
 import type { KeyMemory } from "./key-memory.ts";
+import { parseFlag } from "./query.ts";
+import type { KeyUses } from "./key-uses.ts";
 import { type Allowance, type RateLimiter, refuseExceeded } from "./rate-limits.ts";
 import { type OnRefused, refusalOf } from "./refusals.ts";
 import { createSocketCounter, type SocketCaps } from "./socket-caps.ts";
@@ -24,8 +26,8 @@ import { createSocketCounter, type SocketCaps } from "./socket-caps.ts";
 export interface Stream {
   /** Live end of the event log; roles wake and pump it. */
   readonly tail: Tail;
-  /** Closes sockets whose key was revoked after they connected. */
-  cutRevoked(): Promise<void>;
+  /** Closes sockets whose key was revoked, has expired or lost its rights after they connected. */
+  cutRefused(): Promise<void>;
   /** Begins an interval of the bounds on connections; to be called every `BOUNDS_INTERVAL_MS`. */
   restartBounds(): void;
   /** Returns the number of connected sockets. */
@@ -39,6 +41,7 @@ const PACKET_BYTES_MAX = 16_000;
 /** Messages of a connection before it is closed. Clients connect and disconnect in one each; any other may cost an answer. */
 const MESSAGES_MAX = 100;
 const CONNECT_TIMEOUT_MS = 10_000;
+const STREAM_SCOPE = "read";
 
 /** Attaches the stream to a server, listening or not, and allows only handshakes to upgrade. */
 export function createStream(options: {
@@ -51,13 +54,14 @@ export function createStream(options: {
   readonly log: Log;
   readonly limiter: RateLimiter;
   readonly keys: KeyMemory;
+  readonly uses: KeyUses;
   /** Proxies whose `X-Forwarded-For` is trusted, by address or range. */
   readonly trustedProxies: readonly string[];
   readonly socketCaps: SocketCaps;
   readonly onRefused?: OnRefused;
 }): Stream {
   const { db, streamDb, pepper, log, limiter, server, onRefused = () => undefined } = options;
-  const addressOf = createAddressReader(options.trustedProxies);
+  const callerOf = createCallerReader(options.trustedProxies);
   const counter = createSocketCounter(options.socketCaps);
   const guard = createConnectionGuard();
   const plain = server.listeners("request");
@@ -76,15 +80,28 @@ export function createStream(options: {
   // CAST: listeners of that event, removed from it above.
   for (const listener of plain) server.on("request", listener as RequestListener);
   const principals = new WeakMap<Socket, Principal>();
+  /** Sockets whose handshake asked for details. */
+  const extendedSockets = new WeakSet<Socket>();
   /** Connections that have asked for admission. */
   const asked = new WeakSet<Socket["conn"]>();
   const tail = createTail({
     db: streamDb,
     emit(integratorId, events) {
-      for (const { type, data, timestamp } of events) {
-        io.to(integratorId).emit(STREAM_EVENT_CHANNEL, { type, data, timestamp });
+      const { adapter } = io.of("/");
+      const [room, extendedRoom] = [roomOf(integratorId, false), roomOf(integratorId, true)];
+      for (const event of events) {
+        const { id: _, ...extended } = event;
+        if (adapter.rooms.has(extendedRoom)) {
+          io.to(extendedRoom).emit(STREAM_EVENT_CHANNEL, extended);
+        }
+        const plain = withoutDetails(event);
+        if (plain === null) continue;
+        const { type, data, timestamp } = plain;
+        io.to(room).emit(STREAM_EVENT_CHANNEL, { type, data, timestamp });
       }
-      for (const id of io.of("/").adapter.rooms.get(integratorId) ?? []) {
+      for (const id of [room, extendedRoom].flatMap((name) => [
+        ...(adapter.rooms.get(name) ?? []),
+      ])) {
         const socket = io.of("/").sockets.get(id);
         if (socket && cutIfSlow(socket, log)) onRefused("slow_client");
       }
@@ -102,20 +119,28 @@ export function createStream(options: {
       });
     }
     asked.add(conn);
-    const address = addressOf(socket.request);
+    const caller = callerOf(socket.request);
+    const { counted: address } = caller;
     const allowance = allowances.get(conn);
     assert(allowance, "a connection is counted before it asks");
     refuseExceeded(await allowance);
     counter.enter("perAddress", address, conn);
     const key = keyOf(socket);
     const deps = { db, pepper, limiter, keys: options.keys, log };
-    const principal = await identify(deps, { key, address, enforce: refuseExceeded });
+    const principal = await identify(deps, {
+      key,
+      caller,
+      scope: STREAM_SCOPE,
+      enforce: refuseExceeded,
+    });
     counter.enter("perKey", principal.keyId, conn);
+    if (wantsDetails(socket)) extendedSockets.add(socket);
+    options.uses.countRequest(principal.keyId);
     return principal;
   }
 
   io.engine.on("connection", (conn: Socket["conn"]) => {
-    const address = addressOf(conn.request);
+    const { counted: address } = callerOf(conn.request);
     // Connections count against the address for any key and without one: each costs more than a request.
     const allowance = limiter.take("perAddress", address);
     // A connection that never asks reads no allowance: a failure to count must not end the process.
@@ -164,7 +189,7 @@ export function createStream(options: {
     socket.onAny(() => socket.disconnect(true));
     const enter = () => {
       if (!socket.connected) return false;
-      void socket.join(integratorId);
+      void socket.join(roomOf(integratorId, extendedSockets.has(socket)));
       socket.on("disconnect", () => tail.leave(integratorId));
       socket.emit(STREAM_CONNECTED_CHANNEL, { integratorName });
       return true;
@@ -179,18 +204,32 @@ export function createStream(options: {
 
   return {
     tail,
-    async cutRevoked() {
+    async cutRefused() {
       const sockets = [...io.of("/").sockets.values()];
       const keyIds = new Set(sockets.flatMap((socket) => principals.get(socket)?.keyId ?? []));
-      const revoked = await listRevoked(streamDb, [...keyIds]);
+      const rights = await readRights(streamDb, [...keyIds]);
       for (const socket of sockets) {
-        if (revoked.has(principals.get(socket)?.keyId ?? "")) socket.disconnect(true);
+        const known = rights.get(principals.get(socket)?.keyId ?? "");
+        const isAdmitted =
+          known?.scopes.has(STREAM_SCOPE) && isAllowedFrom(known, callerOf(socket.request).exact);
+        if (!isAdmitted) socket.disconnect(true);
       }
     },
     countSockets: () => io.of("/").sockets.size,
     restartBounds: guard.restart,
     close: () => io.close(),
   };
+}
+
+/** Returns the room of an integrator's sockets, with or without details. */
+function roomOf(integratorId: string, extended: boolean): string {
+  return extended ? `${integratorId}:extended` : integratorId;
+}
+
+/** Returns whether the handshake, or the query for browsers, asks for details. */
+function wantsDetails(socket: Socket): boolean {
+  const { auth, query } = socket.handshake;
+  return parseFlag(auth.extended ?? query.extended, "extended");
 }
 
 /** Returns the key from the handshake, or from the query for browsers. */

@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { KEY_SCOPES } from "@sluice/sdk/wire";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,7 +10,8 @@ import { EVM_CHAIN, NO_NODE, PROGRAM, SECRETS } from "../../test/support/command
 import { createTenant, insertAddress } from "../../test/support/tenants.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
 import { Secret } from "../core/secret.ts";
-import { authenticate } from "../integrators/index.ts";
+import { authenticate, createIntegrator } from "../integrators/index.ts";
+import { systemRandom } from "../roles/system-ports.ts";
 import { COMMANDS } from "./table.ts";
 
 const REFUND = `0x${"7".repeat(40)}`;
@@ -48,18 +50,57 @@ interface Outcome {
   readonly stderr: string;
 }
 
-function run(args: readonly string[], env: Record<string, string> = {}): Promise<Outcome> {
+function run(
+  args: readonly string[],
+  env: Record<string, string> = {},
+  input = "",
+): Promise<Outcome> {
   return new Promise((resolve) => {
-    execFile(
+    const child = execFile(
       process.execPath,
       [PROGRAM, ...args],
       { cwd: folder, env: { ...COMPILED, ...SECRETS, DATABASE_URL: database.url, ...env } },
       (error, stdout, stderr) => resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
     );
+    child.stdin?.end(input);
   });
 }
 
 describe("the command line", () => {
+  test("imports integrators with their keys in one process, and gives an existing one another key", async () => {
+    const line = (name: string, depositAddresses?: boolean) =>
+      JSON.stringify({ name, refundEvm: REFUND, depositAddresses });
+    const importing = ["integrator", "import", "--config", config];
+    const first = await run(importing, {}, [line("im-one"), "", line("im-two", false)].join("\n"));
+    const made = first.stdout.trim().split("\n");
+    const keys = made.map((text): { name: string; apiKey: string } => JSON.parse(text));
+    expect([first.code, first.stderr, keys.map(({ name }) => name)]).toEqual([
+      0,
+      "",
+      ["im-one", "im-two"],
+    ]);
+    const pepper = new Secret(SECRETS.PEPPER);
+    const on = await Promise.all(
+      keys.map(({ apiKey }) => authenticate({ db: database.db, pepper }, apiKey)),
+    );
+    expect(on.map(({ depositAddresses }) => depositAddresses)).toEqual([true, false]);
+
+    // A faulty line is found before anything is created.
+    const faulty = [line("im-three"), '{"name":"im-four","refundEvm":7}'].join("\n");
+    expect(await run(importing, {}, faulty)).toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr: expect.stringMatching(/^line 2: refundEvm /),
+    });
+    const again = await run(importing, {}, line("im-one"));
+    expect(JSON.parse(again.stdout).apiKey).not.toBe(keys[0]?.apiKey);
+    const names = await database.db.selectFrom("integrators").select("name").execute();
+    expect(names.map(({ name }) => name).filter((name) => name.startsWith("im-"))).toEqual([
+      "im-one",
+      "im-two",
+    ]);
+  });
+
   test("changes nothing for an unknown settlement, or without a reason", async () => {
     const id = "00000000-0000-4000-8000-000000000000";
     const noSecrets = Object.fromEntries(Object.keys(SECRETS).map((name) => [name, ""]));
@@ -112,7 +153,8 @@ describe("the command line", () => {
     expect(made).toMatchObject({ code: 0, stderr: "" });
     const { integratorId, name } = JSON.parse(made.stdout);
     expect(name).toBe("shop");
-    const rows = await database.db.selectFrom("integrators").selectAll().execute();
+    const integrators = database.db.selectFrom("integrators").selectAll();
+    const rows = await integrators.where("name", "=", "shop").execute();
     expect(rows).toMatchObject([{ id: integratorId, max_fee_bps: 40, max_slippage_bps: 7 }]);
 
     const key = await run([
@@ -134,7 +176,41 @@ describe("the command line", () => {
       integratorName: "shop",
       keyId,
       depositAddresses: false,
+      scopes: new Set(KEY_SCOPES),
+      allowedNetworks: null,
     });
+  });
+
+  test("creates, changes, rotates and lists keys with rights", async () => {
+    const env = { SLUICE_CONFIG: config };
+    await createIntegrator(
+      { db: database.db, random: systemRandom },
+      { name: "keyed", refundEvm: REFUND, maxFeeBps: 50, maxSlippageBps: 100 },
+    );
+    const rights = ["--label", "shop", "--scopes", "read,quote", "--allow", "10.0.0.0/8"];
+    const create = ["key", "create", "--integrator", "keyed"];
+    const made = await run([...create, ...rights, "--expires", "90d", "--prefixed", "--json"], env);
+    expect(made).toMatchObject({ code: 0, stderr: "" });
+    const { keyId, apiKey } = JSON.parse(made.stdout);
+    expect(apiKey).toMatch(/^sk_(live|test)_[0-9a-f]{32}$/);
+    expect(await run(["key", "set", keyId, "--allow", "any"], env)).toMatchObject({
+      code: 0,
+      stdout: `the key ${keyId} is changed\n`,
+    });
+    const rotated = await run(["key", "rotate", keyId, "--overlap", "6h", "--json"], env);
+    expect(rotated).toMatchObject({ code: 0, stderr: "" });
+    const next = JSON.parse(rotated.stdout);
+    const { stdout } = await run(["key", "list", "--integrator", "keyed"], env);
+    const facts = "scopes read,quote  from every address  with deposit addresses  not used yet";
+    const [old, successor] = [keyId, next.keyId].map((id) =>
+      stdout.split("\n").find((line) => line.startsWith(id)),
+    );
+    expect(old).toContain(`valid until ${next.replacedExpiresAt}  ${facts}`);
+    expect(old).toMatch(/^\S+ {2}keyed {2}"shop" {2}created /);
+    expect(successor).toContain(`${facts}  replaces ${keyId}`);
+    const bad = await run([...create, "--scopes", "read,everything"], env);
+    expect(bad.code).not.toBe(0);
+    expect(bad.stderr).toContain("expected some of read, quote");
   });
 
   test("sets and lists quotas and weight, per integrator", async () => {
@@ -312,7 +388,7 @@ describe("the command line", () => {
       "unknown command 'shwo'; did you mean show?\n",
     );
     expect(await complaintOf("key frobnicate")).toBe(
-      "unknown command 'frobnicate'; expected create, list, revoke\n",
+      "unknown command 'frobnicate'; expected create, list, set, rotate, revoke\n",
     );
     expect(await complaintOf("serve --stanby")).toBe(
       "unknown option '--stanby'; did you mean --standby?\n",

@@ -1,22 +1,31 @@
 /** Every command, in the order of the help. The reference in docs/command-line.md is generated from this table. */
+import { KEY_SCOPES } from "@sluice/sdk/wire";
 import { ROLE_NAMES, SIGNER_NAMES } from "../config/index.ts";
 import { command, type CommandRow, defaulting, flag, optional, required } from "./command.ts";
 import {
   GAS_CHOICES,
+  parseAllowed,
   parseBps,
   parseBridgeId,
   parseChainId,
   parseGas,
   parseHeight,
+  parseLifetime,
   parseLimit,
   parseRetried,
   parseRoles,
   parseQuota,
   parseRouteTerms,
+  parseScopes,
   parseSeconds,
   parseSigner,
   parseSpan,
+  parseDeliveryState,
+  parseScheme,
   parseSwitch,
+  parseTime,
+  parseTypes,
+  parseUuid,
   parseWeight,
 } from "./values.ts";
 
@@ -25,6 +34,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
   keys: "signing keys and the journals of their signatures",
   integrator: "integrators",
   key: "API keys of integrators",
+  webhook: "webhook endpoints of integrators",
   addresses: "deposit addresses",
   chain: "taking a chain out of service, on record",
   pause: "pauses of an integrator, a chain, a token or a route",
@@ -41,6 +51,22 @@ const REFUND_TO = required(
   "the refund authority of the deposit address, as a safeguard",
 );
 const QUOTA = "or default for the configuration's";
+
+const KEY_ID = "id of the key, as `key list` shows it";
+const KEY_SETTINGS = {
+  label: optional("text", "a name for people"),
+  scopes: optional("list", `some of ${KEY_SCOPES.join(",")}, or all (default)`, parseScopes),
+  allow: optional(
+    "list",
+    "addresses and networks that it may be used from, such as 203.0.113.7,10.0.0.0/8, or any (default)",
+    parseAllowed,
+  ),
+  expires: optional(
+    "span",
+    "time until it is refused, such as 90d, or never (default)",
+    parseLifetime,
+  ),
+};
 
 const NONCE = {
   chain: "bridge id or name of the lane's chain",
@@ -61,6 +87,8 @@ const PAUSE_TARGET = {
   token: optional("address", "a token of the chain, or native"),
   route: optional("kind", "a kind of route from the chain, such as SWIFT"),
 };
+const WEBHOOK = { id: "id of the endpoint, as `webhook list` shows it" };
+const WEBHOOK_OF = required("name", "name or id of the integrator");
 const SETTLEMENT_ID = "id of the settlement, `queueItemId` in the API";
 
 export const COMMANDS: readonly CommandRow[] = [
@@ -138,6 +166,12 @@ export const COMMANDS: readonly CommandRow[] = [
     load: () => import("./integrator/create.ts"),
   }),
   command({
+    name: "integrator import",
+    summary:
+      "create an integrator and an API key per line of standard input, a JSON object with name, refundEvm and optionally refundSolana, maxFeeBps, maxSlippageBps, depositAddresses; prints each key",
+    load: () => import("./integrator/import.ts"),
+  }),
+  command({
     name: "integrator set",
     summary: "change the settings of an integrator; issued addresses keep what they commit to",
     arguments: { integrator: "name or id of the integrator" },
@@ -174,6 +208,10 @@ export const COMMANDS: readonly CommandRow[] = [
         "whether its quotes carry deposit addresses: on (default) or off",
         parseSwitch,
       ),
+      ...KEY_SETTINGS,
+      prefixed: flag(
+        "a key that begins with sk_live_, or with sk_test_ where every chain is a local test chain, instead of a UUID",
+      ),
     },
     load: () => import("./key/create.ts"),
   }),
@@ -184,10 +222,119 @@ export const COMMANDS: readonly CommandRow[] = [
     load: () => import("./key/list.ts"),
   }),
   command({
+    name: "key set",
+    summary: "change a valid API key; requests use the change at once",
+    arguments: { keyId: KEY_ID },
+    options: KEY_SETTINGS,
+    load: () => import("./key/set.ts"),
+  }),
+  command({
+    name: "key rotate",
+    summary: "create the successor of an API key, with the same rights, and let the key expire",
+    arguments: { keyId: KEY_ID },
+    options: {
+      overlap: optional(
+        "span",
+        "time for which both keys are valid, such as 30m, 6h or 2d (default: 1d)",
+        parseSpan,
+      ),
+      expires: optional(
+        "span",
+        "lifetime of the successor, or never (default: as long as the key's)",
+        parseLifetime,
+      ),
+    },
+    load: () => import("./key/rotate.ts"),
+  }),
+  command({
     name: "key revoke",
     summary: "revoke an API key permanently",
-    arguments: { keyId: "id of the key, as `key list` shows it" },
+    arguments: { keyId: KEY_ID },
     load: () => import("./key/revoke.ts"),
+  }),
+  command({
+    name: "webhook create",
+    summary: "create a webhook endpoint and print its public key, or its secret once",
+    options: {
+      integrator: WEBHOOK_OF,
+      url: required("url", "where events are sent by POST, an https URL"),
+      types: optional("types", "event types, separated by commas (default: all)", parseTypes),
+      scheme: defaulting("scheme", "signatures: v1a (Ed25519) or v1 (HMAC-SHA256)", {
+        fallback: "v1a" as const,
+        parse: parseScheme,
+      }),
+      extended: flag("send details, and types beyond the published two"),
+      ordered: flag("send the events of a wallet and token one after the other"),
+    },
+    load: () => import("./webhook/create.ts"),
+  }),
+  command({
+    name: "webhook list",
+    summary: "list the webhook endpoints of an integrator",
+    options: { integrator: WEBHOOK_OF },
+    load: () => import("./webhook/list.ts"),
+  }),
+  command({
+    name: "webhook set",
+    summary: "change, enable or disable a webhook endpoint",
+    arguments: WEBHOOK,
+    options: {
+      integrator: WEBHOOK_OF,
+      url: optional("url", "where events are sent from now on"),
+      enabled: optional("switch", "whether events are sent: on or off", parseSwitch),
+    },
+    load: () => import("./webhook/set.ts"),
+  }),
+  command({
+    name: "webhook rotate",
+    summary: "create a new secret of a webhook endpoint; the one before stays valid for a time",
+    arguments: WEBHOOK,
+    options: {
+      integrator: WEBHOOK_OF,
+      overlapSeconds: defaulting("seconds", "how long the secret before stays valid", {
+        fallback: 86_400,
+        parse: parseSeconds,
+      }),
+      scheme: optional("scheme", "v1a or v1 (default: as before)", parseScheme),
+    },
+    load: () => import("./webhook/rotate.ts"),
+  }),
+  command({
+    name: "webhook test",
+    summary: "send a test to a webhook endpoint, once",
+    arguments: WEBHOOK,
+    options: { integrator: WEBHOOK_OF },
+    load: () => import("./webhook/test.ts"),
+  }),
+  command({
+    name: "webhook resend",
+    summary: "send events to a webhook endpoint again: one, or those of a range of time",
+    arguments: WEBHOOK,
+    options: {
+      integrator: WEBHOOK_OF,
+      event: optional("id", "one event that was queued for the endpoint before", parseUuid),
+      since: optional("time", "events strictly after this time", parseTime),
+      until: optional("time", "and up to this one", parseTime),
+    },
+    load: () => import("./webhook/resend.ts"),
+  }),
+  command({
+    name: "webhook deliveries",
+    summary: "list the newest deliveries of a webhook endpoint",
+    arguments: WEBHOOK,
+    options: {
+      integrator: WEBHOOK_OF,
+      state: optional("state", "only pending, delivered or failed ones", parseDeliveryState),
+      limit: defaulting("count", "at most this many", { fallback: 20, parse: parseLimit }),
+    },
+    load: () => import("./webhook/deliveries.ts"),
+  }),
+  command({
+    name: "webhook delete",
+    summary: "delete a webhook endpoint",
+    arguments: WEBHOOK,
+    options: { integrator: WEBHOOK_OF },
+    load: () => import("./webhook/delete.ts"),
   }),
   command({
     name: "addresses refund",
@@ -300,7 +447,7 @@ export const COMMANDS: readonly CommandRow[] = [
   }),
   command({
     name: "pause end",
-    summary: "end a pause; the settlements that it deferred are due at once",
+    summary: "end a pause; the settlements that it deferred go on within seconds",
     options: PAUSE_TARGET,
     load: () => import("./pause/end.ts"),
   }),

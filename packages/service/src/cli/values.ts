@@ -1,5 +1,13 @@
 /** Parsers of option values. Each throws InvalidArgumentError with the expected form. */
+import {
+  KEY_SCOPES,
+  type KeyScope,
+  UUID_PATTERN,
+  WEBHOOK_DELIVERY_STATES,
+  WEBHOOK_SCHEME_NAMES,
+} from "@sluice/sdk/wire";
 import { InvalidArgumentError } from "commander";
+import { parseStamp } from "../api/stamp-input.ts";
 import {
   type GasPolicy,
   ROLE_NAMES,
@@ -8,8 +16,10 @@ import {
   type SignerName,
 } from "../config/index.ts";
 import { findChainById, findChainByName } from "../core/chain-registry.ts";
+import type { KeySettings } from "../integrators/index.ts";
 import type { RetriedStatus } from "../settlements/index.ts";
 import { ROUTE_TERMS, type RouteTerms } from "../core/commitment.ts";
+import type { DeliveryState, WebhookScheme } from "../webhooks/index.ts";
 
 /** An integrator's gas policy; `default` stands for the configuration's. */
 export type GasChoice = GasPolicy | "default";
@@ -53,6 +63,40 @@ export function parseSeconds(text: string): number {
   throw new InvalidArgumentError("expected a whole number of seconds");
 }
 
+/** Parses an id. */
+export function parseUuid(text: string): string {
+  if (new RegExp(UUID_PATTERN).test(text)) return text.toLowerCase();
+  throw new InvalidArgumentError("expected a UUID");
+}
+
+/** Parses a time of ISO 8601 into the wire's spelling. */
+export function parseTime(text: string): string {
+  const stamp = parseStamp(text, "down");
+  if (stamp !== undefined) return stamp;
+  throw new InvalidArgumentError("expected a time such as 2026-01-31T12:00:00Z");
+}
+
+/** Parses event types, separated by commas. */
+export function parseTypes(text: string): readonly string[] {
+  const types = text.split(",");
+  if (types.every((type) => /^[a-z]+([._][a-z]+)*$/.test(type))) return types;
+  throw new InvalidArgumentError("expected event types, such as deposit_detected,status_changed");
+}
+
+/** Parses a scheme of signatures. */
+export function parseScheme(text: string): WebhookScheme {
+  const scheme = WEBHOOK_SCHEME_NAMES.find((known) => known === text);
+  if (scheme) return scheme;
+  throw new InvalidArgumentError(`expected ${WEBHOOK_SCHEME_NAMES.join(" or ")}`);
+}
+
+/** Parses a state of a delivery. */
+export function parseDeliveryState(text: string): DeliveryState {
+  const state = WEBHOOK_DELIVERY_STATES.find((known) => known === text);
+  if (state) return state;
+  throw new InvalidArgumentError(`expected ${WEBHOOK_DELIVERY_STATES.join(", ")}`);
+}
+
 export function parseGas(text: string): GasChoice {
   if (text === "sponsored" || text === "charged" || text === "default") return text;
   throw new InvalidArgumentError(`expected ${GAS_CHOICES}`);
@@ -94,6 +138,49 @@ export function parseSpan(text: string): number {
   const ms = SPANS[unit];
   if (ms !== undefined) return Number(count) * ms;
   throw new InvalidArgumentError("expected a span such as 30m, 6h or 2d");
+}
+
+/** A time in milliseconds until expiry. */
+export type LifetimeChoice = number | "never";
+
+export function parseLifetime(text: string): LifetimeChoice {
+  return text === "never" ? text : parseSpan(text);
+}
+
+/** Scopes of an API key; `all` includes later ones. */
+export type ScopesChoice = readonly KeyScope[] | "all";
+
+export function parseScopes(text: string): ScopesChoice {
+  if (text === "all") return text;
+  const given = text.split(",");
+  const scopes = KEY_SCOPES.filter((scope) => given.includes(scope));
+  if (scopes.length === given.length) return scopes;
+  throw new InvalidArgumentError(`expected some of ${KEY_SCOPES.join(", ")}, each once, or all`);
+}
+
+/** Addresses and networks that an API key may be used from. */
+export type AllowedChoice = readonly string[] | "any";
+
+export function parseAllowed(text: string): AllowedChoice {
+  return text === "any" ? text : text.split(",");
+}
+
+/** Rights of an API key as options give them. */
+export interface KeyChoices {
+  readonly label: string | undefined;
+  readonly scopes: ScopesChoice | undefined;
+  readonly allow: AllowedChoice | undefined;
+  readonly expires: LifetimeChoice | undefined;
+}
+
+/** Returns the settings of a key; null removes a restriction. */
+export function toKeySettings({ label, scopes, allow, expires }: KeyChoices): KeySettings {
+  return {
+    label,
+    scopes: scopes === "all" ? null : scopes,
+    allowedNetworks: allow === "any" ? null : allow,
+    expiresInMs: expires === "never" ? null : expires,
+  };
 }
 
 const SPANS: Readonly<Record<string, number>> = {

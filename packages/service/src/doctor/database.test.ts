@@ -57,12 +57,12 @@ describe("the database", () => {
       { id: "database.clock", status: "problem", found: "30000 ms behind this machine" },
     ],
     [
-      { connectionsMax: 83 },
+      { connectionsMax: 92 },
       {
         id: "database.connections",
         status: "warning",
-        found: "83 that PostgreSQL allows",
-        expected: "at least 84, for one process per role with databaseConnections",
+        found: "92 that PostgreSQL allows",
+        expected: "at least 93, for one process per role with databaseConnections",
       },
     ],
     [

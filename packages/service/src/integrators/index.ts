@@ -1,19 +1,31 @@
 export {
-  authenticate,
   createIntegrator,
-  createKey,
   findIntegrator,
-  isMissing,
+  isNameTaken,
   listIntegrators,
-  listKeys,
-  listRevoked,
   readGasPolicy,
-  revokeKey,
   setAddressTerms,
   setGasPolicy,
   setRefundSolana,
-  type Principal,
 } from "./integrators.ts";
+export {
+  authenticate,
+  createKey,
+  isAllowedFrom,
+  isMissing,
+  type KeyFacts,
+  type KeyHolder,
+  type KeyRights,
+  type KeySettings,
+  listKeys,
+  type Principal,
+  readKeyRecord,
+  readRights,
+  revokeKey,
+  rotateKey,
+  setKey,
+} from "./keys.ts";
+export { addKeyUse, deleteOldKeyUsage, type KeyUse, readKeyUsage } from "./key-usage.ts";
 export {
   assertAddressQuota,
   type OwnLimits,

@@ -1,3 +1,4 @@
+import { KEY_SCOPES } from "@sluice/sdk/wire";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
 import { toBase58 } from "../core/base58.ts";
@@ -9,7 +10,7 @@ import {
   createKey,
   listIntegrators,
   listKeys,
-  listRevoked,
+  readRights,
   revokeKey,
   setRefundSolana,
 } from "./index.ts";
@@ -142,7 +143,8 @@ describe("keys", () => {
     const { integratorId } = await createIntegrator(deps, { ...FACTS, name: "named" });
     const on = await createKey(deps, { integrator: "named", depositAddresses: true });
     const off = await createKey(deps, { integrator: integratorId, depositAddresses: false });
-    const holder = { integratorId, integratorName: "named" };
+    const rights = { scopes: new Set(KEY_SCOPES), allowedNetworks: null };
+    const holder = { integratorId, integratorName: "named", ...rights };
     expect(await authenticate(deps, on.apiKey.toUpperCase())).toEqual({
       ...holder,
       keyId: on.keyId,
@@ -199,6 +201,7 @@ describe("keys of an integrator", () => {
     expect(factsOf(one.keyId)).toMatchObject({
       integrator: "keys",
       depositAddresses: true,
+      state: "valid",
       revokedAt: null,
     });
     expect(factsOf(other.keyId)).toMatchObject({ depositAddresses: false, revokedAt: null });
@@ -206,7 +209,9 @@ describe("keys of an integrator", () => {
     await revokeKey(deps.db, { keyId: one.keyId });
     await expect(authenticate(deps, one.apiKey)).rejects.toMatchObject({ code: "FORBIDDEN" });
     expect(await authenticate(deps, other.apiKey)).toMatchObject({ keyId: other.keyId });
-    expect(await listRevoked(deps.db, [one.keyId, other.keyId])).toEqual(new Set([one.keyId]));
+    expect([...(await readRights(deps.db, [one.keyId, other.keyId])).keys()]).toEqual([
+      other.keyId,
+    ]);
     const after = await listKeys(deps.db, { integrator: "keys" });
     expect(after.find(({ keyId }) => keyId === one.keyId)?.revokedAt).toMatch(/Z$/);
     const all = await listKeys(deps.db, { integrator: undefined });

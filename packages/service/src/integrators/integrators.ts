@@ -1,5 +1,3 @@
-import { createHmac } from "node:crypto";
-import { sql } from "kysely";
 import { isAddress } from "@sluice/sdk/address";
 import type { GasPolicy } from "../config/index.ts";
 import type { AddressTerms, RouteTerms } from "../core/commitment.ts";
@@ -7,21 +5,11 @@ import { OperatingError } from "../core/errors.ts";
 import { parseSolanaAddress, toBase58 } from "../core/base58.ts";
 import { type Address, NATIVE_TOKEN, toAddress } from "../core/hex.ts";
 import type { Random } from "../core/ports.ts";
-import type { Secret } from "../core/secret.ts";
 import { findWalletFault } from "../core/solana-wallet.ts";
 import type { Db } from "../db/schema.ts";
 
-/** The integrator of a valid API key, and the key's permissions. */
-export interface Principal {
-  readonly integratorId: string;
-  readonly integratorName: string;
-  readonly keyId: string;
-  /** Whether quotes made with this key carry a deposit address. */
-  readonly depositAddresses: boolean;
-}
-
 const NAME = /^[a-z0-9][a-z0-9-]{0,62}$/;
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /**
  * Creates an integrator. Its refund authority and caps are part of the commitment of every address issued for it.
@@ -195,91 +183,14 @@ export async function readGasPolicy(db: Db, integratorId: string): Promise<GasPo
 // CAST: the column's check constraint allows only these values.
 const policyOf = (gas: string | null) => gas as GasPolicy | null;
 
-/** Creates an API key. The key is returned once; only its keyed hash is stored. */
-export async function createKey(
-  deps: { readonly db: Db; readonly random: Random; readonly pepper: Secret },
-  args: {
-    /** Name or id. */
-    readonly integrator: string;
-    readonly depositAddresses: boolean;
-  },
-): Promise<{ readonly keyId: string; readonly apiKey: string }> {
-  const { db, random, pepper } = deps;
-  const integratorId = await findIntegrator(db, args.integrator);
-  const apiKey = random.uuid();
-  const keyId = random.uuid();
-  await db
-    .insertInto("api_keys")
-    .values({
-      id: keyId,
-      integrator_id: integratorId,
-      key_hmac: hashKey(pepper, apiKey),
-      deposit_addresses: args.depositAddresses,
-    })
-    .execute();
-  return { keyId, apiKey };
-}
-
-/** An API key as shown to the operator, without the key itself. */
-export interface KeyFacts {
-  readonly keyId: string;
-  readonly integrator: string;
-  readonly depositAddresses: boolean;
-  readonly createdAt: string;
-  /** Null while it is valid. */
-  readonly revokedAt: string | null;
-}
-
-/**
- * Returns the keys of one integrator, or of all, oldest first.
- * @throws OperatingError VALIDATION_ERROR when the integrator does not exist.
- */
-export async function listKeys(
-  db: Db,
-  { integrator }: { readonly integrator: string | undefined },
-): Promise<readonly KeyFacts[]> {
-  let query = db
-    .selectFrom("api_keys")
-    .innerJoin("integrators", "integrators.id", "api_keys.integrator_id")
-    .select(["api_keys.id as keyId", "integrators.name as integrator"])
-    .select(["deposit_addresses as depositAddresses", "api_keys.created_at as createdAt"])
-    .select("revoked_at as revokedAt")
-    .orderBy("api_keys.created_at")
-    .orderBy("api_keys.id");
-  if (integrator !== undefined) {
-    query = query.where("integrators.id", "=", await findIntegrator(db, integrator));
-  }
-  return query.execute();
-}
-
-/**
- * Revokes a key: the next request with it is refused, and its open streams are closed within a second.
- * @throws OperatingError VALIDATION_ERROR when the key does not exist or is already revoked.
- */
-export async function revokeKey(db: Db, { keyId }: { readonly keyId: string }): Promise<void> {
-  const result = UUID.test(keyId)
-    ? await db
-        .updateTable("api_keys")
-        .set({ revoked_at: sql<string>`now()` })
-        .where("id", "=", keyId)
-        .where("revoked_at", "is", null)
-        .executeTakeFirst()
-    : undefined;
-  if (result?.numUpdatedRows !== 1n) {
-    throw invalid("keyId", "the id of a valid key. `sluice key list` shows them");
-  }
-}
-
-/** Returns those of the keys that are revoked. */
-export async function listRevoked(db: Db, keyIds: readonly string[]): Promise<ReadonlySet<string>> {
-  if (keyIds.length === 0) return new Set();
-  const rows = await db
-    .selectFrom("api_keys")
+/** Reports whether an integrator has this name. */
+export async function isNameTaken(db: Db, name: string): Promise<boolean> {
+  const integrator = await db
+    .selectFrom("integrators")
     .select("id")
-    .where("id", "in", keyIds)
-    .where("revoked_at", "is not", null)
-    .execute();
-  return new Set(rows.map(({ id }) => id));
+    .where("name", "=", name)
+    .executeTakeFirst();
+  return integrator !== undefined;
 }
 
 /** Returns the id of an integrator given by name or id. @throws OperatingError VALIDATION_ERROR when it does not exist. */
@@ -294,47 +205,6 @@ export async function findIntegrator(db: Db, nameOrId: string): Promise<string> 
   return integrator.id;
 }
 
-/** Returns whether a request carries no API key. */
-export function isMissing(apiKey: unknown): boolean {
-  return apiKey === undefined || apiKey === null || apiKey === "";
-}
-
-/**
- * Returns the principal of a key as received on the wire. The lookup is by keyed hash, so its timing reveals nothing
- * about the key.
- * @throws OperatingError UNAUTHORIZED without a key, FORBIDDEN with an invalid one.
- */
-export async function authenticate(
-  deps: { readonly db: Db; readonly pepper: Secret },
-  apiKey: unknown,
-): Promise<Principal> {
-  if (isMissing(apiKey)) {
-    throw new OperatingError("UNAUTHORIZED", "An API key is required.");
-  }
-  const isKey = typeof apiKey === "string" && UUID.test(apiKey);
-  const row = isKey
-    ? await deps.db
-        .selectFrom("api_keys")
-        .innerJoin("integrators", "integrators.id", "api_keys.integrator_id")
-        .select(["api_keys.id as keyId", "integrators.id as integratorId", "name"])
-        .select("deposit_addresses")
-        .where("key_hmac", "=", hashKey(deps.pepper, apiKey))
-        .where("revoked_at", "is", null)
-        .executeTakeFirst()
-    : undefined;
-  if (!row) throw new OperatingError("FORBIDDEN", "The API key is not valid.");
-  return {
-    integratorId: row.integratorId,
-    integratorName: row.name,
-    keyId: row.keyId,
-    depositAddresses: row.deposit_addresses,
-  };
-}
-
-function hashKey(pepper: Secret, apiKey: string): Buffer {
-  return createHmac("sha256", pepper.reveal()).update(apiKey.toLowerCase()).digest();
-}
-
 function parseRefundSolana(text: string): Address {
   const address = parseSolanaAddress(text);
   if (!address) throw invalid("refundSolana", "a Solana address (32 bytes in base58)");
@@ -343,7 +213,8 @@ function parseRefundSolana(text: string): Address {
   return address;
 }
 
-function invalid(field: string, expected: string): OperatingError {
+/** Returns the error of a bad field. */
+export function invalid(field: string, expected: string): OperatingError {
   return new OperatingError("VALIDATION_ERROR", `${field}: expected ${expected}.`, {
     details: { field },
   });

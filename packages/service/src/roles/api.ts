@@ -8,6 +8,9 @@ import {
   type ConnectionCaps,
   createAtOnce,
   createKeyMemory,
+  createKeyUses,
+  deleteExpiredKeys,
+  type KeyUses,
   logExceeded,
   refuseExceeded,
   createApi,
@@ -19,6 +22,9 @@ import {
   createStream,
   listen,
 } from "../api/index.ts";
+import { deleteOldKeyUsage } from "../integrators/index.ts";
+import { createAddressRules } from "../webhooks/index.ts";
+import type { Log } from "../telemetry/log.ts";
 import { type Parts, type RunningRole, TOPICS } from "./context.ts";
 import { createQuoter, type QuoterParts } from "./quoter.ts";
 import { readVersion } from "./version.ts";
@@ -35,8 +41,10 @@ export interface RunningServer extends RunningRole {
 const TAIL_POLL_MS = 1_000;
 /** Interval at which ended windows of shared rate limits are deleted, in milliseconds. */
 const LIMITS_POLL_MS = 60_000;
-/** Interval of the poll for revoked keys, whose sockets it closes, in milliseconds. */
-const REVOKED_POLL_MS = 500;
+/** Interval at which the use of keys is added to the database, in milliseconds. */
+const USES_POLL_MS = 60_000;
+/** Interval of the poll for keys that may no longer use the stream, whose sockets it closes, in milliseconds. */
+const RIGHTS_POLL_MS = 500;
 
 /** Parts of the API. It has no chain readers: settling by request, which reads balances, is passed in as a function. */
 export const API_PARTS = [
@@ -62,6 +70,7 @@ export async function startApi(
   // One limiter for REST and stream, so that an address has one budget for both.
   const limiter = createLimiter(context);
   const keys = createKeyMemory({ clock, pepper });
+  const uses = createKeyUses({ db, clock });
   const app = createApi({
     db,
     pepper,
@@ -71,9 +80,15 @@ export async function startApi(
     format,
     requestIndex,
     scanned: config.chains,
+    webhooks: {
+      rules: createAddressRules(config.webhooks.allowedRanges),
+      endpointsMax: config.webhooks.endpointsPerIntegrator,
+      wakeWebhooks: () => wakeups.wake(TOPICS.webhooks),
+    },
     limiter,
     nodeMeter: context.nodeMeter,
     keys,
+    uses,
     atOnce: createAtOnce(config.requestsAtOnce, clock),
     trustedProxies: config.trustedProxies,
     corsOrigins: config.corsOrigins,
@@ -95,6 +110,7 @@ export async function startApi(
     log,
     limiter,
     keys,
+    uses,
     trustedProxies: config.trustedProxies,
     socketCaps: config.socketCaps,
     onRefused: createRefusals(health.metrics, "stream"),
@@ -109,12 +125,12 @@ export async function startApi(
       return false;
     },
   });
-  const revokedLoop = startRoleLoop(context, "api", {
-    name: "revoked keys",
-    intervalMs: REVOKED_POLL_MS,
-    // Revoking writes only the database; this closes the sockets that the key opened in this process.
+  const rightsLoop = startRoleLoop(context, "api", {
+    name: "rights of keys",
+    intervalMs: RIGHTS_POLL_MS,
+    // The command line writes only the database; this closes the sockets that a key opened in this process.
     async poll() {
-      await stream.cutRevoked();
+      await stream.cutRefused();
       return false;
     },
   });
@@ -134,6 +150,12 @@ export async function startApi(
       return false;
     },
   });
+  const idempotencyLoop = startRoleLoop(context, "api", {
+    name: "expired idempotency keys",
+    intervalMs: LIMITS_POLL_MS,
+    poll: () => deleteExpiredKeys(db),
+  });
+  const usesLoop = startUsesLoop(context, "api", uses);
   wakeups.on(TOPICS.events, (integratorId) => {
     if (integratorId !== undefined) stream.tail.prefer(integratorId);
     loop.wake();
@@ -141,9 +163,11 @@ export async function startApi(
   return {
     url,
     async stop() {
-      await Promise.all([loop.stop(), revokedLoop.stop(), boundsLoop.stop(), limitsLoop.stop()]);
+      const loops = [loop, rightsLoop, boundsLoop, limitsLoop, idempotencyLoop, usesLoop];
+      await Promise.all(loops.map((running) => running.stop()));
       await stream.close();
       await app.close();
+      await flushLast(uses, log);
     },
   };
 }
@@ -157,7 +181,9 @@ export async function startQuoteServer(context: QuoterParts): Promise<RunningSer
     logExceeded(log, counted, { keyId });
     refuseExceeded(counted);
   });
+  const uses = createKeyUses({ db, clock });
   const app = createQuoteApp({
+    uses,
     db,
     pepper: config.apiKeyPepper,
     log,
@@ -176,7 +202,41 @@ export async function startQuoteServer(context: QuoterParts): Promise<RunningSer
   capConnections(app.server, { ...config, caps: connectionCapsOf(config), log, onRefused });
   countRequests(app, context.health.metrics, { service, onRefused });
   const url = await listen(app, config.quote, "quote.port");
-  return { url, stop: () => app.close() };
+  const usesLoop = startUsesLoop(context, "quoter", uses);
+  return {
+    url,
+    async stop() {
+      await usesLoop.stop();
+      await app.close();
+      await flushLast(uses, log);
+    },
+  };
+}
+
+/** Adds the last counts of a server that stops. Without the database they are lost, and the server stops all the same. */
+async function flushLast(uses: KeyUses, log: Log): Promise<void> {
+  try {
+    await uses.flush();
+  } catch (error) {
+    log.warn({ err: error }, "use of keys not recorded");
+  }
+}
+
+/** Adds the use of keys to the database at intervals. */
+function startUsesLoop(
+  context: Parameters<typeof startRoleLoop>[0] & Parts<"db">,
+  role: "api" | "quoter",
+  uses: KeyUses,
+) {
+  return startRoleLoop(context, role, {
+    name: "use of keys",
+    intervalMs: USES_POLL_MS,
+    async poll() {
+      await uses.flush();
+      if (role === "api") await deleteOldKeyUsage(context.db);
+      return false;
+    },
+  });
 }
 
 /** Creates the limiter of a listener, over the connections of its role where processes count together. */

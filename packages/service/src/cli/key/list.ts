@@ -1,4 +1,4 @@
-import { listKeys } from "../../integrators/index.ts";
+import { type KeyFacts, listKeys } from "../../integrators/index.ts";
 import type { Call, Result } from "../command.ts";
 import { withDatabase } from "../with-database.ts";
 
@@ -8,14 +8,25 @@ export async function run(
   { integrator }: { readonly integrator: string | undefined },
 ): Promise<Result> {
   const keys = await withDatabase(call.readConfig(), ({ db }) => listKeys(db, { integrator }));
-  const lines = keys.map(({ keyId, integrator: owner, createdAt, revokedAt, depositAddresses }) =>
+  const lines = keys.map((key) =>
     [
-      keyId,
-      owner,
-      `created ${createdAt}`,
-      revokedAt === null ? "valid" : `revoked ${revokedAt}`,
-      `${depositAddresses ? "with" : "without"} deposit addresses`,
+      key.keyId,
+      key.integrator,
+      ...(key.label === null ? [] : [JSON.stringify(key.label)]),
+      `created ${key.createdAt}`,
+      describeState(key),
+      `scopes ${key.scopes.join(",")}`,
+      `from ${key.allowedNetworks?.join(",") ?? "every address"}`,
+      `${key.depositAddresses ? "with" : "without"} deposit addresses`,
+      key.lastUsedAt === null ? "not used yet" : `last used ${key.lastUsedAt}`,
+      ...(key.replaces === null ? [] : [`replaces ${key.replaces}`]),
     ].join("  "),
   );
   return { json: { keys }, text: lines.join("\n") };
+}
+
+function describeState({ state, expiresAt, revokedAt }: KeyFacts): string {
+  if (state === "revoked") return `revoked ${revokedAt}`;
+  if (expiresAt === null) return state;
+  return state === "expired" ? `expired ${expiresAt}` : `valid until ${expiresAt}`;
 }

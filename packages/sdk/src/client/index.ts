@@ -15,8 +15,16 @@ export {
 export {
   type CallOptions,
   createSluiceClient,
+  type PlainEventsQuery,
+  type PostOptions,
   type SluiceClient,
   type SluiceClientOptions,
 } from "./rest-client.ts";
 export { waitForSettlement, type WaitOptions } from "./settlement.ts";
-export { connectStream, type Stream, type StreamOptions } from "./stream-client.ts";
+export {
+  type ConnectionOptions,
+  connectStream,
+  type ExtendedStreamOptions,
+  type Stream,
+  type StreamOptions,
+} from "./stream-client.ts";

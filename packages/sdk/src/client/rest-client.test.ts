@@ -114,6 +114,8 @@ describe("requests", () => {
       destToken: address,
       chainType: "evm",
       createdAt: stamp(1),
+      label: null,
+      metadata: {},
       payDepositCommitment: {
         version: 1,
         walletKind: 1,

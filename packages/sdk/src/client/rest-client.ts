@@ -6,7 +6,7 @@ import type { Static, TSchema } from "typebox";
 import { Value } from "typebox/value";
 import {
   ChainList,
-  type Deposit,
+  Deposit,
   type DepositAddress,
   DepositAddressPage,
   DepositAddressWithCommitment,
@@ -16,11 +16,15 @@ import {
   type EventItem,
   EventPage,
   type EventsQuery,
+  type ExtendedEventItem,
+  ExtendedEventPage,
+  KeySelf,
   type ListQuery,
   type QuoteRequest,
   QuoteResponse,
   type RequestIndexBody,
   RequestIndexResponse,
+  Settlement,
   SourceConfig,
   Swap,
   SwapPage,
@@ -50,6 +54,15 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
+/** Options of a call that may create something. */
+export interface PostOptions extends CallOptions {
+  /**
+   * Makes the call safe to repeat: for 24 hours the same request with the same key gets the same answer. 1 to 255 printable
+   * ASCII characters without spaces.
+   */
+  readonly idempotencyKey?: string;
+}
+
 /**
  * A client of one integrator. Every call throws `SluiceApiError` for an error response, `SluiceResponseError` for a
  * response that does not match the interface, and the error of `fetch` when there is no response.
@@ -74,19 +87,35 @@ export interface SluiceClient {
   listDeposits(query?: DepositsQuery, options?: CallOptions): Promise<DepositPage>;
   /** Iterates over deposits from `cursor` on, newest first, page by page. */
   iterateDeposits(query?: DepositsQuery, options?: CallOptions): AsyncGenerator<Deposit, void>;
+  /** Returns one deposit. */
+  getDeposit(id: string, options?: CallOptions): Promise<Deposit>;
+  /** Returns one settlement with its transactions, amounts, fees and why it waits. */
+  getSettlement(id: string, options?: CallOptions): Promise<Settlement>;
   /** Returns one page of stored events, oldest first. */
-  listEvents(query?: EventsQuery, options?: CallOptions): Promise<EventPage>;
+  listEvents(query?: PlainEventsQuery, options?: CallOptions): Promise<EventPage>;
+  /** Returns one page of stored events with their details, oldest first. */
+  listExtendedEvents(query?: PlainEventsQuery, options?: CallOptions): Promise<ExtendedEventPage>;
   /** Iterates over stored events after `since`, oldest first, and ends after the newest. */
-  iterateEvents(query?: EventsQuery, options?: CallOptions): AsyncGenerator<EventItem, void>;
+  iterateEvents(query?: PlainEventsQuery, options?: CallOptions): AsyncGenerator<EventItem, void>;
+  /** Iterates over stored events with their details after `since`, oldest first, and ends after the newest. */
+  iterateExtendedEvents(
+    query?: PlainEventsQuery,
+    options?: CallOptions,
+  ): AsyncGenerator<ExtendedEventItem, void>;
   /** Queues a settlement of a token that is not detected automatically. */
-  requestIndex(body: RequestIndexBody, options?: CallOptions): Promise<RequestIndexResponse>;
+  requestIndex(body: RequestIndexBody, options?: PostOptions): Promise<RequestIndexResponse>;
+  /** Returns the rights, limits and use of the client's own key. */
+  keySelf(options?: CallOptions): Promise<KeySelf>;
   /** Returns every known chain. Needs no key. */
   chains(options?: CallOptions): Promise<ChainList>;
   /** Returns the chains and tokens that are detected automatically, with their minimums. Needs no key. */
   sourceConfig(options?: CallOptions): Promise<SourceConfig>;
   /** Returns quotes for a transfer. With `payDeposit` they include the deposit address. */
-  quote(request: QuoteRequest, options?: CallOptions): Promise<QuoteResponse>;
+  quote(request: QuoteRequest, options?: PostOptions): Promise<QuoteResponse>;
 }
+
+/** Query of the replay; the function chooses whether events have details. */
+export type PlainEventsQuery = Omit<EventsQuery, "extended">;
 
 const TIMEOUT_MS = 30_000;
 
@@ -105,8 +134,10 @@ export function createSluiceClient(service: SluiceClientOptions): SluiceClient {
     get(DepositPage, "/deposits", { ...options, query });
   const listSwaps = (query: SwapsQuery = {}, options: CallOptions = {}) =>
     get(SwapPage, "/swaps", { ...options, query });
-  const listEvents = (query: EventsQuery = {}, options: CallOptions = {}) =>
+  const listEvents = (query: PlainEventsQuery = {}, options: CallOptions = {}) =>
     get(EventPage, "/events", { ...options, query });
+  const listExtendedEvents = (query: PlainEventsQuery = {}, options: CallOptions = {}) =>
+    get(ExtendedEventPage, "/events", { ...options, query: { ...query, extended: "true" } });
 
   return {
     listDepositAddresses,
@@ -127,10 +158,18 @@ export function createSluiceClient(service: SluiceClientOptions): SluiceClient {
       iterate("GET /deposits", query.cursor, (cursor) =>
         listDeposits(cursor === undefined ? query : { ...query, cursor }, options),
       ),
+    getDeposit: (id, options) => get(Deposit, `/deposits/${encodeURIComponent(id)}`, options),
+    getSettlement: (id, options) =>
+      get(Settlement, `/settlements/${encodeURIComponent(id)}`, options),
     listEvents,
     iterateEvents: (query = {}, options = {}) =>
       iterate("GET /events", query.since, (since) =>
         listEvents(since === undefined ? query : { ...query, since }, options),
+      ),
+    listExtendedEvents,
+    iterateExtendedEvents: (query = {}, options = {}) =>
+      iterate("GET /events", query.since, (since) =>
+        listExtendedEvents(since === undefined ? query : { ...query, since }, options),
       ),
     requestIndex: (body, options) =>
       request(RequestIndexResponse, {
@@ -140,6 +179,7 @@ export function createSluiceClient(service: SluiceClientOptions): SluiceClient {
         path: "/request-index",
         body,
       }),
+    keySelf: (options) => get(KeySelf, "/keys/self", options),
     chains: (options) => get(ChainList, "/chains", options),
     sourceConfig: (options) => get(SourceConfig, "/source-config", options),
     quote: (body, options) =>
@@ -154,9 +194,9 @@ export function createSluiceClient(service: SluiceClientOptions): SluiceClient {
   };
 }
 
-type Query = Readonly<Record<string, string | number | undefined>>;
+type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
-interface Call extends CallOptions {
+interface Call extends PostOptions {
   readonly method: "GET" | "POST";
   readonly base: string;
   readonly path: string;
@@ -189,6 +229,7 @@ async function send(options: SluiceClientOptions, call: Call, signal: AbortSigna
       accept: "application/json",
       "x-api-key": options.apiKey,
       ...(call.body ? { "content-type": "application/json" } : {}),
+      ...(call.idempotencyKey === undefined ? {} : { "idempotency-key": call.idempotencyKey }),
     },
     ...(call.body ? { body: JSON.stringify(call.body) } : {}),
   });

@@ -11,6 +11,7 @@ import { Value } from "typebox/value";
 import {
   ConnectedPayload,
   ErrorObject,
+  ExtendedStreamEvent,
   STREAM_CONNECTED_CHANNEL,
   STREAM_EVENT_CHANNEL,
   StreamEvent,
@@ -19,13 +20,25 @@ import { checkShape } from "./check.ts";
 import { SluiceApiError, SluiceResponseError } from "./errors.ts";
 
 /** Address, key and callbacks of a stream. Callbacks must not throw. */
-export interface StreamOptions {
+export interface StreamOptions extends ConnectionOptions {
+  /** Called with every event, in order. */
+  readonly onEvent: (event: StreamEvent) => void;
+  readonly extended?: false;
+}
+
+/** As `StreamOptions`, for a stream whose events have details. */
+export interface ExtendedStreamOptions extends ConnectionOptions {
+  /** Called with every event, in order. */
+  readonly onEvent: (event: ExtendedStreamEvent) => void;
+  readonly extended: true;
+}
+
+/** Options of every stream. */
+export interface ConnectionOptions {
   /** Base address of the service, with or without a path. */
   readonly baseUrl: string;
   /** The integrator's key, a UUID. */
   readonly apiKey: string;
-  /** Called with every event, in order. */
-  readonly onEvent: (event: StreamEvent) => void;
   /** Called when the stream has connected or reconnected. */
   readonly onConnected?: (greeting: ConnectedPayload) => void;
   /** Called when the stream has disconnected. It reconnects automatically unless it was closed by `close`. */
@@ -49,12 +62,12 @@ const RETRY_MAX_MS = 30_000;
 const RETRY_AFTER_MAX_MS = 300_000;
 
 /** Opens the stream over a WebSocket. */
-export function connectStream(options: StreamOptions): Stream {
+export function connectStream(options: StreamOptions | ExtendedStreamOptions): Stream {
   const { origin, pathname } = new URL(options.baseUrl);
   const socket = io(origin, {
     path: `${pathname.replace(/\/+$/, "")}/socket.io`,
     transports: ["websocket"],
-    auth: { apiKey: options.apiKey },
+    auth: { apiKey: options.apiKey, ...(options.extended ? { extended: true } : {}) },
     forceNew: true,
   });
   let attempts = 0;
@@ -95,7 +108,11 @@ export function connectStream(options: StreamOptions): Stream {
   });
   socket.on(STREAM_EVENT_CHANNEL, (payload: unknown) => {
     const source = { source: "stream event" };
-    receive(() => checkShape(StreamEvent, payload, source), options.onEvent);
+    if (options.extended) {
+      receive(() => checkShape(ExtendedStreamEvent, payload, source), options.onEvent);
+    } else {
+      receive(() => checkShape(StreamEvent, payload, source), options.onEvent);
+    }
   });
   socket.on("disconnect", (reason) => {
     if (reason === "io server disconnect") scheduleReconnect();

@@ -2,6 +2,7 @@
 import {
   ConnectedPayload,
   ErrorObject,
+  ExtendedStreamEvent,
   STREAM_CONNECTED_CHANNEL,
   STREAM_EVENT_CHANNEL,
   StreamEvent,
@@ -40,7 +41,10 @@ export function createAsyncApi({ version, serviceUrl }: ServedBy): JsonSchema {
       },
       [STREAM_EVENT_CHANNEL]: {
         address: STREAM_EVENT_CHANNEL,
-        messages: { event: { $ref: "#/components/messages/event" } },
+        messages: {
+          event: { $ref: "#/components/messages/event" },
+          extended: { $ref: "#/components/messages/extended" },
+        },
       },
       connect_error: {
         address: "connect_error",
@@ -70,6 +74,11 @@ export function createAsyncApi({ version, serviceUrl }: ServedBy): JsonSchema {
       messages: {
         connected: { payload: schemaOf(ConnectedPayload) },
         event: { payload: schemaOf(StreamEvent) },
+        extended: {
+          summary:
+            "In place of `event`, if the handshake has `extended: true` in its auth or query",
+          payload: schemaOf(ExtendedStreamEvent),
+        },
         refused: {
           payload: {
             type: "object",

@@ -26,6 +26,9 @@ const RATE_LIMIT_HEADERS = {
   RateLimit: { description: "Remaining requests and seconds to reset", schema: { type: "string" } },
 };
 
+const KEY_FORM =
+  "A UUID, or `sk_live_` or `sk_test_` and 32 hex digits. `x-scope` of an operation names the scope that it needs";
+
 /** Returns the OpenAPI document of a service. */
 export function createOpenApi({ version, serviceUrl, quoteUrl }: ServedBy): JsonSchema {
   const paths: Record<string, Record<string, unknown>> = {};
@@ -52,15 +55,30 @@ export function createOpenApi({ version, serviceUrl, quoteUrl }: ServedBy): Json
     components: {
       schemas: { ...listSchemas(), ...listRespelled() },
       securitySchemes: {
-        header: { type: "apiKey", in: "header", name: "x-api-key", description: "A UUID" },
-        query: { type: "apiKey", in: "query", name: "apiKey", description: "A UUID" },
+        header: { type: "apiKey", in: "header", name: "x-api-key", description: KEY_FORM },
+        query: { type: "apiKey", in: "query", name: "apiKey", description: KEY_FORM },
       },
     },
   };
 }
 
+const IDEMPOTENCY_KEY = {
+  name: "Idempotency-Key",
+  in: "header",
+  required: false,
+  description:
+    "For 24 hours the same request with this key gets the same answer, with `Idempotent-Replayed: true`. " +
+    "409 while the first is in progress, 422 for another request",
+  schema: { type: "string", pattern: "^[!-~]{1,255}$" },
+} as const;
+
+/** Returns whether an operation takes an idempotency key. */
+function isIdempotent({ method, key }: Operation): boolean {
+  return method === "POST" && key !== null;
+}
+
 function describeOperation(operation: Operation): JsonSchema {
-  const { id, summary, key, published, query, body, response, path, server } = operation;
+  const { id, summary, key, scope, published, query, body, path } = operation;
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
     name,
     in: "path",
@@ -71,13 +89,15 @@ function describeOperation(operation: Operation): JsonSchema {
   const parameters = [
     ...inPath,
     ...inQuery,
-    ...(server === "quote" ? inQuery.flatMap(respellParameter) : []),
+    ...(operation.server === "quote" ? inQuery.flatMap(respellParameter) : []),
+    ...(isIdempotent(operation) ? [IDEMPOTENCY_KEY] : []),
   ];
   return {
     operationId: id,
     summary,
     "x-published": published,
-    security: key === null ? [] : [{ [key]: [] }],
+    ...(scope === null ? {} : { "x-scope": scope }),
+    security: describeKey(key),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(body
       ? {
@@ -93,16 +113,26 @@ function describeOperation(operation: Operation): JsonSchema {
         headers: RATE_LIMIT_HEADERS,
         content: {
           "application/json": {
-            schema:
-              server === "quote"
-                ? { anyOf: [schemaOf(response), { $ref: RESPELLED_RESPONSE }] }
-                : schemaOf(response),
+            schema: describeResponse(operation),
           },
         },
       },
       ...describeErrors(operation),
     },
   };
+}
+
+/** Returns where the key is sent: to the quote service in the query or, as an addition, in the header. */
+function describeKey(key: Operation["key"]): readonly JsonSchema[] {
+  if (key === null) return [];
+  return key === "query" ? [{ query: [] }, { header: [] }] : [{ header: [] }];
+}
+
+/** Returns the schema of a success: of the answer, or of either where a parameter chooses between two. */
+function describeResponse({ response, extendedResponse, server }: Operation): JsonSchema {
+  if (server === "quote") return { anyOf: [schemaOf(response), { $ref: RESPELLED_RESPONSE }] };
+  if (!extendedResponse) return schemaOf(response);
+  return { anyOf: [schemaOf(response), schemaOf(extendedResponse)] };
 }
 
 /** The prefix of fields that begin with `pay`, in requests of some clients and in the answers to them. */
@@ -163,19 +193,20 @@ function describeQuery(query: TSchema | undefined): readonly JsonSchema[] {
 }
 
 /** Returns the error responses of an operation: one per HTTP status, listing its codes. */
-function describeErrors({
-  key,
-  errors,
-  body,
-  server,
-}: Operation): Readonly<Record<string, JsonSchema>> {
+function describeErrors(operation: Operation): Readonly<Record<string, JsonSchema>> {
+  const { key, errors, body, method, server } = operation;
   const errorSchema = schemaOf(server === "quote" ? QuoteErrorResponse : ErrorResponse);
   const keyErrors: readonly ErrorCode[] = key === null ? [] : ["UNAUTHORIZED", "FORBIDDEN"];
   const codes = [...new Set([...COMMON_ERRORS, ...keyErrors, ...errors])];
   const byStatus = new Map<number, string[]>([[429, ["RPC_UNAVAILABLE (rate_limited)"]]]);
-  if (body) {
+  // A DELETE may carry a body too, which is refused in the same way.
+  if (body || method === "DELETE") {
     byStatus.set(413, ["VALIDATION_ERROR"]);
     byStatus.set(415, ["VALIDATION_ERROR"]);
+  }
+  if (isIdempotent(operation)) {
+    byStatus.set(409, ["RPC_UNAVAILABLE (in_progress)"]);
+    byStatus.set(422, ["VALIDATION_ERROR (other_request)"]);
   }
   for (const code of codes) {
     const status = ERROR_CODES[code].httpStatus;

@@ -1,6 +1,7 @@
 /** Deposit addresses as `GET /deposit-addresses` lists them, and a single one with its commitment. */
 import { Type, type Static } from "typebox";
 import { CHAIN_KINDS } from "./chain.ts";
+import { noteFields } from "./details.ts";
 import {
   address,
   bridgeChainIdText,
@@ -31,7 +32,7 @@ export type DepositAddress = Static<typeof DepositAddress>;
 
 /** Response of `GET /deposit-addresses/{id}`. Addition to the published interface. */
 export const DepositAddressWithCommitment = Type.Object(
-  { ...DepositAddress.properties, payDepositCommitment: PayDepositCommitment },
+  { ...DepositAddress.properties, ...noteFields, payDepositCommitment: PayDepositCommitment },
   {
     $id: "DepositAddressWithCommitment",
     description: "A deposit address and the preimage from which anyone can compute it",

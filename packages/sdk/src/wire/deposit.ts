@@ -1,6 +1,8 @@
 /** Deposits as `GET /deposits` lists them. Addition to the published interface. */
 import { Type, type Static } from "typebox";
+import { noteFields } from "./details.ts";
 import { IGNORED_REASONS } from "./event.ts";
+import { finality } from "./finality.ts";
 import {
   address,
   baseUnits,
@@ -32,6 +34,8 @@ export const Deposit = Type.Object(
       description:
         "Blocks from the deposit's own to the newest scanned, both included; 0 while it is orphaned",
     }),
+    finality: finality.finality,
+    confirmationsRequired: finality.confirmationsRequired,
     queued: Type.Boolean({ description: "Whether the deposit entered the queue" }),
     ignoredReason: nullable(
       oneOf(IGNORED_REASONS, "Why it was not queued"),
@@ -41,6 +45,8 @@ export const Deposit = Type.Object(
       uuid("Its settlement"),
       "Settlement of the deposit; null while it has none",
     ),
+    depositAddressId: uuid("Id of the deposit address"),
+    ...noteFields,
     detectedAt: timestamp("When the deposit was detected"),
   },
   { $id: "Deposit", description: "Value that arrived at a deposit address" },

@@ -5,7 +5,17 @@
  * strictly increasing per integrator.
  */
 import { Type, type Static } from "typebox";
-import { address, bridgeChainId, nextCursor, nullable, oneOf, timestamp, uuid } from "./fields.ts";
+import { DepositDetectedDetails, RefundDetectedDetails, StatusChangedDetails } from "./details.ts";
+import {
+  address,
+  baseUnits,
+  bridgeChainId,
+  nextCursor,
+  nullable,
+  oneOf,
+  timestamp,
+  uuid,
+} from "./fields.ts";
 import { SETTLEMENT_STATUS_NAMES } from "./statuses.ts";
 import { statusFields } from "./status-fields.ts";
 
@@ -99,6 +109,70 @@ export const EventPage = Type.Object(
 /** A page of the replay. */
 export type EventPage = Static<typeof EventPage>;
 
+/** Data of `refund_detected`: value of a deposit address was paid to its refund authority. */
+export const RefundDetectedData = Type.Object(
+  {
+    walletAddress: address("The deposit address"),
+    chainId: bridgeChainId("Chain of the refund"),
+    tokenAddress: address("The token that was refunded"),
+    amount: baseUnits("Amount that was refunded"),
+    txHash: Type.String({ description: "Transaction hash or signature" }),
+    blockNumber: Type.Integer({ minimum: 0, description: "Block of the refund" }),
+  },
+  {
+    $id: "RefundDetectedData",
+    description:
+      "A refund was seen in a block. If that block is orphaned and the refund is mined again, there is another event: dedupe by `txHash`, wallet and token",
+  },
+);
+/** Data of `refund_detected`. */
+export type RefundDetectedData = Static<typeof RefundDetectedData>;
+
+const refundDetected = {
+  type: Type.Literal("refund_detected", { description: "A refund was detected" }),
+  data: RefundDetectedData,
+  timestamp: timestamp("When it happened"),
+  details: RefundDetectedDetails,
+};
+
+const details = {
+  deposit_detected: nullable(
+    DepositDetectedDetails,
+    "Facts about the deposits; null for an event from before the service recorded details",
+  ),
+  status_changed: nullable(
+    StatusChangedDetails,
+    "Facts about the settlement; null for an event from before the service recorded details",
+  ),
+};
+
+/** Item of `GET /events?extended=true`, and of a webhook that asked for details: an event with one more object. */
+export const ExtendedEventItem = Type.Union(
+  [
+    Type.Object({
+      id: uuid("Id of the event"),
+      ...depositDetected,
+      details: details.deposit_detected,
+    }),
+    Type.Object({ id: uuid("Id of the event"), ...statusChanged, details: details.status_changed }),
+    Type.Object({ id: uuid("Id of the event"), ...refundDetected }),
+  ],
+  { $id: "ExtendedEventItem", description: "A stored event with details" },
+);
+/** A stored event with details. */
+export type ExtendedEventItem = Static<typeof ExtendedEventItem>;
+
+/** Response of `GET /events?extended=true`, oldest first. Addition to the published interface. */
+export const ExtendedEventPage = Type.Object(
+  {
+    items: Type.Array(ExtendedEventItem, { description: "Events, oldest first" }),
+    nextCursor: nextCursor("since"),
+  },
+  { $id: "ExtendedEventPage", description: "A page of the replay with details" },
+);
+/** A page of the replay with details. */
+export type ExtendedEventPage = Static<typeof ExtendedEventPage>;
+
 /** Name of the stream's channel for all events. */
 export const STREAM_EVENT_CHANNEL = "event";
 /** Name of the stream's first message. */
@@ -111,6 +185,18 @@ export const StreamEvent = Type.Union(
 );
 /** An event on the stream. */
 export type StreamEvent = Static<typeof StreamEvent>;
+
+/** Payload of the channel `event` for a socket whose handshake asked for `extended`. */
+export const ExtendedStreamEvent = Type.Union(
+  [
+    Type.Object({ ...depositDetected, details: details.deposit_detected }),
+    Type.Object({ ...statusChanged, details: details.status_changed }),
+    Type.Object({ ...refundDetected }),
+  ],
+  { $id: "ExtendedStreamEvent", description: "An event on the stream, with details" },
+);
+/** An event on the stream, with details. */
+export type ExtendedStreamEvent = Static<typeof ExtendedStreamEvent>;
 
 /** Payload of `connected`, sent after a successful handshake. */
 export const ConnectedPayload = Type.Object(

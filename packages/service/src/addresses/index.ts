@@ -8,3 +8,4 @@ export { isCommitted, proveRoute } from "./route-set.ts";
 export { listRouteSets } from "./route-sets.ts";
 export type { DepositAddress, Destination, RouteSet } from "./types.ts";
 export { listRetiredChains, readChainStates, retireChain, setDraining } from "./chain-actions.ts";
+export { type AddressNotes, listNotes, NO_NOTES, putNotes } from "./notes.ts";

@@ -45,9 +45,7 @@ export async function findAddress(
   integratorId: string,
   { id, display }: { readonly id: string; readonly display: Display },
 ): Promise<DepositAddressWithCommitment | null> {
-  const row = await db
-    .selectFrom("addresses")
-    .selectAll()
+  const row = await selectWithNotes(db)
     .where("integrator_id", "=", integratorId)
     .where("id", "=", id)
     .executeTakeFirst();
@@ -68,7 +66,7 @@ export async function* iterateAddresses(
   // By id, not by time: addresses that are issued during the export cannot shift its pages.
   let after: string | undefined;
   do {
-    let query = db.selectFrom("addresses").selectAll().orderBy("id").limit(EXPORT_PAGE);
+    let query = selectWithNotes(db).orderBy("id").limit(EXPORT_PAGE);
     if (integratorId !== undefined) query = query.where("integrator_id", "=", integratorId);
     if (after !== undefined) query = query.where("id", ">", after);
     const rows = await query.execute();
@@ -76,6 +74,16 @@ export async function* iterateAddresses(
     after = rows.length === EXPORT_PAGE ? rows.at(-1)?.id : undefined;
   } while (after !== undefined);
 }
+
+function selectWithNotes(db: Db) {
+  return db
+    .selectFrom("addresses")
+    .leftJoin("address_notes", "address_notes.address_id", "addresses.id")
+    .selectAll("addresses")
+    .select(["address_notes.label", "address_notes.metadata"]);
+}
+
+type RowWithNotes = Awaited<ReturnType<ReturnType<typeof selectWithNotes>["execute"]>>[number];
 
 function showAddress(row: Selectable<AddressesTable>, display: Display): ShownAddress {
   const show = (text: string) => display(toAddress(text));
@@ -91,12 +99,10 @@ function showAddress(row: Selectable<AddressesTable>, display: Display): ShownAd
   };
 }
 
-function showWithCommitment(
-  row: Selectable<AddressesTable>,
-  display: Display,
-): DepositAddressWithCommitment {
+function showWithCommitment(row: RowWithNotes, display: Display): DepositAddressWithCommitment {
   const payDepositCommitment = formatCommitment(parseAddress(row), display);
-  return { ...showAddress(row, display), payDepositCommitment };
+  const notes = { label: row.label, metadata: { ...row.metadata } };
+  return { ...showAddress(row, display), ...notes, payDepositCommitment };
 }
 
 /**

@@ -1,16 +1,23 @@
 /** Additions to the published interface: one settlement, one address, filters and deposits. */
 import { verifyDepositAddress } from "@sluice/sdk/address";
 import {
+  Deposit,
   DepositAddressPage,
   DepositAddressWithCommitment,
   DepositPage,
   ErrorResponse,
+  type EventPage as EventPageType,
+  EventPage,
+  type ExtendedEventPage as ExtendedEventPageType,
+  ExtendedEventPage,
   OPERATIONS,
+  Settlement,
   type Swap as SwapType,
   Swap,
   SwapPage,
 } from "@sluice/sdk/wire";
 import { createAsyncApi, createOpenApi } from "@sluice/sdk/reference";
+import { sql } from "kysely";
 import type { TSchema } from "typebox";
 import { Value } from "typebox/value";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -20,7 +27,9 @@ import {
   createHex,
   createTenant,
   insertAddress,
+  insertEvent,
   insertSettlement,
+  insertStatusEvent,
   type Tenant,
   USDC,
 } from "../../test/support/tenants.ts";
@@ -111,11 +120,13 @@ describe("one deposit address", () => {
       },
     );
     // CAST: checked against their schemas.
-    const { payDepositCommitment: commitment, ...one } = (await get(
+    const { payDepositCommitment: commitment, ...noted } = (await get(
       alice,
       `/deposit-addresses/${id}`,
       DepositAddressWithCommitment,
     )) as DepositAddressWithCommitment;
+    const { label, metadata, ...one } = noted;
+    expect({ label, metadata }).toEqual({ label: null, metadata: {} });
     // CAST: as above.
     const list = (await get(alice, "/deposit-addresses", DepositAddressPage)) as DepositAddressPage;
     expect(one).toEqual(list.items.find((address) => address.id === id));
@@ -288,7 +299,80 @@ describe("deposits", () => {
     expect((await list(erin, `walletAddress=${address.wallet}`)).items).toHaveLength(2);
   });
 
+  test("are found by each filter, by their own integrator only [T213]", async () => {
+    const gail = await createTenant(database.db);
+    const [address, other] = [
+      await insertAddress(database.db, gail),
+      await insertAddress(database.db, gail),
+    ];
+    const settlement = await insertSettlement(database.db, gail, address);
+    const token = createHex(20);
+    const [wanted] = await insertDeposits(gail, address, 1, {
+      token,
+      settlement_id: settlement,
+      queued: true,
+      ignored_reason: null,
+      detected_at: "2026-02-01T00:00:00.000Z",
+    });
+    await insertDeposits(gail, other, 3);
+    const { user_id: userId } = await database.db
+      .selectFrom("addresses")
+      .select("user_id")
+      .where("id", "=", address.id)
+      .executeTakeFirstOrThrow();
+    for (const query of [
+      `userId=${userId}`,
+      `tokenAddress=${token}`,
+      `settlementId=${settlement}`,
+      "queued=true",
+      "from=2026-02-01T00:00:00.000Z",
+      "from=2026-02-01&to=2026-02-02",
+    ]) {
+      expect([query, (await list(gail, query)).items.map(({ id }) => id)]).toEqual([
+        query,
+        [wanted],
+      ]);
+    }
+    expect((await list(gail, "queued=false&to=2026-02-01")).items).toHaveLength(3);
+    expect((await list(bob, `settlementId=${settlement}`)).items).toEqual([]);
+
+    const one = await get(gail, `/deposits/${wanted}`, Deposit);
+    expect(one).toEqual((await list(gail, "queued=true")).items[0]);
+    expect(await refused(bob, `/deposits/${wanted}`, 404)).toMatchObject({ code: "NOT_FOUND" });
+    expect(await refused(gail, "/deposits/nothing", 404)).toMatchObject({ code: "NOT_FOUND" });
+  });
+
+  test("say how far their blocks are from final, and what was noted about the address", async () => {
+    const hank = await createTenant(database.db);
+    const address = await insertAddress(database.db, hank);
+    await database.db
+      .insertInto("address_notes")
+      .values({ address_id: address.id, label: "till 4", metadata: JSON.stringify({ a: "b" }) })
+      .execute();
+    const chain = { chain_id: 44, hash: createHex(32), parent_hash: createHex(32) };
+    await database.db
+      .insertInto("scanner_blocks")
+      .values({ ...chain, number: 20n })
+      .execute();
+    await sql`insert into scanner_finality (chain_id, number) values (44, 12)`.execute(database.db);
+    for (const block_number of [12n, 13n]) {
+      await insertDeposits(hank, address, 1, { chain_id: 44, block_number });
+    }
+    const { items } = await list(hank, "chainId=44");
+    const notes = { label: "till 4", metadata: { a: "b" }, depositAddressId: address.id };
+    expect(items.toSorted((one, two) => one.blockNumber - two.blockNumber)).toMatchObject([
+      { finality: "final", confirmations: 9, confirmationsRequired: 9, ...notes },
+      { finality: "confirming", confirmations: 8, confirmationsRequired: 9, ...notes },
+    ]);
+  });
+
   test.each([
+    ["settlementId", "settlementId=1"],
+    ["queued", "queued=yes"],
+    ["tokenAddress", "tokenAddress=USDC"],
+    ["userId", "userId=ann"],
+    ["from", "from=yesterday"],
+    ["wallet", "wallet=0x1"],
     ["cursor", "cursor=2026-01-01T00:00:00.000Z"],
     ["cursor", "cursor=nothing"],
     ["txHash", "txHash=0x1"],
@@ -299,6 +383,71 @@ describe("deposits", () => {
     expect(await refused(alice, `/deposits?${query}`)).toMatchObject({
       code: "VALIDATION_ERROR",
       details: { field },
+    });
+  });
+});
+
+describe("the report of a settlement", () => {
+  test("has its swap, transactions, amounts and why it waits, for its integrator only [T213]", async () => {
+    const ida = await createTenant(database.db);
+    const address = await insertAddress(database.db, ida);
+    const id = await insertSettlement(database.db, ida, address, {
+      status: "failed_swap",
+      error: { code: "FEE_NOT_COVERED", retryable: true },
+    });
+    const swap = (await get(ida, `/swaps/${id}`, Swap)) as object;
+    expect(await get(ida, `/settlements/${id}`, Settlement)).toEqual({
+      ...swap,
+      depositAddressId: address.id,
+      label: null,
+      metadata: {},
+      deposits: [],
+      moreDeposits: false,
+      route: null,
+      sweptAmount: null,
+      promisedAmount: null,
+      deliveredAmount: null,
+      deliveryTxHash: null,
+      plannedFees: null,
+      fees: null,
+      transactions: [],
+      waiting: {
+        reason: "gas_price",
+        message: "It went wrong.",
+        chainId: 2,
+        confirmations: null,
+        required: null,
+        delayReason: null,
+        retryAt: null,
+      },
+      estimate: null,
+    });
+    expect(await refused(bob, `/settlements/${id}`, 404)).toMatchObject({ code: "NOT_FOUND" });
+    expect(await refused(ida, "/settlements/1", 404)).toMatchObject({ code: "NOT_FOUND" });
+    expect(await refused(ida, `/settlements/${id}?full=1`)).toMatchObject({
+      code: "VALIDATION_ERROR",
+      details: { field: "full" },
+    });
+  });
+});
+
+describe("events with details", () => {
+  test("have one more object, and are those of the replay otherwise [T212]", async () => {
+    const fred = await createTenant(database.db);
+    await insertEvent(database.db, fred);
+    await insertStatusEvent(database.db, fred, systemRandom.uuid());
+    // CAST: checked against their schemas.
+    const plain = (await get(fred, "/events?extended=false", EventPage)) as EventPageType;
+    const path = "/events?extended=true&limit=2";
+    const extended = (await get(fred, path, ExtendedEventPage)) as ExtendedEventPageType;
+    expect(plain).toEqual(await get(fred, "/events", EventPage));
+    expect(extended).toEqual({
+      ...plain,
+      items: plain.items.map((event) => ({ ...event, details: null })),
+    });
+    expect(await refused(fred, "/events?extended=1")).toMatchObject({
+      code: "VALIDATION_ERROR",
+      details: { field: "extended" },
     });
   });
 });
@@ -315,14 +464,19 @@ describe("the OpenAPI description", () => {
     expect(JSON.parse((await fetchText("/asyncapi.json")).text)).toEqual(createAsyncApi(SERVED_BY));
     const page = await fetchText("/docs");
     expect(page.type).toBe("text/html; charset=utf-8");
+    const root = await fetch(`${api.url}/`, { redirect: "manual" });
+    expect([root.status, root.headers.get("location")]).toEqual([302, "docs"]);
     expect(page.response.headers.get("content-security-policy")).toContain("default-src 'none'");
   });
 
   test("describes existing endpoints and the keys they require", async () => {
     for (const { method, path, key } of OPERATIONS.filter(({ server }) => server === "service")) {
-      const response = await fetch(`${api.url}${path.replace("{id}", systemRandom.uuid())}`, {
-        method,
-      });
+      const response = await fetch(
+        `${api.url}${path.replaceAll(/\{\w+\}/g, systemRandom.uuid())}`,
+        {
+          method,
+        },
+      );
       expect([path, response.status]).toEqual([path, key === null ? 200 : 401]);
     }
   });

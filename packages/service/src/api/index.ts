@@ -1,6 +1,8 @@
 export { type ApiDeps, createApi, type ScannedChain } from "./app.ts";
 export { capConnections, type ConnectionCaps } from "./connection-caps.ts";
+export { deleteExpiredKeys } from "./idempotency-store.ts";
 export { createKeyMemory } from "./key-memory.ts";
+export { createKeyUses, type KeyUses } from "./key-uses.ts";
 export { logExceeded } from "./admission.ts";
 export { createAtOnce } from "./at-once.ts";
 export { countRequests, createRefusals } from "./count-requests.ts";

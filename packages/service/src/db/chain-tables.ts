@@ -1,5 +1,5 @@
 /** The tables of chains: findings of the scanner, transactions of the service, and requests to nodes. */
-import type { Generated } from "kysely";
+import type { ColumnType, Generated } from "kysely";
 import type { GeneratedStamp, Int8, Int8OrNull, Numeric, NumericOrNull, Stamp } from "./columns.ts";
 
 export interface ScannerBlocksTable {
@@ -56,6 +56,8 @@ export interface DepositsTable {
   block_hash: string;
   address_id: string;
   integrator_id: string;
+  /** Written by the database when the row is inserted. */
+  user_id: ColumnType<string | null, never, never>;
   settlement_id: string | null;
   queued: boolean;
   ignored_reason: string | null;

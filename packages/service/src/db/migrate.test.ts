@@ -219,7 +219,9 @@ async function migrateAsFirstRelease(db: Db): Promise<string[]> {
 
 /** Reads `table.column` from the source of the types, with ` or null` where the column is nullable. */
 async function columnsInTypes(): Promise<string[]> {
-  const files = ["schema.ts", "chain-tables.ts"].map((name) => join(import.meta.dirname, name));
+  const files = ["schema.ts", "chain-tables.ts", "webhook-tables.ts"].map((name) =>
+    join(import.meta.dirname, name),
+  );
   const sources = await Promise.all(files.map((file) => readFile(file, "utf8")));
   const source = sources.join("\n");
   const bodyOf = (name: string) =>

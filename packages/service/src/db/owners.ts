@@ -23,6 +23,8 @@ export interface TableOwner {
 const ROUTE_AUDITS = ["routes/swift/audit", "routes/fast-mctp/audit"];
 /** Gauges, which count rows of several tables in one statement. */
 const LEFT = { "health/chain-left": "counts the work left on a chain before it is retired" };
+/** Details of a settlement: one statement in the transaction of each change of status. */
+const DETAILS = "the details of a settlement are read at once, in the transaction of its event";
 const GAUGES = { "health/rows": "counts rows for metrics" };
 
 export const TABLE_OWNERS: Readonly<Record<keyof Database, TableOwner>> = {
@@ -36,18 +38,28 @@ export const TABLE_OWNERS: Readonly<Record<keyof Database, TableOwner>> = {
     },
   },
   rate_limits: { owner: "api" },
+  idempotency_keys: { owner: "api" },
   pauses: { owner: "settlements" },
   screenings: { owner: "settlements" },
   screening_records: { owner: "settlements" },
   api_keys: { owner: "integrators" },
+  key_usage: { owner: "integrators" },
   addresses: {
     owner: "addresses",
     readers: {
       "deposits/list": "a page of deposits shows the user of each address",
       "settlements/list": "a page of swaps shows the user and the recipient",
+      "settlements/details": DETAILS,
       ...LEFT,
     },
     proofs: ["ledger", ...ROUTE_AUDITS],
+  },
+  address_notes: {
+    owner: "addresses",
+    readers: {
+      "settlements/details": DETAILS,
+      "deposits/list": "a page of deposits shows the notes of each address",
+    },
   },
   chain_actions: { owner: "addresses" },
   scanner_blocks: { owner: "scanner", readers: GAUGES, proofs: ["ledger"] },
@@ -59,6 +71,7 @@ export const TABLE_OWNERS: Readonly<Record<keyof Database, TableOwner>> = {
     owner: "deposits",
     readers: {
       "settlements/store/deposits": "the last deposit is found by its settlement's holding",
+      "settlements/details": DETAILS,
       "settlements/screening": "the deposits that a sweep would take are joined with their answers",
     },
     proofs: ["ledger"],
@@ -84,13 +97,26 @@ export const TABLE_OWNERS: Readonly<Record<keyof Database, TableOwner>> = {
     readers: { "settlements/operator": "a refund is listed with the hash signed last", ...GAUGES },
     proofs: ["ledger"],
   },
-  deliveries: { owner: "routes/swift", readers: LEFT },
+  deliveries: { owner: "routes/swift", readers: { ...LEFT, "settlements/details": DETAILS } },
   payout_searches: { owner: "routes/swift" },
   inventory_reservations: { owner: "routes/swift", readers: GAUGES },
   attestations: { owner: "routes/swift" },
   attestation_answers: { owner: "routes/swift" },
-  bridge_transfers: { owner: "routes/fast-mctp", readers: LEFT },
-  events: { owner: "events" },
+  bridge_transfers: {
+    owner: "routes/fast-mctp",
+    readers: { ...LEFT, "settlements/details": DETAILS },
+  },
+  events: {
+    owner: "events",
+    readers: {
+      webhooks: "deliveries are inserted from events in one statement with the cursor",
+    },
+  },
+  webhook_cursors: { owner: "webhooks" },
+  webhook_endpoints: { owner: "webhooks" },
+  webhook_secrets: { owner: "webhooks" },
+  webhook_deliveries: { owner: "webhooks" },
+  webhook_attempts: { owner: "webhooks" },
   ledger_lines: { owner: "ledger", readers: LEFT },
   breaches: { owner: "ledger", readers: GAUGES },
   audit_rounds: { owner: "ledger", readers: GAUGES },

@@ -1,6 +1,6 @@
 /** The tables as Kysely types. `migrations/` defines the schema; a test compares the two. */
 import type { ChainKind } from "../core/chain-registry.ts";
-import type { ErrorObject } from "@sluice/sdk/wire";
+import type { ErrorObject, KeyScope } from "@sluice/sdk/wire";
 import type { ColumnType, Generated, Kysely, Transaction } from "kysely";
 import type {
   AttemptsTable,
@@ -26,6 +26,13 @@ import type {
   NumericOrNull,
   Stamp,
 } from "./columns.ts";
+import type {
+  WebhookAttemptsTable,
+  WebhookCursorsTable,
+  WebhookDeliveriesTable,
+  WebhookEndpointsTable,
+  WebhookSecretsTable,
+} from "./webhook-tables.ts";
 
 export interface IntegratorsTable {
   id: string;
@@ -51,6 +58,22 @@ export interface ApiKeysTable {
   deposit_addresses: boolean;
   created_at: GeneratedStamp;
   revoked_at: Stamp | null;
+  label: string | null;
+  prefix: "sk_live_" | "sk_test_" | null;
+  /** Null: every scope. */
+  scopes: KeyScope[] | null;
+  /** Null: every address. */
+  allowed_networks: string[] | null;
+  expires_at: Stamp | null;
+  replaces: string | null;
+  last_used_at: Stamp | null;
+}
+
+export interface KeyUsageTable {
+  key_id: string;
+  day: Stamp;
+  requests: Int8;
+  node_requests: Int8;
 }
 
 export interface AddressesTable {
@@ -345,6 +368,15 @@ export interface EventsTable {
   id: string;
   type: string;
   data: Json<Record<string, unknown>>;
+  details: JsonOrNull<Record<string, unknown>>;
+}
+
+/** The integrator's own words about an address. */
+export interface AddressNotesTable {
+  address_id: string;
+  label: string | null;
+  metadata: ColumnType<Record<string, string>, string, string>;
+  updated_at: GeneratedStamp;
 }
 
 export interface ScreeningsTable {
@@ -392,14 +424,33 @@ export interface RateLimitsTable {
   until: Stamp;
 }
 
+export interface IdempotencyKeysTable {
+  integrator_id: string;
+  key: string;
+  fingerprint: Buffer;
+  execution: string;
+  leased_until: Stamp;
+  expires_at: Stamp;
+  status: number | null;
+  answer: Buffer | null;
+}
+
 export interface Database {
+  webhook_cursors: WebhookCursorsTable;
+  webhook_endpoints: WebhookEndpointsTable;
+  webhook_secrets: WebhookSecretsTable;
+  webhook_deliveries: WebhookDeliveriesTable;
+  webhook_attempts: WebhookAttemptsTable;
   rate_limits: RateLimitsTable;
+  idempotency_keys: IdempotencyKeysTable;
+  key_usage: KeyUsageTable;
   integrators: IntegratorsTable;
   pauses: PausesTable;
   screenings: ScreeningsTable;
   screening_records: ScreeningRecordsTable;
   api_keys: ApiKeysTable;
   addresses: AddressesTable;
+  address_notes: AddressNotesTable;
   chain_actions: ChainActionsTable;
   scanner_blocks: ScannerBlocksTable;
   settlements: SettlementsTable;

@@ -1,4 +1,4 @@
-export { type DepositCursor, listDeposits } from "./list.ts";
+export { type DepositCursor, type DepositFilter, findDeposit, listDeposits } from "./list.ts";
 export {
   findUnexplained,
   type HeldAt,
@@ -39,4 +39,4 @@ export type {
   Holding,
   IgnoredReason,
 } from "./types.ts";
-export { wasSettledUnattended } from "./unattended.ts";
+export { findOutflowKind } from "./outflow-kind.ts";

@@ -10,32 +10,46 @@ export interface DepositCursor {
   readonly id: string;
 }
 
+/** Filters of a page; undefined matches every deposit. */
+export interface DepositFilter {
+  readonly wallet?: Address | undefined;
+  readonly chainId?: number | undefined;
+  readonly txHash?: TxHash | undefined;
+  readonly userId?: string | undefined;
+  readonly token?: Address | undefined;
+  readonly settlementId?: string | undefined;
+  readonly queued?: boolean | undefined;
+  /** Detected at or after. */
+  readonly from?: string | undefined;
+  /** Detected before. */
+  readonly to?: string | undefined;
+}
+
+/** Form of the deposits that are read. */
+export interface DepositView {
+  readonly display: (address: Address) => string;
+  /** The newest scanned and the newest final block of a deposit's chain, as SQL about the row of `deposits`. */
+  readonly heights: {
+    readonly tip: AliasableExpression<bigint | null>;
+    readonly final: AliasableExpression<bigint | null>;
+  };
+}
+
 /** Returns a page of an integrator's deposits, newest first, after `cursor`. */
 export async function listDeposits(
   db: Db,
   integratorId: string,
-  page: {
+  page: DepositView & {
     readonly limit: number;
     readonly cursor: DepositCursor | undefined;
-    readonly wallet: Address | undefined;
-    readonly chainId: number | undefined;
-    readonly txHash: TxHash | undefined;
-    readonly display: (address: Address) => string;
-    /** The newest scanned block of a deposit's chain, as SQL about the row of `deposits`. */
-    readonly tip: AliasableExpression<bigint | null>;
+    readonly filter: DepositFilter;
   },
 ): Promise<{ items: Deposit[]; nextCursor: string | null }> {
-  let query = db
-    .selectFrom("deposits")
-    .innerJoin("addresses", "addresses.id", "deposits.address_id")
-    .selectAll("deposits")
-    .select("addresses.user_id")
-    .select(page.tip.as("tip"))
-    .where("deposits.integrator_id", "=", integratorId)
+  let query = selectDeposits(db, integratorId, page)
     .orderBy("deposits.detected_at", "desc")
     .orderBy("deposits.id", "desc")
     .limit(page.limit + 1);
-  const { cursor, wallet, chainId, txHash } = page;
+  const { cursor, filter } = page;
   if (cursor) {
     // Several deposits may share a millisecond: the id orders them.
     query = query.where(
@@ -43,29 +57,74 @@ export async function listDeposits(
         < (${cursor.detectedAt}::timestamptz, ${cursor.id}::uuid)`,
     );
   }
+  const { wallet, chainId, txHash, userId, token, settlementId, queued, from, to } = filter;
   if (wallet !== undefined) query = query.where("deposits.wallet", "=", wallet);
   if (chainId !== undefined) query = query.where("deposits.chain_id", "=", chainId);
   if (txHash !== undefined) query = query.where("deposits.tx_hash", "=", txHash);
+  if (userId !== undefined) query = query.where("deposits.user_id", "=", userId);
+  if (token !== undefined) query = query.where("deposits.token", "=", token);
+  if (settlementId !== undefined) query = query.where("deposits.settlement_id", "=", settlementId);
+  if (queued !== undefined) query = query.where("deposits.queued", "=", queued);
+  if (from !== undefined) query = query.where("deposits.detected_at", ">=", from);
+  if (to !== undefined) query = query.where("deposits.detected_at", "<", to);
   const rows = await query.execute();
-  const items = rows.slice(0, page.limit).map((row): Deposit => ({
+  const items = rows.slice(0, page.limit).map((row) => describeDeposit(row, page.display));
+  const last = rows.length > page.limit ? items.at(-1) : undefined;
+  return { items, nextCursor: last ? `${last.detectedAt}_${last.id}` : null };
+}
+
+/** Returns one deposit of an integrator; null for an unknown id and for another integrator's deposit alike. */
+export async function findDeposit(
+  db: Db,
+  integratorId: string,
+  { id, ...view }: DepositView & { readonly id: string },
+): Promise<Deposit | null> {
+  const row = await selectDeposits(db, integratorId, view)
+    .where("deposits.id", "=", id)
+    .executeTakeFirst();
+  return row ? describeDeposit(row, view.display) : null;
+}
+
+function selectDeposits(db: Db, integratorId: string, { heights }: DepositView) {
+  return db
+    .selectFrom("deposits")
+    .innerJoin("addresses", "addresses.id", "deposits.address_id")
+    .leftJoin("address_notes", "address_notes.address_id", "deposits.address_id")
+    .selectAll("deposits")
+    .select(["addresses.user_id as owner", "address_notes.label", "address_notes.metadata"])
+    .select([heights.tip.as("tip"), heights.final.as("final")])
+    .where("deposits.integrator_id", "=", integratorId);
+}
+
+type DepositRow = Awaited<ReturnType<ReturnType<typeof selectDeposits>["execute"]>>[number];
+
+function describeDeposit(row: DepositRow, display: DepositView["display"]): Deposit {
+  const { tip, final, block_number: block } = row;
+  const isOrphaned = row.orphaned_at !== null;
+  const isFinal = final !== null && block <= final;
+  return {
     id: row.id,
     chainId: row.chain_id,
-    walletAddress: page.display(toAddress(row.wallet)),
-    userId: row.user_id,
-    tokenAddress: page.display(toAddress(row.token)),
+    walletAddress: display(toAddress(row.wallet)),
+    userId: row.owner,
+    tokenAddress: display(toAddress(row.token)),
     amount: row.amount,
     txHash: row.tx_hash && displayTxHash(row.tx_hash),
-    sender: row.sender === null ? null : page.display(toAddress(row.sender)),
-    blockNumber: Number(row.block_number),
-    confirmations: row.orphaned_at === null ? confirmationsOf(row.tip, row.block_number) : 0,
+    sender: row.sender === null ? null : display(toAddress(row.sender)),
+    blockNumber: Number(block),
+    confirmations: isOrphaned ? 0 : confirmationsOf(tip, block),
+    finality: isOrphaned ? "orphaned" : isFinal ? "final" : "confirming",
+    confirmationsRequired:
+      tip === null || final === null || final > tip ? null : Number(tip - final) + 1,
     queued: row.queued,
     // CAST: held by the column's check constraint.
     ignoredReason: row.ignored_reason as IgnoredReason | null,
     queueItemId: row.settlement_id,
+    depositAddressId: row.address_id,
+    label: row.label,
+    metadata: { ...row.metadata },
     detectedAt: row.detected_at,
-  }));
-  const last = rows.length > page.limit ? items.at(-1) : undefined;
-  return { items, nextCursor: last ? `${last.detectedAt}_${last.id}` : null };
+  };
 }
 
 /** Returns the number of blocks from the deposit's block to the newest scanned one, both included; at least 1. */

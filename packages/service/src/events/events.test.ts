@@ -1,10 +1,17 @@
 import { sql } from "kysely";
-import type { EventItem, StatusChangedData } from "@sluice/sdk/wire";
+import type { EventItem, ExtendedEventItem, StatusChangedData } from "@sluice/sdk/wire";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
 import type { Db } from "../db/schema.ts";
 import { systemRandom } from "../roles/system-ports.ts";
-import { appendEvent, createTail, getNewestStamp, listEvents, lockStamps } from "./index.ts";
+import {
+  appendEvent,
+  createTail,
+  getNewestStamp,
+  listEvents,
+  listExtendedEvents,
+  lockStamps,
+} from "./index.ts";
 import { listBehind } from "./store.ts";
 
 const WRITERS = 16;
@@ -44,7 +51,8 @@ function appendIn(tx: Parameters<typeof appendEvent>[0], integratorId: string, m
   return appendEvent(tx, systemRandom, { integratorId, type: "status_changed", data });
 }
 
-const markOf = (event: EventItem) => ("queueItemId" in event.data ? event.data.queueItemId : "");
+const markOf = (event: Pick<ExtendedEventItem, "data">) =>
+  "queueItemId" in event.data ? event.data.queueItemId : "";
 
 /** Appends with concurrent writers, some slow, some rolled back. Returns the committed marks. */
 async function writeMany(integratorId: string): Promise<string[]> {
@@ -118,7 +126,7 @@ describe("event log", () => {
   });
 
   test("emits live what the replay returns, to early and late listeners", async () => {
-    const room = new Map<number, EventItem[]>();
+    const room = new Map<number, ExtendedEventItem[]>();
     const tail = createTail({
       db,
       emit: (integratorId, events) => {
@@ -144,7 +152,7 @@ describe("event log", () => {
     await writing;
     await tail.pump();
 
-    const all = (await listEvents(db, tenant, { limit: 1_000 })).items;
+    const all = (await listExtendedEvents(db, tenant, { limit: 1_000 })).items;
     expect(room.get(0)).toEqual(all);
     expect(joined.size).toBeGreaterThan(3);
     for (const [id, before] of joined) {

@@ -1,5 +1,13 @@
 import { sql } from "kysely";
-import type { EventItem, EventType } from "@sluice/sdk/wire";
+import {
+  type DepositDetectedDetails,
+  type ExtendedEventType,
+  type RefundDetectedDetails,
+  EVENT_TYPES,
+  type EventItem,
+  type ExtendedEventItem,
+  type StatusChangedDetails,
+} from "@sluice/sdk/wire";
 import type { Random } from "../core/ports.ts";
 import type { Db, Tx } from "../db/schema.ts";
 
@@ -14,8 +22,10 @@ export async function lockStamps(tx: Tx, integratorId: string): Promise<void> {
 /** An event to append. */
 export interface NewEvent {
   readonly integratorId: string;
-  readonly type: EventType;
+  readonly type: ExtendedEventType;
   readonly data: Readonly<Record<string, unknown>>;
+  /** For readers that ask for them. Part of the event: they are never changed. */
+  readonly details?: DepositDetectedDetails | StatusChangedDetails | RefundDetectedDetails;
 }
 
 /** Appends an event in the caller's transaction. Should be its last statement, to keep the stamp lock short. */
@@ -33,29 +43,62 @@ export async function appendEvents(
   const sorted = events.toSorted((one, other) =>
     one.integratorId === other.integratorId ? 0 : one.integratorId < other.integratorId ? -1 : 1,
   );
-  await sql`select append_event(id, integrator, type, data) from unnest(
+  await sql`select append_event(id, integrator, type, data, details) from unnest(
     ${sorted.map(() => random.uuid())}::uuid[],
     ${sorted.map(({ integratorId }) => integratorId)}::uuid[],
     ${sorted.map(({ type }) => type)}::text[],
-    ${sorted.map(({ data }) => JSON.stringify(data))}::jsonb[]
-  ) as added (id, integrator, type, data)`.execute(tx);
+    ${sorted.map(({ data }) => JSON.stringify(data))}::jsonb[],
+    ${sorted.map(({ details }) => (details ? JSON.stringify(details) : null))}::jsonb[]
+  ) as added (id, integrator, type, data, details)`.execute(tx);
+}
+
+/** A page of an integrator's events. */
+export interface EventsPage {
+  readonly since?: string | undefined;
+  readonly type?: ExtendedEventType | undefined;
+  /** In the display spelling, as stored in the payload. */
+  readonly walletAddress?: string | undefined;
+  readonly limit: number;
 }
 
 /**
- * Returns at most `limit` events of an integrator strictly after a stamp, oldest first; from the oldest kept event when
- * `since` is undefined. `more` is true when another event exists.
+ * Returns at most `limit` events of the published types strictly after a stamp, oldest first; from the oldest kept event
+ * when `since` is undefined. `more` is true when another event exists.
  */
 export async function listEvents(
   db: Db,
   integratorId: string,
-  page: {
-    readonly since?: string | undefined;
-    readonly type?: EventType | undefined;
-    /** In the display spelling, as stored in the payload. */
-    readonly walletAddress?: string | undefined;
-    readonly limit: number;
-  },
+  page: EventsPage,
 ): Promise<{ readonly items: EventItem[]; readonly more: boolean }> {
+  const rows = await selectEvents(db, integratorId, page)
+    .where("type", "in", EVENT_TYPES)
+    .execute();
+  // CAST: type and data were written together by appendEvent, whose callers build the wire's payloads.
+  const items = rows.slice(0, page.limit) as unknown as EventItem[];
+  return { items, more: rows.length > page.limit };
+}
+
+/** Returns a page like `listEvents`, of events of every type with their details: the form of stream, replay and webhooks. */
+export async function listExtendedEvents(
+  db: Db,
+  integratorId: string,
+  page: EventsPage,
+): Promise<{ readonly items: ExtendedEventItem[]; readonly more: boolean }> {
+  const rows = await selectEvents(db, integratorId, page).select("details").execute();
+  // CAST: as above.
+  const items = rows.slice(0, page.limit) as unknown as ExtendedEventItem[];
+  return { items, more: rows.length > page.limit };
+}
+
+/** Returns an event as readers that did not ask for details see it; null for one of a type that they do not see. */
+export function withoutDetails(event: ExtendedEventItem): EventItem | null {
+  if (!EVENT_TYPES.some((type) => type === event.type)) return null;
+  const { id, type, data, timestamp } = event;
+  // CAST: type and data belong together, which taking them apart hides from the compiler.
+  return { id, type, data, timestamp } as EventItem;
+}
+
+function selectEvents(db: Db, integratorId: string, page: EventsPage) {
   let query = db
     .selectFrom("events")
     .select(["id", "type", "data", "created_at as timestamp"])
@@ -67,10 +110,23 @@ export async function listEvents(
   if (page.walletAddress !== undefined) {
     query = query.where(sql<boolean>`data ->> 'walletAddress' = ${page.walletAddress}`);
   }
-  const rows = await query.execute();
-  // CAST: type and data were written together by appendEvent, whose callers build the wire's payloads.
-  const items = rows.slice(0, page.limit) as unknown as EventItem[];
-  return { items, more: rows.length > page.limit };
+  return query;
+}
+
+/** Returns the events of an integrator with these stamps, in any order. Those that are no longer kept are left out. */
+export async function listEventsAt(
+  db: Db,
+  integratorId: string,
+  stamps: readonly string[],
+): Promise<ExtendedEventItem[]> {
+  const rows = await db
+    .selectFrom("events")
+    .select(["id", "type", "data", "details", "created_at as timestamp"])
+    .where("events.integrator_id", "=", integratorId)
+    .where(sql<boolean>`created_at = any(${[...stamps]}::timestamptz[])`)
+    .execute();
+  // CAST: as in listEvents.
+  return rows as unknown as ExtendedEventItem[];
 }
 
 /** Returns the stamp of an integrator's newest event, or null. Streams start here, never from a clock. */

@@ -4,9 +4,9 @@
  * Each integrator with listeners in this process has one cursor. A wake-up or a poll reads on from it and emits the
  * events to the room. A listener joins between two reads, so it misses no event that is emitted afterwards.
  */
-import type { EventItem } from "@sluice/sdk/wire";
+import type { ExtendedEventItem } from "@sluice/sdk/wire";
 import type { Db } from "../db/schema.ts";
-import { getNewestStamp, listBehind, listEvents } from "./store.ts";
+import { getNewestStamp, listBehind, listExtendedEvents } from "./store.ts";
 
 export interface Tail {
   /**
@@ -38,7 +38,7 @@ const BEGINNING = "0001-01-01T00:00:00.000Z";
 /** Creates the tail of a process. `emit` receives the events of one integrator, in order. */
 export function createTail(options: {
   readonly db: Db;
-  readonly emit: (integratorId: string, events: readonly EventItem[]) => void;
+  readonly emit: (integratorId: string, events: readonly ExtendedEventItem[]) => void;
 }): Tail {
   const { db, emit } = options;
   const rooms = new Map<string, Room>();
@@ -55,7 +55,7 @@ export function createTail(options: {
     if (!room) return;
     const limit = Math.max(1, Math.min(PAGE, Math.floor(WRITES_MAX / room.listeners)));
     const page = { since: room.cursor, limit };
-    const { items, more } = await listEvents(db, integratorId, page);
+    const { items, more } = await listExtendedEvents(db, integratorId, page);
     const newest = items.at(-1);
     if (!newest || rooms.get(integratorId) !== room) return;
     room.cursor = newest.timestamp;

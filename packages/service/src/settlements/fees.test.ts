@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { hashOf } from "../../test/support/doubles.ts";
 import { DEPLOY_COST, openDesk } from "../../test/support/settlement-desk.ts";
-import { pollWaitingForGas } from "./waiting/gas.ts";
+import { createGasPoll } from "./waiting/gas.ts";
 import { readSettlementFile } from "./operator/file.ts";
 
 /** Opens a deposit of 1,000 base units whose address allows a fee of 5. */
@@ -40,10 +40,10 @@ test("a settlement whose gas exceeds the fee cap uses up no try, and settles onc
   const events = (await desk.events()).length;
 
   // Polling creates no event and changes nothing while gas costs the same.
-  await pollWaitingForGas(desk.deps, 2);
+  await createGasPoll(desk.deps, 2)();
   expect((await fileOf()).settlement.retryAtMs).not.toBeNull();
   desk.state.gas = 4n;
-  await pollWaitingForGas(desk.deps, 2);
+  await createGasPoll(desk.deps, 2)();
   expect((await fileOf()).settlement.retryAtMs).toBeNull();
   expect(await desk.events()).toHaveLength(events);
 
@@ -74,7 +74,7 @@ test("a deposit that gas would use up defers with AMOUNT_TOO_SMALL, and is polle
     error: { code: "AMOUNT_TOO_SMALL", details: { reason: "fees", needed: "1000" } },
   });
   desk.state.gas = 1n;
-  await pollWaitingForGas(desk.deps, 2);
+  await createGasPoll(desk.deps, 2)();
   expect((await fileOf()).settlement.retryAtMs).toBeNull();
 });
 
@@ -83,7 +83,7 @@ test("a deposit below its minimum is not polled again when gas falls", async () 
   desk.state.minimums = { token: 2_000n, floor: undefined };
   await desk.poll();
   expect(await statusOf()).toMatchObject({ error: { code: "AMOUNT_TOO_SMALL" } });
-  await pollWaitingForGas(desk.deps, 2);
+  await createGasPoll(desk.deps, 2)();
   expect((await fileOf()).settlement.retryAtMs).not.toBeNull();
 });
 
@@ -97,7 +97,7 @@ test("a wallet is deployed only for a deposit that covers the deployment, and th
   expect(await intents()).toEqual([]);
 
   desk.state.gas = 3n;
-  await pollWaitingForGas(desk.deps, 2);
+  await createGasPoll(desk.deps, 2)();
   await desk.poll();
   expect(await intents()).toEqual([`deploy:${id}:1`]);
   await desk.mine(`deploy:${id}`);

@@ -1,6 +1,8 @@
 export { createSettlementsPoll } from "./advance.ts";
 export type { IntakeDeps, SettlementDeps } from "./deps.ts";
 export { findSwap, listSwaps, type SwapFilter } from "./list.ts";
+export { readReport } from "./report.ts";
+export type { Heights } from "./wait-reason.ts";
 export type { OperatorRequest } from "./operator/request.ts";
 export {
   type RefundByCall,
@@ -18,11 +20,13 @@ export {
 export { pollAttestedRefunds, readUnsent, type UnsentState } from "./operator/attested-refund.ts";
 export { type AddressRefund, findLastRefund } from "./operator/refunds.ts";
 export { createIndexRequests, requestIndex, type RequestResult } from "./intake/request-index.ts";
+export { announceRefunds } from "./intake/refunds.ts";
 export { acceptBalance } from "./intake/accept.ts";
 export { acceptArrivals, type OurArrival } from "./intake/accept-arrivals.ts";
 export { followCompleted } from "./followers/completed.ts";
-export { pollWaitingForGas } from "./waiting/gas.ts";
-export { pollWaitingForInventory } from "./waiting/inventory.ts";
+export { createGasPoll } from "./waiting/gas.ts";
+export { createHeldPoll } from "./waiting/held.ts";
+export { createInventoryPoll } from "./waiting/inventory.ts";
 export { pollUnsettledDeposits } from "./intake/recheck.ts";
 export { pollRefunds } from "./followers/refunded.ts";
 export { explainWait, locateValue, type ValuePlace } from "./operator/explain.ts";

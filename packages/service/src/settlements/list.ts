@@ -6,9 +6,9 @@ import {
   type Swap,
 } from "@sluice/sdk/wire";
 import { displayTxHash } from "../core/base58.ts";
-import { type Address, toAddress } from "../core/hex.ts";
+import { type Address, toAddress, type TxHash } from "../core/hex.ts";
 import { errorOf } from "./store/row.ts";
-import type { Db } from "../db/schema.ts";
+import type { Db, Tx } from "../db/schema.ts";
 
 /** Filters of a page; undefined matches every settlement. */
 export interface SwapFilter {
@@ -16,6 +16,13 @@ export interface SwapFilter {
   readonly wallet?: Address | undefined;
   readonly userId?: string | undefined;
   readonly chainId?: number | undefined;
+  readonly token?: Address | undefined;
+  /** Hash of the sweep or of the delivery. */
+  readonly txHash?: TxHash | undefined;
+  /** Created at or after. */
+  readonly from?: string | undefined;
+  /** Created before. */
+  readonly to?: string | undefined;
 }
 
 /** Returns a page of an integrator's settlements, newest first, strictly older than `cursor`. */
@@ -34,7 +41,18 @@ export async function listSwaps(
     .orderBy("settlements.created_at", "desc")
     .limit(page.limit + 1);
   if (page.cursor !== undefined) query = query.where("settlements.created_at", "<", page.cursor);
-  const { status, wallet, userId, chainId } = page.filter ?? {};
+  const { status, wallet, userId, chainId, token, txHash, from, to } = page.filter ?? {};
+  if (token !== undefined) query = query.where("settlements.token", "=", token);
+  if (txHash !== undefined) {
+    query = query.where((eb) =>
+      eb.or([
+        eb("settlements.swap_tx_hash", "=", txHash),
+        eb("settlements.delivery_tx_hash", "=", txHash),
+      ]),
+    );
+  }
+  if (from !== undefined) query = query.where("settlements.created_at", ">=", from);
+  if (to !== undefined) query = query.where("settlements.created_at", "<", to);
   if (status !== undefined) query = query.where("settlements.status", "=", status);
   if (wallet !== undefined) query = query.where("settlements.wallet", "=", wallet);
   if (userId !== undefined) query = query.where("settlements.user_id", "=", userId);
@@ -47,7 +65,7 @@ export async function listSwaps(
 
 /** Returns one settlement of an integrator; null for an unknown id and for another integrator's settlement alike. */
 export async function findSwap(
-  db: Db,
+  db: Db | Tx,
   integratorId: string,
   { id, display }: { readonly id: string; readonly display: (address: Address) => string },
 ): Promise<Swap | null> {
@@ -86,7 +104,7 @@ function describeSwap(row: SwapRow, display: (address: Address) => string): Swap
   };
 }
 
-function selectSwaps(db: Db) {
+function selectSwaps(db: Db | Tx) {
   return db
     .selectFrom("settlements")
     .innerJoin("addresses", "addresses.id", "settlements.address_id")

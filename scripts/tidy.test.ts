@@ -50,6 +50,7 @@ const ORDER: readonly (readonly string[])[] = [
   ["jobs"],
   ["events"],
   ["integrators"],
+  ["webhooks"],
   ["addresses", "prices"],
   ["fees"],
   ["ledger"],

@@ -127,14 +127,14 @@ test("requests are counted by path template, without users, keys or full paths",
   const id = crypto.randomUUID();
   expect(
     (await fetch(`${baseUrl}/swaps/${id}?apiKey=${world.apiKeyOf(0)}`, { headers })).status,
-  ).toBe(404);
+  ).toBe(400);
   expect((await fetch(`${baseUrl}/${id}/x`)).status).toBe(404);
   const seen = await scrape();
   const count = (service: string, method: string, route: string, status: number) =>
     seen.get(
       `sluice_http_requests_total{service="${service}",method="${method}",route="${route}",status="${status}"}`,
     );
-  expect(count("api", "GET", "/swaps/:id", 404)).toBe(1);
+  expect(count("api", "GET", "/swaps/:id", 400)).toBe(1);
   expect(count("api", "GET", "unknown", 404)).toBe(1);
   expect(count("quote", "POST", "/v3/quote", 200)).toBeGreaterThan(0);
   const text = [...seen.keys()].join("\n").toLowerCase();

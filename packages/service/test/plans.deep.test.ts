@@ -11,6 +11,13 @@ import type { Database, Db } from "../src/db/schema.ts";
 import { createTail, listEvents } from "../src/events/index.ts";
 import { releaseDeposits } from "../src/deposits/assign.ts";
 import { listDepositsOf } from "../src/deposits/shown.ts";
+import { createRounds } from "../src/jobs/turns.ts";
+import {
+  listHeld,
+  listHoldingReasons,
+  listWaitingForGas,
+  listWaitingForInventory,
+} from "../src/settlements/store/due.ts";
 import { countSettlements, getSweptAfter } from "../src/settlements/store/read.ts";
 import { getLatestPrice, nextNumber } from "../src/routes/swift/attestations.ts";
 import { createTestApi } from "./support/api.ts";
@@ -40,6 +47,12 @@ const NO_UUID = "00000000-0000-4000-8000-000000000000";
 const WALLET = walletOf(2);
 const USER = `0x${(2).toString(16).padStart(40, "0")}`;
 const HASH = `0x${createHash("sha256").update("t2").digest("hex")}`;
+
+/** Id of a row of the history, such as `s2`. */
+function idOf(row: string): string {
+  const hex = createHash("sha256").update(row).digest("hex").slice(0, 32);
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+}
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -150,7 +163,20 @@ const LISTS: readonly string[] = [
   `/swaps?userId=${USER}&limit=100`,
   "/swaps?chainId=30&limit=100",
   "/swaps?chainId=4",
+  `/swaps?tokenAddress=0x${"5".repeat(40)}&limit=100`,
+  `/swaps?tokenAddress=0x${"6".repeat(40)}`,
+  `/swaps?txHash=${HASH}`,
+  `/swaps?from=${OLD}&to=${NEW}&limit=100`,
+  `/settlements/${idOf("s2")}`,
   "/deposits",
+  `/deposits/${idOf("d2")}`,
+  `/deposits?userId=${USER}&limit=100`,
+  `/deposits?tokenAddress=0x${"5".repeat(40)}&limit=100`,
+  `/deposits?tokenAddress=0x${"6".repeat(40)}`,
+  `/deposits?settlementId=${idOf("s2")}`,
+  "/deposits?queued=false&limit=100",
+  "/deposits?queued=true&limit=100",
+  `/deposits?from=${OLD}&to=${NEW}&limit=100`,
   `/deposits?cursor=${NEW}_${NO_UUID}&limit=100`,
   `/deposits?walletAddress=${WALLET}`,
   "/deposits?chainId=30&limit=100",
@@ -160,6 +186,7 @@ const LISTS: readonly string[] = [
   `/events?since=${OLD}&limit=200`,
   `/events?since=${NEW}`,
   ...EVENT_TYPES.map((type) => `/events?type=${type}&limit=200`),
+  `/events?since=${OLD}&limit=200&extended=true`,
   `/events?walletAddress=${WALLET}`,
 ];
 
@@ -201,6 +228,17 @@ test("statements for each deposit and each settlement read by an index [T179]", 
     await getLatestPrice(recorder, attestors as never, scope, holding.wallet);
     await recorder.transaction().execute((tx) => releaseDeposits(tx, settlement, 0));
     await listDepositsOf(recorder, { id: settlement, ...holding });
+  });
+  expect(found).toEqual([]);
+});
+
+test("pages of waiting settlements read by an index [T236]", async () => {
+  const page = { chainId: 2, nowMs: 0, limit: 200, rounds: createRounds() };
+  const found = await examine(async () => {
+    await listWaitingForGas(recorder, page);
+    await listWaitingForInventory(recorder, page);
+    await listHoldingReasons(recorder, { ...page, reasons: ["IsPaused", "paused"] });
+    await listHeld(recorder, { ...page, reason: "IsPaused", deferredByMs: Date.parse(NEW) });
   });
   expect(found).toEqual([]);
 });

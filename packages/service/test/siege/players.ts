@@ -11,7 +11,7 @@ import {
 } from "viem";
 import { setTimeout as sleep } from "node:timers/promises";
 import { USDC } from "../support/deposits.ts";
-import { HOSTILE, openStranger, type Player, type Scene } from "./scene.ts";
+import { HOSTILE, MAX_FEE_PER_GAS, openStranger, type Player, type Scene } from "./scene.ts";
 
 const GWEI = 1_000_000_000n;
 
@@ -179,8 +179,12 @@ const fees: Player = {
 };
 
 const PAUSE_MS = 4_000;
+const UNPAUSE_CALLS_MAX = 10;
 
-/** Short pauses of the payouts on one chain, and of the settlements on the other, as an operator makes them. */
+/**
+ * Short pauses of the payouts on one chain, and of the settlements on the other, as an operator makes them. Its calls offer
+ * more than the spikes of the fee, so that each pause is as short as it is meant to be.
+ */
 const pauses: Player = {
   name: "pauses",
   threats: "T81",
@@ -205,15 +209,21 @@ const pauses: Player = {
       const { client } = world.chains[chain];
       const isPaused = () =>
         client.readContract({ address: to, abi: deliveryAbi, functionName: "paused" });
+      const fees = { maxFeePerGas: MAX_FEE_PER_GAS, maxPriorityFeePerGas: GWEI };
       await world
-        .sendAs(chain, world.guardian, { to, data: pause })
+        .sendAs(chain, world.guardian, { to, data: pause, ...fees })
         .catch(async (error: unknown) => {
           if (!(await isPaused())) throw error;
         });
       await sleep(PAUSE_MS);
-      // The spikes of the fee hit the operator's calls too, and an operator would call again.
-      while (await isPaused())
-        await world.asOwner(chain, { to, data: unpause }).catch(() => undefined);
+      // An operator would call again.
+      let failure: unknown;
+      for (let calls = 0; await isPaused(); calls += 1) {
+        if (calls === UNPAUSE_CALLS_MAX) throw failure;
+        await world
+          .asOwner(chain, { to, data: unpause, ...fees })
+          .catch((error: unknown) => void (failure = error));
+      }
       return 1;
     };
   },

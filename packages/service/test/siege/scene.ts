@@ -12,8 +12,8 @@ export const HOSTILE = 0;
 export const HONEST = 1;
 
 const GWEI = 1_000_000_000n;
-/** Above the spikes of the fee, so that attackers are not stopped by them. */
-const MAX_FEE_PER_GAS = 2_000n * GWEI;
+/** Above the spikes of the fee, so that players are not stopped by them. */
+export const MAX_FEE_PER_GAS = 2_000n * GWEI;
 
 export interface Scene {
   readonly world: World;

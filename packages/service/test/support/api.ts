@@ -1,7 +1,9 @@
 /** The interfaces of the service, over a test's database. */
 import { type ApiDeps, createApi } from "../../src/api/app.ts";
 import { type AtOnce, createAtOnce } from "../../src/api/at-once.ts";
+import { createKeyUses, type KeyUses } from "../../src/api/key-uses.ts";
 import { createKeyMemory, type KeyMemory } from "../../src/api/key-memory.ts";
+import { createQuoteApp, type QuoteAppDeps } from "../../src/api/quote-app.ts";
 import { createRateLimiter, type RateLimiter } from "../../src/api/rate-limits.ts";
 import type { OnRefused } from "../../src/api/refusals.ts";
 import type { SocketCaps } from "../../src/api/socket-caps.ts";
@@ -9,6 +11,7 @@ import { createStream } from "../../src/api/stream.ts";
 import { addressFormat } from "../../src/roles/address-format.ts";
 import { createNodeMeter } from "../../src/roles/node-meter.ts";
 import { systemClock, systemRandom } from "../../src/roles/system-ports.ts";
+import { createAddressRules } from "../../src/webhooks/index.ts";
 import { silentLog } from "./doubles.ts";
 import { PEPPER } from "./tenants.ts";
 
@@ -38,6 +41,11 @@ export function createTestKeys(): KeyMemory {
   return createKeyMemory({ clock: systemClock, pepper: PEPPER });
 }
 
+/** Counts the use of keys; a test flushes it. */
+export function createTestUses(db: ApiDeps["db"]): KeyUses {
+  return createKeyUses({ db, clock: systemClock });
+}
+
 /** Facts of the service in its description. */
 export const SERVED_BY = {
   version: "1.2.3",
@@ -57,10 +65,12 @@ export function createTestApi(deps: TestDeps) {
     format: addressFormat,
     requestIndex: () => Promise.reject(new Error("the test did not expect a request to settle")),
     scanned: [],
+    webhooks: { rules: createAddressRules([]), endpointsMax: 100, wakeWebhooks: () => {} },
     limiter: createGenerousLimiter(),
     nodeMeter: createNodeMeter(),
     atOnce: createGenerousPlaces(),
     keys: createTestKeys(),
+    uses: createTestUses(deps.db),
     trustedProxies: [],
     corsOrigins: [],
     describeService: () => SERVED_BY,
@@ -71,6 +81,27 @@ export function createTestApi(deps: TestDeps) {
 /** Starts the REST interface on a free port. */
 export async function startApi(deps: TestDeps) {
   const app = createTestApi(deps);
+  const url = await app.listen({ host: "127.0.0.1", port: 0 });
+  return { url, close: () => app.close() };
+}
+
+/** Starts the quote service on a free port. Its quotes are empty. */
+export async function startQuoteApp(deps: Pick<QuoteAppDeps, "db"> & Partial<QuoteAppDeps>) {
+  const app = createQuoteApp({
+    pepper: PEPPER,
+    log: silentLog,
+    clock: systemClock,
+    random: systemRandom,
+    limiter: createGenerousLimiter(),
+    nodeMeter: createNodeMeter(),
+    atOnce: createGenerousPlaces(),
+    keys: createTestKeys(),
+    uses: createTestUses(deps.db),
+    trustedProxies: [],
+    corsOrigins: [],
+    quote: async () => ({ quotes: [], minimumSdkVersion: [7, 0, 0] }),
+    ...deps,
+  });
   const url = await app.listen({ host: "127.0.0.1", port: 0 });
   return { url, close: () => app.close() };
 }
@@ -89,6 +120,7 @@ export async function startStream(
     server,
     streamDb: deps.db,
     keys: createTestKeys(),
+    uses: createTestUses(deps.db),
     pepper: PEPPER,
     log: silentLog,
     trustedProxies: [],

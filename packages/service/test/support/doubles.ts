@@ -147,6 +147,7 @@ const familyOf = ({
       findOutflow: members.findOutflow ?? (() => unexpected("findOutflow")),
       buildTakeBack: members.buildTakeBack ?? (() => unexpected("buildTakeBack")),
       getAnnouncement: members.getAnnouncement ?? (() => unexpected("getAnnouncement")),
+      isRefused: members.isRefused ?? (() => unexpected("isRefused")),
     },
     priceFeeds: {
       readPriceFeed: members.readPriceFeed ?? (() => unexpected("readPriceFeed")),

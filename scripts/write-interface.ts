@@ -1,9 +1,23 @@
 /** Writes docs/interface.md from the wire's tables; with --check it only reports whether the page is up to date. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { table } from "./table.ts";
-import { ERROR_CODE_NAMES, ERROR_CODES, OPERATIONS } from "../packages/sdk/src/wire/index.ts";
+import {
+  ERROR_CODE_NAMES,
+  ERROR_CODES,
+  KEY_SCOPES,
+  type KeyScope,
+  OPERATIONS,
+} from "../packages/sdk/src/wire/index.ts";
 
 const target = new URL("../docs/interface.md", import.meta.url);
+
+const SCOPES: Readonly<Record<KeyScope, string>> = {
+  read: "reading addresses, deposits, settlements and events; the stream",
+  quote: "quotes, which issue deposit addresses",
+  settle: "queueing settlements",
+  webhooks: "managing webhook endpoints",
+  refunds: "requesting refunds",
+};
 
 const text = `# The interface
 
@@ -17,10 +31,11 @@ unchanged. Endpoints and fields of our own are marked as additions.
 ## Endpoints
 
 ${table(
-  ["endpoint", "key", "summary"],
-  OPERATIONS.map(({ method, path, key, summary, published }) => [
+  ["endpoint", "key", "scope", "summary"],
+  OPERATIONS.map(({ method, path, key, scope, summary, published }) => [
     `\`${method} ${path}\``,
     key === null ? "none" : key === "header" ? "`x-api-key`" : "`apiKey` in the query",
+    scope === null ? "" : `\`${scope}\``,
     published ? summary : `${summary} (addition to the published interface)`,
   ]),
 )}
@@ -44,6 +59,11 @@ included, are refused, since they may be unable to receive; so are programs, min
 its signature: \`verifyVault\` of the SDK verifies it as \`verifyDepositAddress\` verifies EVM addresses. The integrator must have a refund
 authority on Solana (\`sluice integrator set NAME --refund-solana ADDRESS\`, once); no address is issued before.
 
+\`fromToken\` and \`toToken\` of a quote request take the symbol of a listed token, in any case, beside its address; several tokens
+with that symbol are a \`VALIDATION_ERROR\` that lists their addresses. Quotes carry \`minDeposit\` and \`belowMinimum\`, by which a
+null \`payDepositAddress\` below the minimum explains itself. A request that the configuration does not serve (an unlisted token, a
+pair without a route) is \`UNSUPPORTED_ROUTE\`, which is not retryable; \`NO_ROUTE\` is a route that cannot deliver right now.
+
 \`payRoutes\` and \`payUnattended\` of a quote (additions to the published interface) choose the terms of an EVM address; without them the
 oldest address of the user and destination is returned, or a new one on the integrator's own terms. An address with \`fixed\` routes has
 \`routes\` and \`routeSet\` in its \`payDepositCommitment\`, one that anybody may settle has \`flags\`; \`verifyDepositAddress\` verifies them.
@@ -54,6 +74,82 @@ oldest address of the user and destination is returned, or a new one on the inte
 \`fees\` of a quote (addition to the published interface) itemises what the settlement takes out of the amount: \`service\`, \`gas\` and
 \`bridge\`, in base units of the source token. \`bridgeFee\` is their sum in the destination token, \`protocolBps\` only the service's share;
 the amounts out are after fees ([fees.md](fees.md)).
+
+## Details of events
+
+With \`extended=true\` in the query of \`GET /events\`, or \`extended: true\` in the auth (or the query) of a stream's handshake, every event
+has one more object, \`details\` (addition to the published interface): enough to credit a customer from the event alone. It has the id, user,
+label and metadata of the address, the ids, amounts and transactions of the deposits (the first 20; \`moreDeposits\` says whether there are
+more), and of a settlement its id, amount, route, destination and transaction. In the event of a completed settlement it also has the
+delivered amount, the transaction on the destination chain and the fees as the ledger posts them: \`service\` and \`gas\` in base units of
+the source token, \`bridge\` of the destination token. Details are recorded with the event and never change; those of a deposit name the
+settlement that it joined when it was detected. An event from before details were recorded has \`null\`. Without \`extended\`, events have
+exactly the published fields, and only the two published types are shown.
+
+With \`extended\` there is a third type, \`refund_detected\`: value of a deposit address was paid to its refund authority, whoever sent the
+transaction. It is sent when the refund is seen in a block; if that block is orphaned and the refund is mined again, it is sent again.
+
+\`payLabel\` (1 to 200 characters) and \`payMetadata\` (at most 20 keys of 1 to 40 characters, texts of at most 200) of a quote are the
+integrator's own words about the address (additions to the published interface). A later quote that has either replaces it. Both are returned
+as \`label\` and \`metadata\` in details of events, deposits, \`GET /settlements/{id}\` and \`GET /deposit-addresses/{id}\`. The quote service
+takes the key in the header \`x-api-key\` too.
+
+## Deposits and settlements
+
+\`GET /deposits\` and \`GET /swaps\` filter by user, address, chain, token, transaction and time (\`from\` included, \`to\` excluded); deposits
+also by settlement and by whether they entered the queue, settlements also by status. Filters are combined with AND. A deposit names how far
+its block is from final: \`confirmations\` of \`confirmationsRequired\`, and \`finality\`, which is \`orphaned\` after a reorg.
+
+\`GET /settlements/{id}\` is the swap of that id with everything recorded about it: its transactions, each with its purpose (deposit,
+deployment, sweep, bridge message, delivery, claim, return, refund), state and finality; the amounts that were swept, promised and delivered;
+the fees that are planned and those that were taken; an estimate of its duration with the number of settlements it is based on; and
+\`waiting\`, the one reason why it waits, with the confirmations so far, the bridge's own reason and the time of the next try.
+
+Endpoints that are additions refuse parameters that they do not have, so that a misspelled filter does not return everything; endpoints of
+the published interface ignore them.
+
+## API keys
+
+An integrator has any number of keys. The operator creates them with \`sluice key create\`, each with a label, scopes, allowed networks and
+a lifetime, all of them optional; \`sluice key list\` shows them, and \`sluice key set\` changes them. Without options a key is a UUID, has
+every scope, and is valid from every address until it is revoked. With \`--prefixed\` it begins with \`sk_live_\`, or with \`sk_test_\` where
+every chain is a local test chain, so that scanners for leaked secrets find it.
+
+${table(
+  ["scope", "allows"],
+  KEY_SCOPES.map((scope) => [`\`${scope}\``, SCOPES[scope]]),
+)}
+
+Allowed networks are addresses and networks in CIDR notation, compared with the address of the client: that of the connection, or the
+one that a trusted proxy forwards ([reverse-proxy.md](reverse-proxy.md)). An IPv4-mapped IPv6 address is the IPv4 address.
+
+A key that is unknown, revoked or expired, lacks the scope, or is used from another address gets 403 with \`FORBIDDEN\`;
+\`details.reason\` is \`expired\`, \`scope\` or \`address\`, and absent otherwise. A change applies to the next request, and closes open sockets of
+the stream within a second.
+
+\`sluice key rotate ID --overlap 1d\` creates a successor with the same rights and lets the key expire after the overlap. In between both
+are valid, so that clients change over without a gap.
+
+\`GET /keys/self\` (addition to the published interface) shows a key its own rights, the address that it is used from, what is left of its
+limits, and its requests of the last 30 days. It needs no scope. Requests and the time of the last one are added about once a minute. The
+limits are as the process that answers counts them; with \`shareRateLimits\` all processes count together.
+
+## Idempotency
+
+A POST that needs a key takes the header \`Idempotency-Key\`: 1 to 255 printable ASCII characters without spaces, chosen by the client for
+each intent. The first request runs, and for 24 hours the same request of the same integrator gets its stored answer, with
+\`Idempotent-Replayed: true\`. The same request has the same method, path and JSON; the order of its fields does not matter.
+
+| status | \`code\`             | \`details.reason\` | when                                                              |
+| ------ | ------------------ | ---------------- | ----------------------------------------------------------------- |
+| 400    | \`VALIDATION_ERROR\` |                  | the header is not of that form                                    |
+| 409    | \`RPC_UNAVAILABLE\`  | \`in_progress\`    | the first request is in progress: repeat it after \`Retry-After\`   |
+| 422    | \`VALIDATION_ERROR\` | \`other_request\`  | the key was used for another request                              |
+| 429    | \`RPC_UNAVAILABLE\`  | \`quota_exceeded\` | the integrator has 10,000 keys; stored answers are still repeated |
+
+A request that failed stores nothing and runs again. If the service itself stops while a request runs, the same request runs again after two
+minutes, so that its effect can happen twice unless the endpoint is idempotent by itself. Quotes and \`POST /request-index\` are: the same
+request returns the same address, and an open settlement is not queued twice.
 
 ## Errors
 

@@ -149,6 +149,11 @@ function writeMethods(): string {
   );
 }
 
+/** Two for each call that is simulated. */
+function countOracleCalls(side: "source" | "destination"): number {
+  return 2 * Math.ceil(depositOf(soon, side)["eth_estimateGas"] ?? 0);
+}
+
 function writeDays(): string {
   return table(
     ["chain", ...DEPOSITS.map((number) => `deposits: ${number.toLocaleString("en-US")}`)],
@@ -280,6 +285,9 @@ ${writeRoles()}
 By method:
 
 ${writeMethods()}
+
+On chains of the OP stack a simulated call asks the gas oracle twice, for the fees of layer 1 and of the operator: ${countOracleCalls("source")} more
+\`eth_call\` where the deposit arrives, and ${countOracleCalls("destination")} where it is paid. The figures here and below do not count them.
 
 ## All roles, per day
 

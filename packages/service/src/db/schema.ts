@@ -225,6 +225,7 @@ export interface DeliveriesTable {
   delivered_tx_hash: string | null;
   delivered_amount: NumericOrNull;
   claimed_tx_hash: string | null;
+  /** The last error of the row. */
   trouble: JsonOrNull<ErrorObject>;
   next_check_at: Stamp | null;
   created_at: GeneratedStamp;
@@ -269,6 +270,7 @@ export interface BridgeTransfersTable {
   mint_tx_hash: string | null;
   delivered_amount: NumericOrNull;
   bridge_fee: NumericOrNull;
+  /** The last error of the row. */
   trouble: JsonOrNull<ErrorObject>;
   next_check_at: Stamp;
   created_at: GeneratedStamp;

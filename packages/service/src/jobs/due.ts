@@ -154,9 +154,7 @@ export async function workOnDue<Id extends string>(
  * Processes one row that shows its last error: an error is stored in the row, and a later success clears it. Transient
  * database errors are thrown instead, since they are not about the row.
  */
-export async function workAndRecordError<
-  Row extends { readonly trouble: ErrorObject | null },
->(row: {
+export async function workAndRecordError<Row extends { readonly error: ErrorObject | null }>(row: {
   readonly read: () => Promise<Row | null>;
   readonly work: () => Promise<void>;
   /** Stores the error, or null to clear it, unless the row changed since it was read. */
@@ -171,9 +169,9 @@ export async function workAndRecordError<
   try {
     const before = await row.read();
     await row.work();
-    if (!before?.trouble) return;
+    if (!before?.error) return;
     const after = await row.read();
-    if (after?.trouble) await row.writeError(after, null);
+    if (after?.error) await row.writeError(after, null);
   } catch (thrown) {
     if (isTransientDatabaseError(thrown)) throw thrown;
     const error = toOperatingError(thrown);

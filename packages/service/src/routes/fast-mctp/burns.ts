@@ -152,7 +152,7 @@ export function createBurns(
     async checkMint(settlementId) {
       const transfer = await store.findOfSettlement(db, settlementId);
       assert(transfer !== null, "a recorded burn has a bridge transfer");
-      const { mint, state, trouble: error } = transfer;
+      const { mint, state, error } = transfer;
       if (mint && (state === "delivered" || state === "final")) {
         return { kind: "delivered", txHash: mint.txHash, amount: mint.amount };
       }

@@ -447,7 +447,7 @@ describe("a burn", () => {
     });
     await poll();
     expect((await transfer()).state).toBe("delivered");
-    expect((await transfer()).trouble).toBeNull();
+    expect((await transfer()).error).toBeNull();
     expect(await intents()).toEqual([]);
   });
 
@@ -500,11 +500,11 @@ describe("a burn", () => {
     state.messages = [attested(change)];
     for (let looks = 0; looks < 3; looks++) await poll();
     expect((await transfer()).state).toBe("burned");
-    expect((await transfer()).trouble).toMatchObject({ details: { differs } });
+    expect((await transfer()).error).toMatchObject({ details: { differs } });
     expect(await intents()).toEqual([]);
     state.messages = [attested()];
     await poll();
-    expect(await transfer()).toMatchObject({ state: "attested", trouble: null });
+    expect(await transfer()).toMatchObject({ state: "attested", error: null });
   });
 
   test("is distinguished from other burns of its batch, attested or not", async () => {
@@ -514,7 +514,7 @@ describe("a burn", () => {
     const waiting: AttestedMessage = { attested: null, delayReason: "insufficient_fee" };
     state.messages = [other, waiting];
     await poll();
-    expect(await transfer()).toMatchObject({ state: "burned", trouble: null, delayReason: null });
+    expect(await transfer()).toMatchObject({ state: "burned", error: null, delayReason: null });
     state.messages = [other, attested()];
     await poll();
     expect(await transfer()).toMatchObject({ state: "attested", nonce: NONCE });
@@ -555,7 +555,7 @@ describe("a burn", () => {
 
     state.messages = [bridge.attested({ nonce: toHex32(hashOf("another")) })];
     await poll();
-    expect((await transfer()).trouble).toMatchObject({ code: "INTERNAL" });
+    expect((await transfer()).error).toMatchObject({ code: "INTERNAL" });
     // A bridge attestation of finality never expires.
     state.messages = [
       bridge.attested({
@@ -567,7 +567,7 @@ describe("a burn", () => {
     state.head = 100_000n;
     await poll();
     await poll();
-    expect(await transfer()).toMatchObject({ state: "attested", trouble: null });
+    expect(await transfer()).toMatchObject({ state: "attested", error: null });
     expect(await intents()).toHaveLength(1);
   });
 
@@ -665,7 +665,7 @@ describe("a burn whose block was orphaned", () => {
     await poll();
     expect(await transfer()).toMatchObject({
       state: "burned",
-      trouble: { details: { differs: "amount" } },
+      error: { details: { differs: "amount" } },
     });
     state.messages = [bridge.attested(more)];
     await poll();

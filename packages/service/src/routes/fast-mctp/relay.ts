@@ -266,7 +266,7 @@ async function recordMint(deps: RelayDeps, transfer: Transfer, found: FoundMint)
     return poll(deps, transfer);
   const { txHash, amount, fee } = found;
   await deps.db.transaction().execute(async (tx) => {
-    const change = { state: "delivered", mint: { txHash, amount, fee }, trouble: null } as const;
+    const change = { state: "delivered", mint: { txHash, amount, fee }, error: null } as const;
     if (!(await store.updateTransfer(tx, transfer, change))) return;
     await deps.onChanged(tx, burn.settlementId);
   });
@@ -319,7 +319,7 @@ async function writeError(
   error: ErrorObject | null,
 ): Promise<void> {
   await deps.db.transaction().execute(async (tx) => {
-    if (!(await store.updateTransfer(tx, transfer, { trouble: error }))) return;
+    if (!(await store.updateTransfer(tx, transfer, { error }))) return;
     await deps.onChanged(tx, transfer.burn.settlementId);
   });
 }

@@ -58,7 +58,7 @@ export interface Transfer {
   readonly reattestedAtMs: number | null;
   readonly relays: number;
   readonly mint: Mint | null;
-  readonly trouble: ErrorObject | null;
+  readonly error: ErrorObject | null;
   readonly createdAtMs: number;
 }
 
@@ -186,7 +186,7 @@ export async function updateTransfer(
     readonly reattestedAtMs?: number;
     readonly relays?: number;
     readonly mint?: Mint | null;
-    readonly trouble?: ErrorObject | null;
+    readonly error?: ErrorObject | null;
   },
 ): Promise<boolean> {
   const { state, attested, mint } = change;
@@ -215,8 +215,8 @@ export async function updateTransfer(
         delivered_amount: mint?.amount ?? null,
         bridge_fee: mint?.fee ?? null,
       }),
-      ...(change.trouble !== undefined && {
-        trouble: change.trouble === null ? null : JSON.stringify(change.trouble),
+      ...(change.error !== undefined && {
+        trouble: change.error === null ? null : JSON.stringify(change.error),
       }),
     })
     .where("id", "=", transfer.id)
@@ -267,7 +267,7 @@ function parseTransfer(row: Selectable<BridgeTransfersTable>): Transfer {
       mintTxHash === null || delivered === null || bridgeFee === null
         ? null
         : { txHash: toTxHash(mintTxHash), amount: BigInt(delivered), fee: BigInt(bridgeFee) },
-    trouble: row.trouble,
+    error: row.trouble,
     createdAtMs: Date.parse(row.created_at),
   };
 }

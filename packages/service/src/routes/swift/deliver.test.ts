@@ -294,7 +294,7 @@ describe("a payout", () => {
     state.wasRelayer = false;
     await poll();
     expect(await requests()).toEqual([]);
-    expect((await getDelivery(desk.db, ID))?.trouble).toMatchObject({
+    expect((await getDelivery(desk.db, ID))?.error).toMatchObject({
       code: "CONFIG_MISSING",
       details: { reason: "relayer_not_listed" },
     });

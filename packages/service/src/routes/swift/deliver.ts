@@ -251,7 +251,7 @@ async function recordDelivered(
   if (!(await isConfirmed(chainOf(deps, delivery.destChain), found, confirmations)))
     return poll(deps, delivery);
   await deps.db.transaction().execute(async (tx) => {
-    const change = { deliveredTxHash: found.txHash, deliveredAmount: found.amount, trouble: null };
+    const change = { deliveredTxHash: found.txHash, deliveredAmount: found.amount, error: null };
     if (!(await move(tx, delivery, "delivered", change))) return;
     await store.deleteReservation(tx, delivery.settlementId);
     await deps.onChanged(tx, delivery.settlementId);
@@ -292,7 +292,7 @@ async function advanceDelivered(
   const lock = await getLock(deps, delivery, address, "latest");
   if (lock?.state === "claimed") {
     // Claimed by an earlier transaction or another relayer: only its finality is missing.
-    await deps.db.transaction().execute((tx) => move(tx, delivery, "claiming", { trouble: null }));
+    await deps.db.transaction().execute((tx) => move(tx, delivery, "claiming", { error: null }));
     return poll(deps, delivery);
   }
 
@@ -322,6 +322,6 @@ async function advanceDelivered(
     buildCall: (ending) =>
       source.buildClaim(order, signatures, { ...openLockOf(delivery, address), ...ending }),
     what: "The claim",
-    record: (tx) => move(tx, delivery, "claiming", { trouble: null }),
+    record: (tx) => move(tx, delivery, "claiming", { error: null }),
   });
 }

@@ -111,7 +111,7 @@ export async function writeError(
   error: ErrorObject | null,
 ): Promise<void> {
   await deps.db.transaction().execute(async (tx) => {
-    if (!(await store.updateDelivery(tx, delivery, { trouble: error }))) return;
+    if (!(await store.updateDelivery(tx, delivery, { error }))) return;
     await deps.onChanged(tx, delivery.settlementId);
   });
 }

@@ -269,7 +269,7 @@ export function createSwiftRoute(options: {
         };
       }
       if (delivery.state === "taken_back") return { kind: "taken_back" };
-      const error = delivery.trouble && fromErrorObject(delivery.trouble);
+      const error = delivery.error && fromErrorObject(delivery.error);
       if (delivery.state === "returned") return { kind: "returned", error: error ?? tooLate() };
       return error ? { kind: "failing", error } : { kind: "waiting" };
     },

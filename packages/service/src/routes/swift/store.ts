@@ -37,7 +37,7 @@ export interface Delivery {
   readonly returns: number;
   readonly deliveredTxHash: TxHash | null;
   readonly deliveredAmount: bigint | null;
-  readonly trouble: ErrorObject | null;
+  readonly error: ErrorObject | null;
 }
 
 /** Records a mined lock, once. */
@@ -52,7 +52,7 @@ export async function insertDelivery(
     | "returns"
     | "deliveredTxHash"
     | "deliveredAmount"
-    | "trouble"
+    | "error"
   >,
   nowMs: number,
 ): Promise<void> {
@@ -150,7 +150,7 @@ export async function updateDelivery(
     readonly deliveredAmount?: bigint | null;
     readonly claimedTxHash?: TxHash;
     readonly endedHeight?: bigint;
-    readonly trouble?: ErrorObject | null;
+    readonly error?: ErrorObject | null;
   },
 ): Promise<boolean> {
   const result = await tx
@@ -167,9 +167,9 @@ export async function updateDelivery(
       ...(change.deliveredAmount === undefined ? {} : { delivered_amount: change.deliveredAmount }),
       ...(change.claimedTxHash === undefined ? {} : { claimed_tx_hash: change.claimedTxHash }),
       ...(change.endedHeight === undefined ? {} : { ended_height: change.endedHeight }),
-      ...(change.trouble === undefined
+      ...(change.error === undefined
         ? {}
-        : { trouble: change.trouble === null ? null : JSON.stringify(change.trouble) }),
+        : { trouble: change.error === null ? null : JSON.stringify(change.error) }),
     })
     .where("id", "=", delivery.id)
     .where("version", "=", delivery.version)
@@ -310,6 +310,6 @@ function parseDelivery(row: Selectable<DeliveriesTable>): Delivery {
     returns: row.returns,
     deliveredTxHash: row.delivered_tx_hash === null ? null : toTxHash(row.delivered_tx_hash),
     deliveredAmount: row.delivered_amount === null ? null : BigInt(row.delivered_amount),
-    trouble: row.trouble,
+    error: row.trouble,
   };
 }

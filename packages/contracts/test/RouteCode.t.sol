@@ -127,8 +127,8 @@ contract RouteCodeTest is Market {
         assertEq(factory.eta(role, STRANGER), block.timestamp + DELAY, "the whole delay again");
     }
 
-    /// @dev All that a hostile route takes, listed after the delay and with a relayer of its own: the
-    /// token that is settled, what is there. Nothing else is reached, and nothing is left behind.
+    /// @dev A hostile route, listed after the delay and with a relayer of its own, takes the wallet's
+    /// balance of the settled token. It reaches nothing else and leaves no allowance or code behind.
     function test_aHostileRouteReachesNothingButTheSettledToken() public {
         TestToken other = new TestToken("Other", "OTH", 18);
         Commitment memory c = remoteCommitment();

@@ -3,7 +3,7 @@
 create table attestation_answers (
   attestation_id text not null references attestations (id),
   attestor text not null,
-  -- The user of the database that wrote the row. An answer counts for what is signed in it, whoever it names.
+  -- The user of the database that wrote the row. An answer counts by its signature, not by the attestor that it names.
   written_by text not null default current_user,
   signature text,
   refusal text,

@@ -342,7 +342,7 @@ describe("deposits", () => {
     expect(await refused(gail, "/deposits/nothing", 404)).toMatchObject({ code: "NOT_FOUND" });
   });
 
-  test("say how far their blocks are from final, and what was noted about the address", async () => {
+  test("name the finality of their blocks and the notes of the address", async () => {
     const hank = await createTenant(database.db);
     const address = await insertAddress(database.db, hank);
     await database.db

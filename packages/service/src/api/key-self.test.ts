@@ -43,7 +43,7 @@ async function listen() {
   return { ask, uses, limiter };
 }
 
-test("a key sees its rights, and what is left of its limits", async () => {
+test("a key sees its rights and the rest of its limits", async () => {
   const { ask, limiter } = await listen();
   const tenant = await createTenant(database.db);
   const { keyId, apiKey } = await createKey(

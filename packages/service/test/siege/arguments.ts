@@ -1,4 +1,4 @@
-/** Arguments that both sieges have. A wrong value ends the process with status 2 and says what was expected. */
+/** Arguments of both sieges. A wrong value ends the process with status 2 and an error that names the expected value. */
 
 /** Options of the command line, with the minutes that are the default. */
 export function siegeOptions(minutes: { readonly siege: string; readonly quiet: string }) {

@@ -188,7 +188,7 @@ describe("an order with the attestors' signatures", () => {
     await refuse(little, "is below", "deliver");
   });
 
-  test("is refused for a lock whose time is ahead of the clock, which would put off its return", async () => {
+  test("is refused for a lock whose time is ahead of the clock, which would delay its return", async () => {
     expect.hasAssertions();
     const ahead = { lockedAt: custody.nowS() + 301n };
     await refuse({ ...custody.lock(1), ...ahead }, "in the future");

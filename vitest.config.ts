@@ -56,7 +56,7 @@ export default defineConfig({
           include: ["packages/*/src/**/*.test.ts", "packages/contracts/proofs/**/*.test.ts"],
           exclude: [deep],
           globalSetup,
-          testTimeout: 60_000,
+          testTimeout: 180_000,
           hookTimeout: 120_000,
           isolate,
           maxWorkers,

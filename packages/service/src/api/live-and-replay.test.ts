@@ -21,6 +21,8 @@ import { systemClock, systemRandom } from "../roles/system-ports.ts";
 const WRITERS = 16;
 const TRANSACTIONS = 40;
 const REPLAY_LIMITS = [1, 7, 50, 200];
+/** Sockets that join and stay. Each receives every event, so that their number has a bound on a slow machine too. */
+const JOINING_MAX = 30;
 const TOPIC = "events";
 
 type Process = Awaited<ReturnType<typeof startProcess>>;
@@ -175,7 +177,7 @@ test("16 writers, 4 replayers and reconnecting sockets lose, repeat and reorder 
   // They catch up after their greeting, as the interface tells clients to do.
   const joining = (async () => {
     const joined: (Awaited<ReturnType<typeof join>> & { readonly caughtUp: Heard[] })[] = [];
-    while (!progress.isWritten) {
+    while (!progress.isWritten && joined.length < JOINING_MAX) {
       const { url } = joined.length % 2 === 0 ? here : there;
       const socket = await join(alice, url);
       joined.push({ ...socket, caughtUp: await replay(alice, url, 200) });
@@ -193,8 +195,8 @@ test("16 writers, 4 replayers and reconnecting sockets lose, repeat and reorder 
   const sockets = [...fromTheStart, ...joined];
   const isBehind = ({ heard }: { heard: readonly Heard[] }) =>
     heard.at(-1)?.timestamp !== log.at(-1)?.timestamp;
-  await expect.poll(() => sockets.filter(isBehind).length, { timeout: 5_000 }).toBe(0);
-  await expect.poll(() => ofBob.heard.at(-1), { timeout: 5_000 }).toEqual(bobsLog.at(-1));
+  await expect.poll(() => sockets.filter(isBehind).length, { timeout: 30_000 }).toBe(0);
+  await expect.poll(() => ofBob.heard.at(-1), { timeout: 30_000 }).toEqual(bobsLog.at(-1));
 
   const committedOf = (whose: Tenant) =>
     committed.flatMap(({ tenant, ids }) => (tenant === whose ? ids : [])).toSorted();
@@ -216,4 +218,4 @@ test("16 writers, 4 replayers and reconnecting sockets lose, repeat and reorder 
   expect(joined.filter(({ heard }) => heard.length > 1).length).toBeGreaterThan(3);
   expect(gone.filter((heard) => heard.length > 0).length).toBeGreaterThan(3);
   for (const { leave } of [...sockets, ofBob]) leave();
-}, 40_000);
+}, 180_000);

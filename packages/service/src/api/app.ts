@@ -16,12 +16,7 @@ import {
   Swap,
   SwapPage,
 } from "@sluice/sdk/wire";
-import {
-  createAsyncApi,
-  createOpenApi,
-  createReferencePage,
-  type ServedBy,
-} from "@sluice/sdk/reference";
+import type { ServedBy } from "@sluice/sdk/reference";
 import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
 import { findAddress, listAddresses } from "../addresses/index.ts";
 import { OperatingError } from "../core/errors.ts";
@@ -57,6 +52,7 @@ import { describeKey } from "./key-self.ts";
 import type { KeyUses } from "./key-uses.ts";
 import { createNodeBudget } from "./node-budget.ts";
 import type { RateLimiter } from "./rate-limits.ts";
+import { serveReference } from "./reference.ts";
 import { serveWebhooks, type WebhookRoutesDeps } from "./webhooks.ts";
 import { type IndexRequest, parseIndexBody, readIndexRequest } from "./request-index.ts";
 
@@ -279,38 +275,6 @@ export function createApi(deps: ApiDeps): FastifyInstance {
 
   serveReference(app, open, deps.describeService);
   return app;
-}
-
-/** The page may load and run nothing, send nothing, and be framed by nobody. */
-const PAGE_POLICY =
-  "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-
-/** Serves the interface's description: two documents and a page. */
-function serveReference(
-  app: FastifyInstance,
-  config: { admission: Admission },
-  describeService: () => ServedBy,
-): void {
-  let made: { readonly openApi: string; readonly asyncApi: string } | undefined;
-  const documents = () => {
-    const served = describeService();
-    return (made ??= {
-      openApi: JSON.stringify(createOpenApi(served)),
-      asyncApi: JSON.stringify(createAsyncApi(served)),
-    });
-  };
-  const page = createReferencePage();
-  const json = "application/json; charset=utf-8";
-  app.get("/openapi.json", { config }, (_, reply) => reply.type(json).send(documents().openApi));
-  app.get("/asyncapi.json", { config }, (_, reply) => reply.type(json).send(documents().asyncApi));
-  // Relative, so that it also leads there behind a proxy with a path.
-  app.get("/", { config }, (_, reply) => reply.redirect("docs", 302));
-  app.get("/docs", { config }, (_, reply) =>
-    reply
-      .type("text/html; charset=utf-8")
-      .header("content-security-policy", PAGE_POLICY)
-      .send(page),
-  );
 }
 
 const STANDARDS = { evm: "erc20", svm: "spl" } as const;

@@ -1,9 +1,15 @@
 import { PassThrough } from "node:stream";
 import { pino } from "pino";
 import { Value } from "typebox/value";
+import { createOpenApi } from "@sluice/sdk/reference";
 import * as wire from "@sluice/sdk/wire";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createGenerousPlaces, createTestKeys, createTestUses } from "../../test/support/api.ts";
+import {
+  createGenerousPlaces,
+  createTestKeys,
+  createTestUses,
+  SERVED_BY,
+} from "../../test/support/api.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
 import { createTenant, PEPPER, type Tenant, USDC } from "../../test/support/tenants.ts";
 import { OperatingError } from "../core/errors.ts";
@@ -54,6 +60,7 @@ beforeAll(async () => {
     }),
     trustedProxies: [],
     corsOrigins: [],
+    describeService: () => SERVED_BY,
     quote(...args) {
       asked.push(args);
       return answer();
@@ -100,6 +107,14 @@ function expectError(
 }
 
 describe("POST /v3/quote", () => {
+  test("leads from / to the description of the interface, without a key", async () => {
+    const page = await fetch(`${url}/`);
+    expect([page.status, page.url]).toEqual([200, `${url}/docs`]);
+    expect(await page.text()).toContain("/v3/quote");
+    const openApi = await fetch(`${url}/openapi.json`);
+    expect(await openApi.json()).toEqual(createOpenApi(SERVED_BY));
+  });
+
   test("passes on the request and its integrator, without unknown fields", async () => {
     const answered = await post({ ...REQUEST, payDeposit: true, other: { deep: 1 } });
     expect(answered).toEqual({ status: 200, body: RESPONSE });

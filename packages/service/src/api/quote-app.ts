@@ -5,6 +5,7 @@ import {
   QuoteRequest,
   QuoteResponse,
 } from "@sluice/sdk/wire";
+import type { ServedBy } from "@sluice/sdk/reference";
 import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
 import { Value } from "typebox/value";
 import { OperatingError } from "../core/errors.ts";
@@ -24,6 +25,7 @@ import type { KeyMemory } from "./key-memory.ts";
 import type { KeyUses } from "./key-uses.ts";
 import { createNodeBudget } from "./node-budget.ts";
 import type { RateLimiter } from "./rate-limits.ts";
+import { serveReference } from "./reference.ts";
 import { nameAsSent, readSpelling, toTheirSpelling } from "./spelling.ts";
 import { dropAbsent, readTolerantly } from "./tolerance.ts";
 
@@ -43,6 +45,8 @@ export interface QuoteAppDeps {
   readonly trustedProxies: readonly string[];
   /** Origins whose pages may call from a browser. */
   readonly corsOrigins: readonly string[];
+  /** Returns where the interface is served, for its description. */
+  readonly describeService: () => ServedBy;
   readonly quote: (request: QuoteRequest, principal: Principal) => Promise<QuoteResponse>;
 }
 
@@ -98,6 +102,7 @@ export function createQuoteApp(deps: QuoteAppDeps): FastifyInstance {
         .send(theirs);
     },
   });
+  serveReference(app, { admission: { keyOf: null, scope: null } }, deps.describeService);
   return app;
 }
 

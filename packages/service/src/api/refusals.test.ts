@@ -10,6 +10,7 @@ import {
   createTestKeys,
   createTestUses,
   type RunningStream,
+  SERVED_BY,
   startStream,
 } from "../../test/support/api.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
@@ -41,6 +42,7 @@ beforeAll(async () => {
     limiter,
     trustedProxies: [],
     corsOrigins: [],
+    describeService: () => SERVED_BY,
     quote: () => Promise.reject(new Error("the test did not expect a quote")),
   });
   ports.service = service.port;

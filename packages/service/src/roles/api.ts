@@ -22,6 +22,7 @@ import {
   createStream,
   listen,
 } from "../api/index.ts";
+import type { ServedBy } from "@sluice/sdk/reference";
 import { deleteOldKeyUsage } from "../integrators/index.ts";
 import { createAddressRules } from "../webhooks/index.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -92,11 +93,7 @@ export async function startApi(
     atOnce: createAtOnce(config.requestsAtOnce, clock),
     trustedProxies: config.trustedProxies,
     corsOrigins: config.corsOrigins,
-    describeService: () => ({
-      version: readVersion(),
-      serviceUrl: config.publicUrls.api ?? url,
-      quoteUrl: config.publicUrls.quote ?? urlOf(config.quote),
-    }),
+    describeService: () => describeService(config, { api: url }),
   });
   const service = "api";
   const onRefused = createRefusals(health.metrics, service);
@@ -196,6 +193,7 @@ export async function startQuoteServer(context: QuoterParts): Promise<RunningSer
     atOnce: createAtOnce(config.requestsAtOnce, clock),
     trustedProxies: config.trustedProxies,
     corsOrigins: config.corsOrigins,
+    describeService: () => describeService(config, { quote: url }),
   });
   const service = "quote";
   const onRefused = createRefusals(context.health.metrics, service);
@@ -210,6 +208,18 @@ export async function startQuoteServer(context: QuoterParts): Promise<RunningSer
       await app.close();
       await flushLast(uses, log);
     },
+  };
+}
+
+/** Returns where the interface is served: publicly, where the server of this process listens, or where the other one does. */
+function describeService(
+  { publicUrls, api, quote }: Pick<Parts<"config">["config"], "publicUrls" | "api" | "quote">,
+  own: { readonly api?: string; readonly quote?: string },
+): ServedBy {
+  return {
+    version: readVersion(),
+    serviceUrl: publicUrls.api ?? own.api ?? urlOf(api),
+    quoteUrl: publicUrls.quote ?? own.quote ?? urlOf(quote),
   };
 }
 

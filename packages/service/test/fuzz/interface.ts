@@ -25,6 +25,7 @@ import {
   createTestKeys,
   createTestUses,
   type RunningApi,
+  SERVED_BY,
   startApi,
   startStream,
 } from "../support/api.ts";
@@ -95,6 +96,7 @@ beforeAll(async () => {
     limiter,
     trustedProxies: [],
     corsOrigins: [],
+    describeService: () => SERVED_BY,
     quote: (request, principal) => quoteRoutes(createQuoteDeps(), request, principal),
   });
   apps = { service, quote };

@@ -99,6 +99,7 @@ export async function startQuoteApp(deps: Pick<QuoteAppDeps, "db"> & Partial<Quo
     uses: createTestUses(deps.db),
     trustedProxies: [],
     corsOrigins: [],
+    describeService: () => SERVED_BY,
     quote: async () => ({ quotes: [], minimumSdkVersion: [7, 0, 0] }),
     ...deps,
   });

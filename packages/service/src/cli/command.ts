@@ -70,6 +70,8 @@ export interface Call {
   askPassphrase(question?: string): Promise<Secret>;
   /** Writes a line to standard output; resolves when the buffer has room again. */
   write(line: string): Promise<void>;
+  /** Writes a line about work in progress like `write`; nothing with `--json`, which prints one object. */
+  report(line: string): Promise<void>;
   /** Stops a service on SIGINT or SIGTERM. */
   stopOnSignal(running: { stop(): Promise<void> }): void;
 }

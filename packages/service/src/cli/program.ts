@@ -76,7 +76,7 @@ function addCommand(command: Command, row: CommandRow, program: Command): Comman
   return command.action(async (...given: readonly unknown[]) => {
     const input = Object.fromEntries(names.map((name, index) => [name, given[index]]));
     const { config, json = false } = program.opts<SharedOptions>();
-    const result = await row.run(createCall(config), { ...input, ...command.opts() });
+    const result = await row.run(createCall(config, json), { ...input, ...command.opts() });
     if (!result) return;
     print(result, json);
     if (result.failed) process.exitCode = EXIT.failed;
@@ -100,16 +100,18 @@ export function formatFlags(name: string, { placeholder }: Option<unknown>): str
   return placeholder === null ? long : `${long} <${placeholder}>`;
 }
 
-function createCall(flag: string | undefined): Call {
+function createCall(flag: string | undefined, isJson: boolean): Call {
+  const write = async (line: string) => {
+    if (!process.stdout.write(`${line}\n`)) await once(process.stdout, "drain");
+  };
   const env = processEnvironment;
   const configPath = () => findConfigPath(flag, env);
   return {
     configPath,
     readConfig: (secrets = {}) => loadConfig({ path: configPath(), env, ...secrets }),
     askPassphrase,
-    async write(line) {
-      if (!process.stdout.write(`${line}\n`)) await once(process.stdout, "drain");
-    },
+    write,
+    report: async (line) => (isJson ? undefined : write(line)),
     stopOnSignal,
   };
 }

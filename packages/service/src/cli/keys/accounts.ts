@@ -26,19 +26,38 @@ export function listSeeds(config: Config): readonly KeyConfig[] {
 export function accountsOfSeed(seed: Secret, setting: string): ShownKey[] {
   const { accounts } = createSeed(seed, setting);
   return ROLES.map((role) => ({
-    setting: setting.replace(/seed$/, `contracts.${role}`),
+    setting: settingOf(setting, role),
     kind: "seed",
     address: toBase58(accounts[role]),
   }));
 }
 
+/** Returns the settings of the keys that settings name, with those of the accounts of a seed. */
+export function listSettings(settings: readonly string[]): readonly string[] {
+  const seeds = settings.filter((setting) => setting.endsWith("seed"));
+  return [...settings, ...seeds.flatMap((seed) => ROLES.map((role) => settingOf(seed, role)))];
+}
+
+/** Returns the setting that takes the address of an account of a seed, next to the seed's. */
+function settingOf(seed: string, role: string): string {
+  return seed.replace(/seed$/, `contracts.${role}`);
+}
+
 /** Formats keys as a table, with instructions for the accounts of a seed. */
 export function formatKeys(shown: readonly ShownKey[]): readonly string[] {
-  const width = Math.max(...shown.map(({ setting }) => setting.length));
-  const lines = shown.map(
-    ({ setting, kind, address }) =>
-      `${setting.padEnd(width)}  ${kind.padEnd("keystore".length)}  ${address}`,
-  );
-  if (!shown.some(({ kind }) => kind === "seed")) return lines;
-  return [...lines, "Copy the address of each account of the seed into the setting next to it."];
+  const format = createKeyFormat(shown.map(({ setting }) => setting));
+  return [...shown.map(format), ...describeSeed(shown)];
+}
+
+/** Returns the function that formats one key as a line of a table of these settings. */
+export function createKeyFormat(settings: readonly string[]): (key: ShownKey) => string {
+  const width = Math.max(...settings.map((setting) => setting.length));
+  return ({ setting, kind, address }) =>
+    `${setting.padEnd(width)}  ${kind.padEnd("keystore".length)}  ${address}`;
+}
+
+/** Returns the instructions for the accounts of a seed, if there are any. */
+export function describeSeed(shown: readonly ShownKey[]): readonly string[] {
+  if (!shown.some(({ kind }) => kind === "seed")) return [];
+  return ["Copy the address of each account of the seed into the setting next to it."];
 }

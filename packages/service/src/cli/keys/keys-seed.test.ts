@@ -1,7 +1,7 @@
 /** The seed of Solana on the command line: created, shown, backed up and restored. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -28,7 +28,10 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-function configure(contracts: Readonly<Record<string, string>> | undefined): void {
+function configure(
+  contracts: Readonly<Record<string, string>> | undefined,
+  lanes: object = EVM_CHAIN.lanes,
+): void {
   const solana = {
     chainId: 1,
     rpcUrl: NO_NODE,
@@ -48,14 +51,18 @@ function configure(contracts: Readonly<Record<string, string>> | undefined): voi
       key: { env: "ATTESTOR" },
       rpcUrls: { 1: NO_NODE, 30: NO_NODE },
     },
-    chains: [EVM_CHAIN, solana],
+    chains: [{ ...EVM_CHAIN, lanes }, solana],
     routes: [],
   };
   writeFileSync(join(folder, "sluice.json"), JSON.stringify(file));
 }
 
 /** Runs a command of `sluice keys`, and answers its prompts in order. */
-async function keys(args: readonly string[], answers: readonly string[] = []) {
+async function keys(
+  args: readonly string[],
+  answers: readonly string[] = [],
+  onOutput = (_text: string): void => undefined,
+) {
   const child = spawn(process.execPath, ["--import", TERMINAL, PROGRAM, "keys", ...args], {
     cwd: folder,
     env: ENV,
@@ -63,7 +70,10 @@ async function keys(args: readonly string[], answers: readonly string[] = []) {
   const left = [...answers];
   let stdout = "";
   let stderr = "";
-  child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
+  child.stdout.on("data", (chunk: Buffer) => {
+    stdout += chunk.toString();
+    onOutput(chunk.toString());
+  });
   child.stderr.on("data", (chunk: Buffer) => {
     stderr += chunk.toString();
     // A prompt ends without a line feed.
@@ -119,6 +129,32 @@ test(
     for (const { stdout, stderr } of [init, show, kept, restored]) {
       expect(stdout + stderr).not.toContain(OF_BACKUP);
     }
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  "init prints each key as it is made",
+  async () => {
+    const names = ["deploy", "settle", "deliver"];
+    const pathOf = (name: string) => `made/${name}.json`;
+    configure(
+      undefined,
+      Object.fromEntries(names.map((name) => [name, { keystore: pathOf(name) }])),
+    );
+    /** Keystores that existed when the first line came. */
+    let existing: readonly string[] | undefined;
+    const init = await keys(["init"], [], () => {
+      existing ??= names.filter((name) => existsSync(join(folder, pathOf(name))));
+    });
+    expect(init).toMatchObject({ code: 0, stderr: "" });
+    expect(existing?.length).toBeLessThan(names.length);
+    for (const name of names) {
+      expect(init.stdout).toMatch(
+        new RegExp(`^chains\\[0\\]\\.lanes\\.${name} +keystore +0x[0-9a-fA-F]{40}$`, "m"),
+      );
+    }
+    expect((await keys(["init"])).stdout).toBe("Nothing to create: every keystore exists.\n");
   },
   TIMEOUT_MS,
 );

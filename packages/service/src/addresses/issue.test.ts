@@ -109,6 +109,8 @@ describe("the quota of an integrator", () => {
     expect(refused[0]?.reason).toMatchObject({
       httpStatus: 429,
       code: "RPC_UNAVAILABLE",
+      // Issued addresses stay, so that no retry mends it.
+      retryable: false,
       details: { reason: "quota_exceeded", quota: "addresses", limit: 3 },
     });
     expect(await countAddresses(id)).toBe(3);

@@ -11,19 +11,18 @@ export class OperatingError extends Error {
   override readonly name = "OperatingError";
   readonly code: ErrorCode;
   readonly details: ErrorDetails | undefined;
+  /** Whether a retry may succeed: that of the code, unless the cause of this error is one that no retry mends. */
+  readonly retryable: boolean;
 
   constructor(
     code: ErrorCode,
     message: string,
-    options?: { details?: ErrorDetails; cause?: unknown },
+    options?: { details?: ErrorDetails; cause?: unknown; retryable?: false },
   ) {
     super(message, { cause: options?.cause });
     this.code = code;
     this.details = options?.details;
-  }
-
-  get retryable(): boolean {
-    return ERROR_CODES[this.code].retryable;
+    this.retryable = options?.retryable ?? ERROR_CODES[code].retryable;
   }
 }
 

@@ -21,6 +21,8 @@ export class QuotaExceeded extends OperatingError {
   constructor(quota: keyof Quotas, limit: number) {
     super("RPC_UNAVAILABLE", `The quota of ${NAMES[quota]} is used up (${limit}).`, {
       details: { reason: "quota_exceeded", quota, limit },
+      // Settlements end; issued addresses stay.
+      ...(quota === "addresses" && { retryable: false as const }),
     });
   }
 }

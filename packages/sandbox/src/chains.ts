@@ -6,7 +6,7 @@ import { acquireLock, type Lock } from "./lock.ts";
 import { mineBlocks, type MiningDriver, type MiningOptions, startMining } from "./mining.ts";
 import { clearState } from "./clear-state.ts";
 import { isRunning } from "./processes.ts";
-import { claimStateDir, statePaths } from "./state-paths.ts";
+import { claimStateDir, markStateDir, statePaths } from "./state-paths.ts";
 
 /** Options of `startChains`. */
 export interface ChainsOptions {
@@ -50,11 +50,14 @@ export interface SandboxChains {
 
 /** Starts or adopts both chains and mines them. Throws a `SandboxError` if another sandbox has locked the directory. */
 export async function startChains(options: ChainsOptions): Promise<SandboxChains> {
-  const stateDir = claimStateDir(options.stateDir);
+  const stateDir = claimStateDir(options.stateDir, options);
   const paths = statePaths(stateDir);
   const lock = acquireLock(paths.lock, stateDir);
   try {
-    if (options.fresh) await clearState(stateDir);
+    if (options.fresh) {
+      await clearState(stateDir);
+      markStateDir(stateDir);
+    }
     const nodes = await openNodes(options, paths.nodes);
     return await runChains(options, { stateDir, nodes, lock });
   } catch (error) {

@@ -38,6 +38,8 @@ export interface DescribedSolanaChain {
   readonly name: string;
   readonly kind: "svm";
   readonly rpcUrl: string;
+  /** Subscriptions: at the port after that of `rpcUrl`. */
+  readonly wsUrl: string;
   readonly genesisHash: string;
   /** Account that signs the bindings of deposit addresses, against which they are verified. */
   readonly bindingAccount: string;
@@ -59,6 +61,8 @@ export interface DescribedEvmChain {
   readonly name: string;
   readonly kind: "evm";
   readonly rpcUrl: string;
+  /** Subscriptions. */
+  readonly wsUrl: string;
   readonly evmChainId: number;
   readonly tokens: readonly {
     readonly symbol: string;
@@ -84,6 +88,7 @@ interface DescriptorParts {
   readonly chains: SandboxChains;
   readonly solana: {
     readonly rpcUrl: string;
+    readonly wsUrl: string;
     readonly payers: readonly SolanaPayer[];
   };
   readonly deployment: Deployment;
@@ -107,11 +112,12 @@ export function writeDescriptor(parts: DescriptorParts): Descriptor {
 }
 
 function describeEvm({ chains, deployment, keys }: DescriptorParts): readonly DescribedEvmChain[] {
-  return chains.all.map(({ chainId, name, rpcUrl, evmChainId }) => ({
+  return chains.all.map(({ chainId, name, rpcUrl, wsUrl, evmChainId }) => ({
     chainId,
     name,
     kind: "evm",
     rpcUrl,
+    wsUrl,
     evmChainId,
     tokens: [
       {
@@ -148,7 +154,7 @@ function describeEvm({ chains, deployment, keys }: DescriptorParts): readonly De
 }
 
 function describeSolana(
-  { rpcUrl, payers }: DescriptorParts["solana"],
+  { rpcUrl, wsUrl, payers }: DescriptorParts["solana"],
   { solanaSeed }: SandboxKeys,
 ): DescribedSolanaChain {
   const { chainId, name } = SOLANA_SPEC;
@@ -157,6 +163,7 @@ function describeSolana(
     name,
     kind: "svm",
     rpcUrl,
+    wsUrl,
     genesisHash: GENESIS_HASH,
     bindingAccount: deriveSolanaAccounts(solanaSeed.privateKey).binding,
     tokens: [

@@ -38,6 +38,8 @@ interface DetachedOptions extends NodeIdentity {
   /** Port to listen on; 0 for any free port. Absent: the port of the running node, otherwise the default. */
   readonly port?: number;
   readonly defaultPort: number;
+  /** Whether the node listens on the next port too. */
+  readonly usesNextPort?: boolean;
   /** Returns the command for a port. The arguments include the state file and the port. */
   command(port: number): { readonly binary: string; readonly args: readonly string[] };
   /** Reports whether the node responds as this chain. No response is expected while it starts. */
@@ -110,11 +112,14 @@ function findRunning(identity: NodeIdentity): Running | undefined {
 }
 
 async function startNode(options: DetachedOptions): Promise<DetachedNode> {
-  const { name, dir, chainId } = options;
+  const { name, dir, chainId, usesNextPort = false } = options;
   const files = filesOf(options);
   const chosen = options.port ?? options.defaultPort;
   await assertPortFree(chosen, `the node of ${name}`, `--${name}-port`);
-  const port = chosen === 0 ? await findFreePort() : chosen;
+  if (usesNextPort && chosen !== 0) {
+    await assertPortFree(chosen + 1, `subscriptions of ${name}`, `--${name}-port`);
+  }
+  const port = chosen === 0 ? await findFreePort({ withNext: usesNextPort }) : chosen;
   mkdirSync(dir, { recursive: true });
 
   const { binary, args } = options.command(port);

@@ -5,13 +5,34 @@ import { isErrno } from "./json-file.ts";
 
 const HOST = "127.0.0.1";
 
-/** Returns a port of the loopback interface that is free now. */
-export async function findFreePort(): Promise<number> {
-  return listenOnce(0);
+const PORT_MAX = 65_535;
+
+/** Returns a port of the loopback interface that is free now; `withNext` the first of two. */
+export async function findFreePort({ withNext = false } = {}): Promise<number> {
+  for (;;) {
+    const port = await listenOnce(0);
+    if (!withNext) return port;
+    if (port < PORT_MAX && (await isFree(port + 1))) return port;
+  }
+}
+
+async function isFree(port: number): Promise<boolean> {
+  try {
+    await listenOnce(port);
+    return true;
+  } catch (error) {
+    if (isErrno(error, "EADDRINUSE")) return false;
+    throw error;
+  }
 }
 
 /** Throws a `SandboxError` with port and option if the port is in use. Port 0 is always free. */
 export async function assertPortFree(port: number, what: string, option: string): Promise<void> {
+  if (port > PORT_MAX) {
+    throw new SandboxError(
+      `port ${port} (${what}) does not exist: choose a lower port with ${option}`,
+    );
+  }
   try {
     await listenOnce(port);
   } catch (error) {

@@ -21,7 +21,7 @@ import { openSolanaNode, type SolanaNode, type SolanaNodeOptions } from "./solan
 import { fundSolanaPayers, loadSolanaPayers, type SolanaPayer } from "./solana/payers.ts";
 import { fundServiceAccounts } from "./solana/service-accounts.ts";
 import { SOLANA_SPEC } from "./solana/spec.ts";
-import { statePaths } from "./state-paths.ts";
+import { claimStateDir, statePaths } from "./state-paths.ts";
 
 /** Default ports of the service. */
 export const DEFAULT_SERVICE_PORTS = { api: 3400, quote: 3401, telemetry: 3402 } as const;
@@ -92,6 +92,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   let stopWatching = (): void => undefined;
   /** False while the service is being stopped on purpose. */
   let shouldRun = false;
+  // Before anything is read from it.
+  claimStateDir(options.stateDir, options);
   const resumed = !options.fresh && isSetUp(options.stateDir);
   report(options, "starting chains", `${resumed ? "saved" : "new"} state in ${options.stateDir}`);
   const chains = await startChains({
@@ -178,7 +180,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     report(options, "integrators", integrators.map((one) => one.name).join(", "));
     const descriptor = writeDescriptor({
       ...parts,
-      solana: { rpcUrl: solana.node.rpcUrl, payers: solana.payers },
+      solana: { ...solana.node, payers: solana.payers },
       service: first,
       integrators,
     });

@@ -193,7 +193,7 @@ export function createLedger({
 }
 
 /** Returns every address once, although a transaction can include it twice. */
-function addressesOf({ keys }: Execution): ReadonlySet<Address> {
+export function addressesOf({ keys }: Execution): ReadonlySet<Address> {
   return new Set(keys.map(({ pubkey }) => pubkey));
 }
 

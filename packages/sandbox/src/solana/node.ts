@@ -20,7 +20,7 @@ const MAIN = fileURLToPath(new URL("node-main.ts", import.meta.url));
 export interface SolanaNodeOptions {
   /** Directory of the nodes' files. */
   readonly dir: string;
-  /** Port to listen on; 0 for any free port. Absent: the port of the running node, otherwise 8501. */
+  /** Port to listen on, with the next one; 0 for any free two. Absent: the port of the running node, otherwise 8510. */
   readonly port?: number;
   /** Slot time, in milliseconds. Default 100. With 0, slots pass only by the controls. */
   readonly slotMs?: number;
@@ -31,7 +31,7 @@ export interface SolanaNodeOptions {
 /** The running node. */
 export interface SolanaNode {
   readonly rpcUrl: string;
-  /** Serves `slotSubscribe` only. */
+  /** Subscriptions, at the next port; `rpcUrl` accepts WebSockets too. */
   readonly wsUrl: string;
   readonly controls: SolanaControls;
   readonly process: DetachedNode["process"];
@@ -50,6 +50,7 @@ export async function openSolanaNode(options: SolanaNodeOptions): Promise<Solana
     ...identity,
     ...(port === undefined ? {} : { port }),
     defaultPort: SOLANA_SPEC.defaultPort,
+    usesNextPort: true,
     command: (chosen) => ({
       binary: process.execPath,
       args: [MAIN, identity.statePath, ...[chosen, slotMs, idleSlotMs].map(String)],
@@ -58,7 +59,7 @@ export async function openSolanaNode(options: SolanaNodeOptions): Promise<Solana
   });
   return {
     rpcUrl: node.rpcUrl,
-    wsUrl: node.rpcUrl.replace(/^http/, "ws"),
+    wsUrl: `ws://127.0.0.1:${node.port + 1}`,
     controls: connectSolanaControls(node.rpcUrl),
     process: node.process,
     logPath: node.logPath,

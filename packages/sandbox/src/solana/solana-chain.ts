@@ -10,12 +10,12 @@ import { accountMethods } from "./rpc/account-methods.ts";
 import { blockMethods } from "./rpc/block-methods.ts";
 import { airdropMethods, controlMethods } from "./rpc/control-methods.ts";
 import { startRpcServer } from "./rpc/server.ts";
-import { serveSlots } from "./rpc/slots.ts";
+import { serveSubscriptions } from "./rpc/subscriptions.ts";
 import { transactionMethods } from "./rpc/transaction-methods.ts";
 
 /** Options of `createSolanaChain`. */
 export interface SolanaChainOptions extends Omit<ChainSettings, "saved"> {
-  /** Port of the server; 0 (the default) for any free port. */
+  /** Port of the server, which needs the next one too; 0 (the default) for any free two. */
   readonly port?: number;
   /** Slot time, in milliseconds. With 0 (the default), slots pass only by `tick`. */
   readonly slotMs?: number;
@@ -28,6 +28,8 @@ export interface SolanaChainOptions extends Omit<ChainSettings, "saved"> {
 /** A running chain. */
 export interface SolanaChain extends SolanaControls {
   readonly url: string;
+  /** Subscriptions, at the next port; `url` accepts WebSockets too. */
+  readonly wsUrl: string;
   /** The simulated chain behind the server, for tests of its internals. */
   readonly chain: Chain;
   close(): Promise<void>;
@@ -50,14 +52,15 @@ export async function createSolanaChain(options: SolanaChainOptions = {}): Promi
     ...controlMethods(controls),
   };
   const server = await startRpcServer({ methods, faults: chain.faults, port });
-  const closeSlots = serveSlots(server.http, chain);
+  const endSubscriptions = serveSubscriptions(server.servers, chain);
   return {
     ...controls,
     url: server.url,
+    wsUrl: server.wsUrl,
     chain,
     close: async () => {
       clock.pause();
-      closeSlots();
+      endSubscriptions();
       await server.close();
       journal?.close();
     },

@@ -3,8 +3,8 @@ export const SOLANA_SPEC = {
   name: "solana",
   /** Bridge chain id. */
   chainId: 1,
-  /** Default port of the node. */
-  defaultPort: 8501,
+  /** Default port of the node. The next one serves subscriptions, where `@solana/web3.js` opens them. */
+  defaultPort: 8510,
 } as const;
 
 /** Slot time, in milliseconds: a quarter of the real one, so that finality takes about three seconds. */

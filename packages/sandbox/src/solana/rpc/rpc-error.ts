@@ -32,3 +32,13 @@ export const RPC_CODES = {
 export function invalidParams(message: string): RpcError {
   return new RpcError(RPC_CODES.invalidParams, message);
 }
+
+/** Returns an exception as the error of a response. */
+export function writeError(error: unknown) {
+  if (error instanceof RpcError) {
+    const { code, message, data } = error;
+    return { code, message, ...(data !== undefined && { data }) };
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  return { code: RPC_CODES.internalError, message };
+}

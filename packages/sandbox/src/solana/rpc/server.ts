@@ -1,12 +1,12 @@
 /** The JSON-RPC server over HTTP: single requests, batches and simulated faults. */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { asRecord } from "../../json-file.ts";
+import { asRecord, isErrno } from "../../json-file.ts";
 import type { Faults } from "../chain.ts";
 import { CONTROL_PREFIX } from "../controls.ts";
 import type { Methods } from "./method.ts";
 import { readParams } from "./params.ts";
-import { RPC_CODES, RpcError } from "./rpc-error.ts";
+import { RPC_CODES, RpcError, writeError } from "./rpc-error.ts";
 import { toWireJson } from "./wire-json.ts";
 
 const HOST = "127.0.0.1";
@@ -16,7 +16,10 @@ const BODY_BYTES_MAX = 1_000_000;
 /** A running server. */
 interface RpcServer {
   readonly url: string;
-  readonly http: Server;
+  /** At the next port, where `@solana/web3.js` opens its subscriptions; `url` accepts WebSockets too. */
+  readonly wsUrl: string;
+  /** The servers of both ports. */
+  readonly servers: readonly Server[];
   close(): Promise<void>;
 }
 
@@ -24,30 +27,58 @@ interface RpcServer {
 interface RpcServerOptions {
   readonly methods: Methods;
   readonly faults: Faults;
-  /** 0 for any free port. */
+  /** The port, which needs the next one too; 0 for any free two. */
   readonly port: number;
 }
 
-/** Starts a server on the loopback interface. */
+/** Starts a server on the loopback interface, with a second one for WebSockets at the next port. */
 export async function startRpcServer(options: RpcServerOptions): Promise<RpcServer> {
   const server = createServer((request, response) => {
     // The client has disconnected, or there is a bug; closing the connection makes the second visible to the client.
     handleHttp(options, request, response).catch(() => request.destroy());
   });
-  server.listen(options.port, HOST);
-  await once(server, "listening");
-  const address = server.address();
-  if (typeof address !== "object" || address === null) throw new Error("the server has no port");
+  const sockets = createServer((_request, response) => {
+    response.writeHead(426, { upgrade: "websocket" }).end();
+  });
+  const port = await listenOnTwo(server, sockets, options.port);
   return {
-    url: `http://${HOST}:${address.port}`,
-    http: server,
+    url: `http://${HOST}:${port}`,
+    wsUrl: `ws://${HOST}:${port + 1}`,
+    servers: [server, sockets],
     close: async () => {
-      const closed = once(server, "close");
-      server.close();
-      server.closeAllConnections();
-      await closed;
+      await Promise.all([close(server), close(sockets)]);
     },
   };
+}
+
+/** Makes servers listen on a port and the next one. With port 0 another port is drawn while the next one is in use. */
+async function listenOnTwo(first: Server, second: Server, port: number): Promise<number> {
+  for (;;) {
+    await listen(first, port);
+    const address = first.address();
+    if (typeof address !== "object" || address === null) throw new Error("the server has no port");
+    try {
+      await listen(second, address.port + 1);
+      return address.port;
+    } catch (error) {
+      await close(first);
+      // The last port has no next one.
+      const isTaken = isErrno(error, "EADDRINUSE") || isErrno(error, "ERR_SOCKET_BAD_PORT");
+      if (port !== 0 || !isTaken) throw error;
+    }
+  }
+}
+
+async function listen(server: Server, port: number): Promise<void> {
+  server.listen(port, HOST);
+  await once(server, "listening");
+}
+
+async function close(server: Server): Promise<void> {
+  const closed = once(server, "close");
+  server.close();
+  server.closeAllConnections();
+  await closed;
 }
 
 async function handleHttp(
@@ -105,15 +136,6 @@ function throwFault(faults: Faults, name: string): void {
   failure.count -= 1;
   if (failure.count <= 0) faults.failures.splice(faults.failures.indexOf(failure), 1);
   throw new RpcError(failure.code, failure.message);
-}
-
-function writeError(error: unknown) {
-  if (error instanceof RpcError) {
-    const { code, message, data } = error;
-    return { code, message, ...(data !== undefined && { data }) };
-  }
-  const message = error instanceof Error ? error.message : String(error);
-  return { code: RPC_CODES.internalError, message };
 }
 
 function methodOf(body: unknown): string | undefined {

@@ -1,7 +1,7 @@
 import { OPERATIONS } from "@sluice/sdk/wire";
 import { expect, test } from "vitest";
 import type { Descriptor } from "./descriptor.ts";
-import { listCommands } from "./guide.ts";
+import { formatGuide, listCommands } from "./guide.ts";
 
 const chain = (name: string, chainId: number) => ({
   chainId,
@@ -20,6 +20,20 @@ const DESCRIPTOR = {
   integrators: [{ name: "acme", apiKey: "KEY" }],
   chains: [chain("ethereum", 2), chain("base", 30)],
 } as unknown as Descriptor;
+
+test("shows the amount that comes out for each token that is paid", () => {
+  const text = formatGuide(DESCRIPTOR, "sandbox.json", {
+    addressId: "ADDRESS-ID",
+    depositAddress: `0x${"8".repeat(40)}`,
+    settlementId: "SETTLEMENT-ID",
+    depositId: "DEPOSIT-ID",
+    outputs: [
+      { sent: "25 USDC on ethereum", received: "about 24.975 USDC on base" },
+      { sent: "0.1 ETHEREUM on ethereum", received: "about 299.7 USDC on base" },
+    ],
+  });
+  expect(text).toContain("  0.1 ETHEREUM on ethereum -> about 299.7 USDC on base");
+});
 
 test("prints a command for every endpoint of the interface", () => {
   const commands = listCommands(DESCRIPTOR, {

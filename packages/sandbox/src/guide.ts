@@ -11,6 +11,13 @@ export interface GuideObjects {
   readonly depositId: string;
 }
 
+/** The amount that comes out of an address for a payment to it. */
+export interface GuideOutput {
+  /** Such as `0.1 ETHEREUM on ethereum`. */
+  readonly sent: string;
+  readonly received: string;
+}
+
 /** An endpoint for webhooks: a port on which nothing of the sandbox listens. */
 const WEBHOOK_URL = "http://127.0.0.1:4000/webhooks";
 
@@ -18,7 +25,7 @@ const WEBHOOK_URL = "http://127.0.0.1:4000/webhooks";
 export function formatGuide(
   descriptor: Descriptor,
   descriptorPath: string,
-  objects: GuideObjects,
+  { outputs, ...objects }: GuideObjects & { readonly outputs: readonly GuideOutput[] },
 ): string {
   const { baseUrl, quoteUrl, telemetryUrl, chains, integrators } = descriptor;
   const rows = [
@@ -35,6 +42,10 @@ export function formatGuide(
   return [
     "",
     ...table,
+    "",
+    `The deposit address ${objects.depositAddress} delivers one token, whichever is paid:`,
+    "",
+    ...outputs.map(({ sent, received }) => `  ${sent} -> ${received}`),
     "",
     "Try it:",
     "",

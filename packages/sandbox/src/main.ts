@@ -1,18 +1,48 @@
 /** `npm start` and `npm run pay`: the command line of the sandbox. The library does the work; this file prints and handles signals. */
 import { createSluiceClient } from "@sluice/sdk";
+import { parseUnits } from "viem";
 import { parseCommandLine } from "./command-line.ts";
-import { type DemoResult, runDemo } from "./demo.ts";
-import { SandboxError } from "./errors.ts";
-import { formatGuide } from "./guide.ts";
+import { demoQuoteRequest, type DemoResult, runDemo } from "./demo.ts";
+import { describeFileError, SandboxError } from "./errors.ts";
+import { formatGuide, type GuideOutput } from "./guide.ts";
 import { runPayment } from "./pay/payment.ts";
 import { findRunningSandbox } from "./pay/running-sandbox.ts";
 import { type Sandbox, startSandbox } from "./sandbox.ts";
 import { statePaths } from "./state-paths.ts";
 
+/** Time without a line after which one says that the run goes on, in milliseconds. */
+const SILENCE_MS = 3_000;
+
+/** Work that follows a step and may take long. */
+const WORK_AFTER: Readonly<Record<string, string>> = {
+  "starting chains": "starting the nodes and deploying the contracts",
+  "starting service": "creating the database and starting the service",
+  service: "creating the integrators and their API keys",
+  integrators: "requesting a quote and a deposit address",
+  paid: "waiting for the deposit to be found",
+};
+
+let lastStep = "";
+let printedAt = 0;
+
 /** Prints a step, with the milliseconds since this process started. */
 function printStep(step: string, text: string): void {
-  const elapsed = `${Math.round(performance.now())} ms`;
-  console.log(`${elapsed.padStart(9)}  ${step.padEnd(16)}  ${text}`);
+  printLine(step, text);
+  lastStep = step;
+}
+
+function printLine(name: string, text: string): void {
+  printedAt = performance.now();
+  console.log(`${`${Math.round(printedAt)} ms`.padStart(9)}  ${name.padEnd(16)}  ${text}`);
+}
+
+/** Prints a line whenever nothing was printed for a while. Returns the function that ends it. */
+function reportSilence(): () => void {
+  const timer = setInterval(() => {
+    if (performance.now() - printedAt < SILENCE_MS) return;
+    printLine("...", WORK_AFTER[lastStep] ?? `waiting for the step after: ${lastStep}`);
+  }, SILENCE_MS / 10);
+  return () => clearInterval(timer);
 }
 
 async function run(stopping: AbortController, args: readonly string[]): Promise<void> {
@@ -22,10 +52,11 @@ async function run(stopping: AbortController, args: readonly string[]): Promise<
     return;
   }
   const { signal } = stopping;
+  const endReports = reportSilence();
   if (command.kind === "pay") {
     const { stateDir, request } = command;
     const descriptor = findRunningSandbox(stateDir);
-    await runPayment({ descriptor, request, signal, onStep: printStep });
+    await runPayment({ descriptor, request, signal, onStep: printStep }).finally(endReports);
     return;
   }
   const sandbox = await startSandbox({
@@ -33,12 +64,17 @@ async function run(stopping: AbortController, args: readonly string[]): Promise<
     signal,
     onStep: printStep,
     onFailure: (failure) => stopping.abort(failure),
+  }).catch((error: unknown) => {
+    endReports();
+    throw error;
   });
   try {
-    const { depositAddress, settlementId } = await playDemo(sandbox, signal);
+    const { depositAddress, settlementId } = await playDemo(sandbox, signal).finally(endReports);
     if (command.exitAfterDemo) return;
     const objects = { depositAddress, settlementId, ...(await findIds(sandbox, depositAddress)) };
-    console.log(formatGuide(sandbox.descriptor, statePaths(sandbox.stateDir).descriptor, objects));
+    const outputs = await listOutputs(sandbox);
+    const path = statePaths(sandbox.stateDir).descriptor;
+    console.log(formatGuide(sandbox.descriptor, path, { ...objects, outputs }));
     console.log(
       "\nPress Ctrl-C to stop everything. The next start resumes this state; --fresh deletes it first.",
     );
@@ -71,6 +107,33 @@ async function findIds({ descriptor }: Sandbox, walletAddress: string) {
     return { addressId: address.id, depositId: deposit.id };
   }
   throw new Error("the service lists the deposit and the deposit address of the demo");
+}
+
+/** Returns the amounts of native coin and tokens with the amount that the demo's address delivers for each, by a quote. */
+async function listOutputs({ descriptor }: Sandbox): Promise<readonly GuideOutput[]> {
+  const apiKey = descriptor.integrators[0]?.apiKey ?? "";
+  const client = createSluiceClient({ ...descriptor, apiKey });
+  const { fromChain, fromToken, toChain, ...request } = demoQuoteRequest(descriptor);
+  const tokens = descriptor.chains.find(({ name }) => name === fromChain)?.tokens ?? [];
+  const samples = tokens.flatMap(({ address, symbol, standard, decimals }) => {
+    if (address === fromToken) return [{ symbol, address, amount: "25", decimals }];
+    return standard === "native" ? [{ symbol, address, amount: "0.1", decimals }] : [];
+  });
+  return Promise.all(
+    samples.map(async ({ symbol, address, amount, decimals }) => {
+      const { quotes } = await client.quote({
+        ...request,
+        fromChain,
+        toChain,
+        fromToken: address,
+        amountIn64: parseUnits(amount, decimals).toString(),
+      });
+      const [best] = quotes;
+      if (!best) throw new SandboxError(`no quote for ${symbol} of the demo's deposit address`);
+      const received = `about ${best.expectedAmountOut} ${best.toToken.symbol} on ${toChain}`;
+      return { sent: `${amount} ${symbol} on ${fromChain}`, received };
+    }),
+  );
 }
 
 async function untilAborted(signal: AbortSignal): Promise<never> {
@@ -132,7 +195,7 @@ stopOnClosedOutput(stopping);
 try {
   await run(stopping, process.argv.slice(2));
 } catch (error) {
-  const reason = stopping.signal.aborted ? stopping.signal.reason : error;
+  const reason = describeFileError(stopping.signal.aborted ? stopping.signal.reason : error);
   if (reason !== STOPPED) {
     console.error(reason instanceof SandboxError ? `sandbox: ${reason.message}` : reason);
     process.exitCode = 1;

@@ -72,7 +72,11 @@ export async function runPayment(options: PaymentOptions): Promise<PaymentResult
   onStep(
     "address issued",
     `${depositAddress} on ${source.chain.name} for ${nameOf(destination)} on ${destination.chain.name} to ${recipient}` +
-      ` (${quote.type}, ${quote.expectedAmountOut} expected, verified offline)`,
+      ` (${quote.type}, verified offline)`,
+  );
+  onStep(
+    "comes out",
+    `about ${quote.expectedAmountOut} ${nameOf(destination)} on ${destination.chain.name} for ${request.amount} ${nameOf(source)}`,
   );
   const since = await findCreation(client, depositAddress);
   const before = await to.balanceOf(recipient, destination.token);

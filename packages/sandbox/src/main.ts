@@ -40,7 +40,7 @@ function printLine(name: string, text: string): void {
 function reportSilence(): () => void {
   const timer = setInterval(() => {
     if (performance.now() - printedAt < SILENCE_MS) return;
-    printLine("...", WORK_AFTER[lastStep] ?? `waiting for the step after: ${lastStep}`);
+    printLine("...", WORK_AFTER[lastStep] ?? "waiting for the next step");
   }, SILENCE_MS / 10);
   return () => clearInterval(timer);
 }

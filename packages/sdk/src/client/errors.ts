@@ -71,3 +71,8 @@ export class SluiceTimeoutError extends Error {
     this.walletAddress = walletAddress;
   }
 }
+
+/** A webhook that is not to be trusted: it is malformed, too old, or signed by none of the keys. */
+export class SluiceWebhookError extends Error {
+  override readonly name = "SluiceWebhookError";
+}

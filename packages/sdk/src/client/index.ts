@@ -4,6 +4,7 @@ export {
   SluiceGapError,
   SluiceResponseError,
   SluiceTimeoutError,
+  SluiceWebhookError,
 } from "./errors.ts";
 export { type FollowOptions, followEvents } from "./follow.ts";
 export {
@@ -13,13 +14,14 @@ export {
   toSolanaPaymentUri,
 } from "./payment-uri.ts";
 export {
-  type CallOptions,
   createSluiceClient,
   type PlainEventsQuery,
-  type PostOptions,
   type SluiceClient,
   type SluiceClientOptions,
 } from "./rest-client.ts";
+export type { CallOptions, PostOptions } from "./options.ts";
+export { type ReceivedWebhook, type VerifiedWebhook, verifyWebhook } from "./verify-webhook.ts";
+export type { WebhookCalls } from "./webhooks.ts";
 export { waitForSettlement, type WaitOptions } from "./settlement.ts";
 export {
   type ConnectionOptions,

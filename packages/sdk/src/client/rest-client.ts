@@ -32,7 +32,10 @@ import {
 } from "../wire/index.ts";
 import { checkShape } from "./check.ts";
 import { SluiceApiError, SluiceResponseError } from "./errors.ts";
+import { iterate } from "./iterate.ts";
+import type { CallOptions, PostOptions } from "./options.ts";
 import { createDeadline } from "./wait.ts";
+import { createWebhookCalls, type WebhookCalls } from "./webhooks.ts";
 
 /** Addresses and key of a service. */
 export interface SluiceClientOptions {
@@ -48,26 +51,11 @@ export interface SluiceClientOptions {
   readonly timeoutMs?: number;
 }
 
-/** Options of one call. */
-export interface CallOptions {
-  /** Aborts the call, which then throws the signal's reason. */
-  readonly signal?: AbortSignal;
-}
-
-/** Options of a call that may create something. */
-export interface PostOptions extends CallOptions {
-  /**
-   * Makes the call safe to repeat: for 24 hours the same request with the same key gets the same answer. 1 to 255 printable
-   * ASCII characters without spaces.
-   */
-  readonly idempotencyKey?: string;
-}
-
 /**
  * A client of one integrator. Every call throws `SluiceApiError` for an error response, `SluiceResponseError` for a
  * response that does not match the interface, and the error of `fetch` when there is no response.
  */
-export interface SluiceClient {
+export interface SluiceClient extends WebhookCalls {
   /** Returns one page of deposit addresses, newest first. */
   listDepositAddresses(query?: ListQuery, options?: CallOptions): Promise<DepositAddressPage>;
   /** Iterates over deposit addresses from `cursor` on, newest first, page by page. */
@@ -140,6 +128,9 @@ export function createSluiceClient(service: SluiceClientOptions): SluiceClient {
     get(ExtendedEventPage, "/events", { ...options, query: { ...query, extended: "true" } });
 
   return {
+    ...createWebhookCalls((schema, path, call) =>
+      request(schema, { ...call, base: service.baseUrl, path }),
+    ),
     listDepositAddresses,
     iterateDepositAddresses: (query = {}, options = {}) =>
       iterate("GET /deposit-addresses", query.cursor, (cursor) =>
@@ -197,7 +188,7 @@ export function createSluiceClient(service: SluiceClientOptions): SluiceClient {
 type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
 interface Call extends PostOptions {
-  readonly method: "GET" | "POST";
+  readonly method: "GET" | "POST" | "DELETE";
   readonly base: string;
   readonly path: string;
   readonly query?: Query;
@@ -250,28 +241,5 @@ function parseJson(text: string): unknown {
     return JSON.parse(text);
   } catch {
     return undefined;
-  }
-}
-
-interface Page<T> {
-  readonly items: readonly T[];
-  readonly nextCursor: string | null;
-}
-
-/** Reads pages until the cursor is null. Throws if the cursor does not advance, which would loop endlessly. */
-async function* iterate<T>(
-  source: string,
-  start: string | undefined,
-  load: (cursor: string | undefined) => Promise<Page<T>>,
-): AsyncGenerator<T, void> {
-  let cursor = start;
-  for (;;) {
-    const page = await load(cursor);
-    yield* page.items;
-    if (page.nextCursor === null) return;
-    if (page.nextCursor === cursor) {
-      throw new SluiceResponseError(source, `nextCursor ${cursor} did not advance`);
-    }
-    cursor = page.nextCursor;
   }
 }

@@ -88,6 +88,7 @@ exactly the published fields, and only the two published types are shown.
 
 With \`extended\` there is a third type, \`refund_detected\`: tokens of a deposit address were paid to its refund authority, by the service
 or by the authority itself. It is sent when the refund is seen in a block; if that block is orphaned and the refund is mined again, it is sent again.
+A fourth type, \`endpoint.disabled\`, says that the service no longer sends webhooks to an endpoint ([webhooks.md](webhooks.md#retries)).
 
 \`payLabel\` (1 to 200 characters) and \`payMetadata\` (at most 20 keys of 1 to 40 characters, texts of at most 200) of a quote are the
 integrator's own words about the address (additions to the published interface). A later quote that has either replaces it. Both are returned
@@ -130,7 +131,7 @@ the stream within a second.
 \`sluice key rotate ID --overlap 1d\` creates a successor with the same rights and lets the key expire after the overlap. In between both
 are valid, so that clients change over without a gap.
 
-\`GET /keys/self\` (addition to the published interface) shows a key its own rights, the address that it is used from, the rest of its
+\`GET /keys/self\` (addition to the published interface) shows a key its own rights, the address that it is used from, what is left of its
 limits, and its requests of the last 30 days. It needs no scope. Requests and the time of the last one are added about once a minute. The
 limits are as the process that answers counts them; with \`shareRateLimits\` all processes count together.
 

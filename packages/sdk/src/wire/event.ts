@@ -135,6 +135,29 @@ const refundDetected = {
   details: RefundDetectedDetails,
 };
 
+/** Data of `endpoint.disabled`: the service no longer sends webhooks to an endpoint. */
+export const EndpointDisabledData = Type.Object(
+  {
+    endpointId: uuid("Id of the webhook endpoint"),
+    reason: oneOf(["gone", "failing"], "gone: it answered 410; failing: for five days"),
+    failingSince: timestamp("The first failure since the last success"),
+  },
+  {
+    $id: "EndpointDisabledData",
+    description:
+      "The service disabled a webhook endpoint. Events from then on are not queued for it: enable it, and request them by their time",
+  },
+);
+/** Data of `endpoint.disabled`. */
+export type EndpointDisabledData = Static<typeof EndpointDisabledData>;
+
+const endpointDisabled = {
+  type: Type.Literal("endpoint.disabled", { description: "A webhook endpoint was disabled" }),
+  data: EndpointDisabledData,
+  timestamp: timestamp("When it happened"),
+  details: Type.Null({ description: "This type has no details" }),
+};
+
 const details = {
   deposit_detected: nullable(
     DepositDetectedDetails,
@@ -156,6 +179,7 @@ export const ExtendedEventItem = Type.Union(
     }),
     Type.Object({ id: uuid("Id of the event"), ...statusChanged, details: details.status_changed }),
     Type.Object({ id: uuid("Id of the event"), ...refundDetected }),
+    Type.Object({ id: uuid("Id of the event"), ...endpointDisabled }),
   ],
   { $id: "ExtendedEventItem", description: "A stored event with details" },
 );
@@ -192,6 +216,7 @@ export const ExtendedStreamEvent = Type.Union(
     Type.Object({ ...depositDetected, details: details.deposit_detected }),
     Type.Object({ ...statusChanged, details: details.status_changed }),
     Type.Object({ ...refundDetected }),
+    Type.Object({ ...endpointDisabled }),
   ],
   { $id: "ExtendedStreamEvent", description: "An event on the stream, with details" },
 );

@@ -18,7 +18,11 @@ export const EVENT_TYPES = ["deposit_detected", "status_changed"] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
 /** The event types that readers see who ask for details; additions to the published interface. */
-export const EXTENDED_EVENT_TYPES = [...EVENT_TYPES, "refund_detected"] as const;
+export const EXTENDED_EVENT_TYPES = [
+  ...EVENT_TYPES,
+  "refund_detected",
+  "endpoint.disabled",
+] as const;
 /** An event type that readers see who ask for details. */
 export type ExtendedEventType = (typeof EXTENDED_EVENT_TYPES)[number];
 

@@ -1,4 +1,5 @@
 /** `/webhooks`, over HTTP. */
+import { createSluiceClient, verifyWebhook } from "@sluice/sdk";
 import { OPERATIONS } from "@sluice/sdk/wire";
 import { Value } from "typebox/value";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -60,6 +61,13 @@ async function call(
 
 const create = async (tenant: Tenant, body: object = {}) =>
   (await call(tenant, "createWebhook", { body: { url: URL_OF_SHOP, ...body } })).json;
+/** Reads all items of pages. */
+async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}
+
 const remove = (tenant: Tenant, id: string) => call(tenant, "deleteWebhook", { path: { id } });
 
 describe("endpoints", () => {
@@ -220,4 +228,62 @@ test("a test and an event are sent, logged, and sent again on request", async ()
   expect(wakes - before).toBe(2);
   sender.close();
   receiver.close();
+});
+
+test("the client of the SDK manages endpoints, and verifies the webhooks that they get", async () => {
+  const { url, arrived, close } = await startReceiver();
+  const sender = createTestDispatcher(database.db);
+  const carol = await createTenant(database.db);
+  const client = createSluiceClient({ baseUrl: api.url, quoteUrl: api.url, apiKey: carol.apiKey });
+  const { id, secrets } = await client.createWebhook({ url: `${url}/old` });
+  expect(await client.listWebhooks({ limit: 1 })).toMatchObject({
+    items: [{ id }],
+    nextCursor: null,
+  });
+  const changed = await client.updateWebhook(id, { url: `${url}/hooks`, description: "orders" });
+  expect(changed).toEqual(await client.getWebhook(id));
+  expect(await collect(client.iterateWebhooks())).toEqual([changed]);
+
+  await insertEvent(database.db, carol);
+  const { eventId: testId } = await client.testWebhook(id);
+  await sender.drain();
+  const verifyLast = (keys: readonly string[]) =>
+    verifyWebhook({
+      headers: arrived.at(-1)?.headers ?? {},
+      body: arrived.at(-1)?.body ?? "",
+      keys,
+    });
+  const first = secrets.map(({ publicKey }) => publicKey ?? "");
+  const [event] = (await client.listEvents()).items;
+  const byId = new Map(arrived.map((one) => [one.id, one]));
+  expect([...byId.keys()].sort()).toEqual([event?.id ?? "", testId].sort());
+  const { headers = {}, body = "" } = byId.get(event?.id ?? "") ?? {};
+  expect((await verifyWebhook({ headers, body, keys: first })).event).toEqual(event);
+  expect(await client.getWebhookDelivery(id, testId)).toMatchObject({
+    test: true,
+    state: "delivered",
+  });
+
+  const rotated = await client.rotateWebhookSecret(id, { scheme: "v1", overlapSeconds: 60 });
+  expect(await client.resendWebhooks(id, { eventId: event?.id ?? "" })).toEqual({
+    queued: 1,
+    nextCursor: null,
+  });
+  await sender.drain();
+  for (const keys of [first, [rotated.secret ?? ""]]) {
+    expect((await verifyLast(keys)).event).toEqual(event);
+  }
+  const since = "2020-01-01T00:00:00.000Z";
+  expect(await client.resendWebhooks(id, { since })).toEqual({ queued: 1, nextCursor: null });
+  await sender.drain();
+  const deliveries = await collect(client.iterateWebhookDeliveries(id, { limit: 1 }));
+  expect(deliveries.map(({ attemptCount }) => attemptCount).sort()).toEqual([1, 3]);
+  expect(await client.listWebhookDeliveries(id, { state: "failed" })).toEqual({
+    items: [],
+    nextCursor: null,
+  });
+  expect(await client.deleteWebhook(id)).toEqual({ deleted: id });
+  await expect(client.getWebhook(id)).rejects.toMatchObject({ code: "NOT_FOUND" });
+  sender.close();
+  close();
 });

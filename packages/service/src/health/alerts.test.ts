@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { ROUTE_GAUGES } from "../routes/index.ts";
+import { WEBHOOK_GAUGES } from "../webhooks/index.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
 import { openRowGauge } from "../telemetry/row-gauge.ts";
 
@@ -20,7 +21,7 @@ const rules = readFileSync(join(DOCS, "alerts.yml"), "utf8")
 const pages = readdirSync(join(DOCS, "runbook")).filter((name) => name !== "README.md");
 
 const { registry } = createMetrics();
-for (const gauge of ROUTE_GAUGES) openRowGauge(registry, gauge);
+for (const gauge of [...ROUTE_GAUGES, ...WEBHOOK_GAUGES]) openRowGauge(registry, gauge);
 /** The labels of each metric, by its name. */
 const known = new Map(
   (await registry.getMetricsAsJSON()).map(({ name }) => {

@@ -5,6 +5,7 @@ import type { Clock } from "../core/ports.ts";
 import type { Db } from "../db/schema.ts";
 import { type Loop, startLoop } from "../jobs/loop.ts";
 import { ROUTE_GAUGES } from "../routes/index.ts";
+import { WEBHOOK_GAUGES } from "../webhooks/index.ts";
 import { SignerRefusal } from "../signers/refusal.ts";
 import type { HeldSigners } from "../signers/server.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -25,6 +26,9 @@ import {
   startHealthServer,
   type Vitals,
 } from "../health/index.ts";
+
+/** Gauges over rows, of every role. */
+const GAUGES = [...ROUTE_GAUGES, ...WEBHOOK_GAUGES];
 
 /** Receives what the roles report about themselves. */
 export interface Health {
@@ -183,8 +187,8 @@ export async function serveHealth(
     metrics,
     vitals,
     readings,
-    gauges: ROUTE_GAUGES.map((gauge) => openRowGauge(metrics.registry, gauge)),
-    rows: createRows({ db, clock, gauges: ROUTE_GAUGES }),
+    gauges: GAUGES.map((gauge) => openRowGauge(metrics.registry, gauge)),
+    rows: createRows({ db, clock, gauges: GAUGES }),
     clock,
     pools: [...pools].map(([name, { pool }]) => [name, pool] as const),
     countSockets: () => health.countSockets(),

@@ -1,6 +1,8 @@
 /** Deliveries from the event log to receivers on real sockets, over real PostgreSQL. */
 import { sql } from "kysely";
+import { ExtendedEventItem } from "@sluice/sdk/wire";
 import { Webhook } from "standardwebhooks";
+import { Value } from "typebox/value";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
 import {
@@ -17,7 +19,7 @@ import {
   insertEndpoint,
   startReceiver,
 } from "../../test/support/webhooks.ts";
-import { appendEvent, listEvents } from "../events/index.ts";
+import { appendEvent, listEvents, listExtendedEvents } from "../events/index.ts";
 import { systemRandom } from "../roles/system-ports.ts";
 import { ATTEMPT_DELAYS_MS } from "./schedule.ts";
 import {
@@ -246,6 +248,23 @@ describe("an endpoint", () => {
       disabledReason: "gone",
     });
     expect(sender.disabled).toEqual(["gone"]);
+    const facts = await getEndpoint(database.db, refOf(endpoint));
+    // Only readers of the extended form see it.
+    const seen = (await listExtendedEvents(database.db, tenant.id, { limit: 500 })).items;
+    expect(seen.map(({ type }) => type)).toEqual([
+      "deposit_detected",
+      "endpoint.disabled",
+      "deposit_detected",
+    ]);
+    expect(seen[1]).toMatchObject({
+      data: { endpointId: endpoint.id, reason: "gone", failingSince: facts.failingSince },
+      details: null,
+    });
+    expect([...Value.Errors(ExtendedEventItem, seen[1])]).toEqual([]);
+    expect((await replay()).map(({ type }) => type)).toEqual([
+      "deposit_detected",
+      "deposit_detected",
+    ]);
 
     status = 200;
     const enabled = await updateEndpoint(deps(), { ...refOf(endpoint), enabled: true });
@@ -264,6 +283,34 @@ describe("an endpoint", () => {
     expect(new Set(arrived.map(({ id }) => id)).size).toBe(3);
   });
 
+  test("that is disabled is reported to other extended endpoints only, without its URL [T231]", async () => {
+    const [gone, extended, plain] = [
+      await receive((_, response) => void response.writeHead(410).end()),
+      await receive(),
+      await receive(),
+    ];
+    const { id } = await insertEndpoint(database.db, tenant, gone.url, { extended: true }, clock);
+    await insertEndpoint(database.db, tenant, extended.url, { extended: true }, clock);
+    await insertEndpoint(database.db, tenant, plain.url, {}, clock);
+    await insertEvent(database.db, tenant);
+    await sender.drain();
+    await sender.drain();
+    const typesOf = ({ arrived }: { arrived: readonly Arrived[] }) =>
+      arrived.map(({ json }) => json.type);
+    expect(typesOf(gone)).toEqual(["deposit_detected"]);
+    expect(typesOf(extended)).toEqual(["deposit_detected", "endpoint.disabled"]);
+    expect(extended.arrived[1]?.json.data).toMatchObject({ endpointId: id, reason: "gone" });
+    expect(extended.arrived[1]?.body).not.toContain(gone.url);
+    expect(typesOf(plain)).toEqual(["deposit_detected"]);
+  });
+
+  test("that its owner disables causes no event", async () => {
+    const endpoint = await insertEndpoint(database.db, tenant, "http://127.0.0.1:1", {}, clock);
+    await updateEndpoint(deps(), { ...refOf(endpoint), enabled: false });
+    const { items } = await listExtendedEvents(database.db, tenant.id, { limit: 500 });
+    expect(items).toEqual([]);
+  });
+
   test("that fails for five days is disabled", async () => {
     const { url } = await receive((_, response) => void response.writeHead(500).end());
     const endpoint = await insertEndpoint(database.db, tenant, url, {}, clock);
@@ -277,6 +324,11 @@ describe("an endpoint", () => {
       disabledReason: "failing",
     });
     expect(sender.disabled).toEqual(["failing"]);
+    const { items } = await listExtendedEvents(database.db, tenant.id, {
+      limit: 500,
+      type: "endpoint.disabled",
+    });
+    expect(items).toMatchObject([{ data: { endpointId: endpoint.id, reason: "failing" } }]);
   });
 
   test("that is disabled keeps its pending deliveries for when it is enabled", async () => {

@@ -52,6 +52,16 @@ interface Row {
   readonly is_behind: boolean;
 }
 
+/** The recursive query `waiting`: finds each endpoint with pending deliveries by one probe of the index. */
+export const WAITING_ENDPOINTS = sql`
+  (select endpoint_id from webhook_deliveries
+    where state = 'pending' and not is_test order by endpoint_id limit 1)
+  union all
+  select (select deliveries.endpoint_id from webhook_deliveries as deliveries
+           where state = 'pending' and not is_test and deliveries.endpoint_id > waiting.endpoint_id
+           order by deliveries.endpoint_id limit 1)
+    from waiting where waiting.endpoint_id is not null`;
+
 /** Leases due deliveries of the given endpoints, or of all. `more` is true if there may be others. */
 export async function leaseDeliveries(
   db: Db,
@@ -67,17 +77,9 @@ export async function leaseDeliveries(
 ): Promise<{ readonly leased: readonly LeasedDelivery[]; readonly more: boolean }> {
   if (places.total <= 0 || endpointIds?.length === 0) return { leased: [], more: false };
   const now = formatStamp(nowMs);
-  // Without a list each endpoint with pending deliveries is found by one probe of the index.
   const waiting =
     endpointIds === null
-      ? sql`
-        (select endpoint_id from webhook_deliveries
-          where state = 'pending' and not is_test order by endpoint_id limit 1)
-        union all
-        select (select deliveries.endpoint_id from webhook_deliveries as deliveries
-                 where state = 'pending' and not is_test and deliveries.endpoint_id > waiting.endpoint_id
-                 order by deliveries.endpoint_id limit 1)
-          from waiting where waiting.endpoint_id is not null`
+      ? WAITING_ENDPOINTS
       : sql`select unnest(${[...endpointIds]}::uuid[]) as endpoint_id`;
   const { rows } = await sql<Row>`
     with recursive waiting as(${waiting}), own as(

@@ -18,6 +18,7 @@ export {
   rotateSecret,
   updateEndpoint,
 } from "./endpoints.ts";
+export { WEBHOOK_GAUGES } from "./gauges.ts";
 export { createWebhookPost, POST_ERRORS } from "./post.ts";
 export { WEBHOOK_SCHEMES, type WebhookScheme } from "./secrets.ts";
 export {

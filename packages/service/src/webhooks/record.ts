@@ -1,8 +1,10 @@
 /** Records the outcomes of attempts, and disables endpoints. */
 import { sql } from "kysely";
+import type { EndpointDisabledData } from "@sluice/sdk/wire";
 import type { Random } from "../core/ports.ts";
 import { formatStamp } from "../core/stamp.ts";
 import type { Db, Tx } from "../db/schema.ts";
+import { appendEvent } from "../events/index.ts";
 import type { LeasedDelivery } from "./due.ts";
 import { countFailure, nextDelayMs } from "./schedule.ts";
 import type { DisabledReason } from "./types.ts";
@@ -31,7 +33,8 @@ const GONE = 410;
 export async function recordDelivered(db: Db, attempts: readonly Attempt[]): Promise<void> {
   if (attempts.length === 0) return;
   const column = (read: (attempt: Attempt) => string | number | null) => attempts.map(read);
-  await db.transaction().execute(async (tx) => {
+  const ordered = attempts.filter(({ delivery }) => delivery.orderKey !== null);
+  const record = async (tx: Db | Tx) => {
     await sql`
       with ended as(
         select * from unnest(
@@ -53,7 +56,12 @@ export async function recordDelivered(db: Db, attempts: readonly Attempt[]): Pro
       )
       insert into webhook_attempts (endpoint_id, event_id, attempt, at, latency_ms, status)
       select endpoint_id, event_id, attempts, at, latency_ms, status from delivered`.execute(tx);
-    for (const { delivery, atMs } of attempts) await makeNextDue(tx, delivery, atMs);
+  };
+  // One statement is a transaction of its own.
+  if (ordered.length === 0) return record(db);
+  await db.transaction().execute(async (tx) => {
+    await record(tx);
+    for (const { delivery, atMs } of ordered) await makeNextDue(tx, delivery, atMs);
   });
 }
 
@@ -97,7 +105,7 @@ export async function recordFailed(
       })
       .execute();
     if (delayMs === null) await makeNextDue(tx, delivery, endedMs);
-    return isTest ? null : failEndpoint(tx, { endpointId, isGone, endedMs, retryAfterMs });
+    return isTest ? null : failEndpoint(tx, random, { delivery, isGone, endedMs, retryAfterMs });
   });
 }
 
@@ -119,16 +127,17 @@ export async function recordExpired(
   });
 }
 
-/** Counts a failure of an endpoint, and disables it when the rules say so. */
+/** Counts a failure of an endpoint, and disables it, with an event, when the rules say so. Last in its transaction. */
 async function failEndpoint(
   tx: Tx,
+  random: Random,
   {
-    endpointId,
+    delivery: { endpointId, integratorId },
     isGone,
     endedMs,
     retryAfterMs,
   }: {
-    readonly endpointId: string;
+    readonly delivery: LeasedDelivery;
     readonly isGone: boolean;
     readonly endedMs: number;
     readonly retryAfterMs: number | undefined;
@@ -163,6 +172,15 @@ async function failEndpoint(
     })
     .where("id", "=", endpointId)
     .execute();
+  if (reason !== null) {
+    // Without the URL, which may hold a secret and is for keys with the scope `webhooks` only.
+    const data: EndpointDisabledData = {
+      endpointId,
+      reason,
+      failingSince: formatStamp(counted.firstMs ?? endedMs),
+    };
+    await appendEvent(tx, random, { integratorId, type: "endpoint.disabled", data });
+  }
   return reason;
 }
 

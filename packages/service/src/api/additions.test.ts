@@ -59,6 +59,7 @@ async function get(tenant: Tenant, path: string, schema: TSchema, status = 200) 
   const response = await fetch(`${api.url}${path}`, { headers: { "x-api-key": tenant.apiKey } });
   const body: unknown = await response.json();
   expect(response.status).toBe(status);
+  expect(response.headers.get("content-type")).toBe("application/json; charset=utf-8");
   expect([...Value.Errors(schema, body)]).toEqual([]);
   return body;
 }

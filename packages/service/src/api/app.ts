@@ -211,7 +211,12 @@ export function createApi(deps: ApiDeps): FastifyInstance {
   app.get("/events", { schema: answers(EventPage), config: keyed }, async (request, reply) => {
     const { integratorId } = principalOf(request);
     const { extended, ...page } = parseEventsQuery(queryOf(request), format);
-    if (extended) reply.serializer(reply.compileSerializationSchema(EXTENDED_EVENTS));
+    if (extended) {
+      // With a serializer of its own an answer has no content type by default.
+      reply
+        .type("application/json; charset=utf-8")
+        .serializer(reply.compileSerializationSchema(EXTENDED_EVENTS));
+    }
     const list = extended ? listExtendedEvents : listEvents;
     const { items, more } = await list(db, integratorId, page);
     return { items, nextCursor: more ? (items.at(-1)?.timestamp ?? null) : null };

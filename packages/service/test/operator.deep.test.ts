@@ -131,8 +131,8 @@ test("a settlement waits for the end of a pause without a try, and is delivered 
     settlement: { status: "failed_swap", triesUsed: 0 },
     error: { code: "NO_ROUTE", details: { reason: "IsPaused" } },
   });
+  // The settler reads the end of the pause and retries by itself.
   await setPaused(world, false);
-  await world.command("settlement", "retry", id, ...REASON, "--json");
   expect((await expectDelivered(world, paid)).id).toBe(id);
 });
 

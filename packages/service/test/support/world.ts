@@ -173,8 +173,14 @@ export async function openWorld(options: WorldOptions = {}) {
     }
     writeFileSync(path, JSON.stringify(config));
   }
-  let service: RunningService = await startService({ stateDir });
-  const integrators = await ensureIntegrators(stateDir);
+  let service: RunningService = await startService({ stateDir }).catch(async (error: unknown) => {
+    await Promise.all([bridge?.stop(), chains.stop()]);
+    throw error;
+  });
+  const integrators = await ensureIntegrators(stateDir).catch(async (error: unknown) => {
+    await Promise.all([service.stop(), bridge?.stop(), chains.stop()]);
+    throw error;
+  });
   const live: StreamEvent[][] = integrators.map(() => []);
   let streams: { close(): void }[] = [];
 

@@ -3,7 +3,7 @@ import { createStrictChain, LANE } from "../../test/support/doubles.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
 import { openLaneOn } from "../../test/support/lane.ts";
 import { OperatingError } from "../core/errors.ts";
-import { type EvmAddress, type Hex, toEvmAddress } from "../core/hex.ts";
+import { type EvmAddress, type Hex, NATIVE_TOKEN, toEvmAddress } from "../core/hex.ts";
 import { endBreach, listBreaches, recordFindings, toFinding } from "../ledger/index.ts";
 import { DEFAULT_LANE_LIMITS, GAS_ABOVE_CAP_RETRY_MS, type LaneDeps } from "./lane-deps.ts";
 import { pollLane } from "./lane.ts";
@@ -522,6 +522,8 @@ describe("several lanes", () => {
         if (from === LANE) return { ok: true, gas: 7n };
         throw new OperatingError("INSUFFICIENT_BALANCE", "no gas");
       },
+      coin: { token: NATIVE_TOKEN, decimals: 18 },
+      getBalance: async (_, owner) => (owner === poor ? 3n : 4n),
     });
     const plan = (lanes: readonly EvmAddress[]) =>
       planCall(
@@ -529,7 +531,11 @@ describe("several lanes", () => {
         { lanes, call: { to: TARGET, data: "0x", value: 0n }, what: "A test" },
       );
     expect(await plan([poor, LANE])).toEqual({ lane: LANE, gas: 7n });
-    await expect(plan([poor])).rejects.toMatchObject({ code: "INSUFFICIENT_BALANCE" });
+    const other = toEvmAddress(`0x${"4d".repeat(20)}`);
+    await expect(plan([poor, other])).rejects.toMatchObject({
+      code: "INSUFFICIENT_BALANCE",
+      details: { reason: "gas", chainId: 2, balance: "4" },
+    });
   });
 
   test("refuses a call above the gas limit before it has a nonce [T12]", async () => {

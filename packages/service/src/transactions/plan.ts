@@ -13,6 +13,9 @@ import type { LaneTransaction } from "./types.ts";
  */
 const CALL_GAS_MAX = 2_000_000n;
 
+/** Reason of INSUFFICIENT_BALANCE while no lane can pay for a call. */
+export const LACK_OF_GAS = "gas";
+
 /** The lane and gas limit of a planned call. */
 export interface CallPlan {
   readonly lane: Address;
@@ -24,13 +27,13 @@ export interface CallPlan {
  * Returns the least busy lane that can pay for a call, and the gas limit from a simulation against the newest block.
  * `what` describes the call in error messages, such as "Sweeping the wallet".
  * @throws OperatingError SIMULATION_REVERTED with the contract's reason, or reason "gas" above the limit; NO_ROUTE with
- *   the reason if it is a deferral, such as a pause; INTERNAL with the reason if no correct call reverts so; INSUFFICIENT_BALANCE if no lane can pay; RPC_UNAVAILABLE.
+ *   the reason if it is a deferral, such as a pause; INTERNAL with the reason if no correct call reverts so;
+ *   INSUFFICIENT_BALANCE with reason "gas" and the greatest balance of the lanes if none can pay; RPC_UNAVAILABLE.
  */
 export async function planCall(
   { db, chain }: { readonly db: Db; readonly chain: Chain },
   args: { readonly lanes: readonly Address[]; readonly call: Call; readonly what: string },
 ): Promise<CallPlan> {
-  let failure: unknown;
   for (const lane of await orderLanes(db, chain.chainId, args.lanes)) {
     try {
       const simulation = await chain.simulate(lane, args.call);
@@ -44,10 +47,21 @@ export async function planCall(
     } catch (error) {
       const cannotPay = error instanceof OperatingError && error.code === "INSUFFICIENT_BALANCE";
       if (!cannotPay) throw error;
-      failure = error;
     }
   }
-  throw failure;
+  throw await lackOfGas(chain, args);
+}
+
+/** Says the greatest balance of the lanes, in base units, so that a refill is recognised. */
+async function lackOfGas(
+  chain: Chain,
+  { lanes, what }: { readonly lanes: readonly Address[]; readonly what: string },
+): Promise<OperatingError> {
+  const balances = await Promise.all(lanes.map((lane) => chain.getBalance(chain.coin.token, lane)));
+  const balance = balances.reduce((most, one) => (one > most ? one : most));
+  return new OperatingError("INSUFFICIENT_BALANCE", `${what} waits: no lane can pay for the gas.`, {
+    details: { reason: LACK_OF_GAS, chainId: chain.chainId, balance: balance.toString() },
+  });
 }
 
 function explainRevert(reason: string, what: string): OperatingError {

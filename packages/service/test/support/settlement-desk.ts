@@ -5,7 +5,7 @@ import { type DepositAddress, issueAddress, type RouteSet } from "../../src/addr
 import type { Chain, FoundRefund, Held, Simulation } from "../../src/chains/port/index.ts";
 import type { Commitment } from "../../src/core/commitment.ts";
 import { OperatingError } from "../../src/core/errors.ts";
-import { toEvmAddress, toHex32, unpadAddress } from "../../src/core/hex.ts";
+import { NATIVE_TOKEN, toEvmAddress, toHex32, unpadAddress } from "../../src/core/hex.ts";
 import type { Minimums } from "../../src/deposits/index.ts";
 import { listEvents } from "../../src/events/index.ts";
 import { type FeeTerms, planTerms } from "../../src/fees/index.ts";
@@ -66,6 +66,8 @@ export async function openDesk() {
     /** Contracts other than wallets. */
     codeAt: new Set<string>([USDC]),
     simulation: { ok: true, gas: 100_000n } as Simulation,
+    /** Native coin of the lane; null for enough of it. A call costs 100. */
+    laneBalance: null as bigint | null,
     /** Errors of the contracts whose states were read. */
     asked: [] as string[],
     /** Unix seconds of a standing announcement of a take-back. */
@@ -115,14 +117,20 @@ export async function openDesk() {
     addresses: { walletRoot: FACTORY, escrow: FACTORY, delivery: FACTORY },
     predictWallet: walletOf,
     hashCommitment: (commitment) => toHex32(hashOf(JSON.stringify(commitment))),
-    getBalance: async () => state.balance,
+    coin: { token: NATIVE_TOKEN, decimals: 18 },
+    getBalance: async (_token, owner) =>
+      owner === LANE && state.laneBalance !== null ? state.laneBalance : state.balance,
     readHolding: async () => state.held ?? { amount: state.balance, spare: state.spare },
     findBalance: async () => {
       await state.meanwhile();
       return state.fails ? null : state.balance;
     },
     hasCode: async (address) => state.codeAt.has(address) || state.hasCode,
-    simulate: async () => state.simulation,
+    simulate: async () => {
+      if (state.laneBalance === null || state.laneBalance >= 100n) return state.simulation;
+      const details = { reason: "gas", chainId: 2 };
+      throw new OperatingError("INSUFFICIENT_BALANCE", "No gas.", { details });
+    },
     buildRefund: (_commitment, token) => ({
       to: FACTORY,
       data: `0x2e${token.slice(2)}`,

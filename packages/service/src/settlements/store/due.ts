@@ -77,8 +77,9 @@ export function listWaitingForGas(db: Db, args: WaitingArgs): Promise<Settlement
   });
 }
 
-/** Settlements that a state of the contracts or an operator holds; the condition of their index. */
-const HELD = sql<SqlBool>`step in ('deploy', 'sweep') and error_code in ('NO_ROUTE', 'CONFIG_MISSING')`;
+/** Settlements that the contracts, a lane without gas or an operator holds; the condition of their index. */
+const HELD = sql<SqlBool>`step in ('deploy', 'sweep')
+  and error_code in ('NO_ROUTE', 'CONFIG_MISSING', 'INSUFFICIENT_BALANCE')`;
 
 /** Returns those of the reasons that hold a settlement of a chain which is not due yet. */
 export async function listHoldingReasons(

@@ -7,8 +7,9 @@ import { endPause, startPause } from "../operator/pauses.ts";
 import { createHeldPoll } from "./held.ts";
 
 /** Opens deposits of 1,000 base units. */
-async function openDeposits(count: number): Promise<Desk> {
+async function openDeposits(count: number, { hasCode = true } = {}): Promise<Desk> {
   const desk = await openDesk();
+  desk.state.hasCode = hasCode;
   desk.state.balance = 1_000n;
   for (let nr = 0; nr < count; nr++) {
     const address = await desk.issue(`0x${(nr + 16).toString(16)}`);
@@ -50,6 +51,37 @@ test.each(["IsPaused", "NotSealed", "TooFewAttestors", "NotRelayer", "NotRoute"]
     expect(await countDue(desk)).toBe(2);
     await pollDueSettlements(desk.deps, 2);
     expect(await desk.swaps()).toMatchObject([{ status: "swapping" }, { status: "swapping" }]);
+  },
+);
+
+test.each([
+  ["deployment", { hasCode: false, goesOn: "deploying" }],
+  ["sweep", { hasCode: true, goesOn: "swapping" }],
+])(
+  "a %s that lacked gas is retried when its lane is refilled, and not before [T235]",
+  async (_, { hasCode, goesOn }) => {
+    const desk = await openDeposits(2, { hasCode });
+    desk.state.laneBalance = 7n;
+    await defer(desk);
+    const [before] = await desk.swaps();
+    const details = { reason: "gas", chainId: 2, balance: "7" };
+    expect(before).toMatchObject({ error: { code: "INSUFFICIENT_BALANCE", details } });
+    const poll = createHeldPoll(desk.deps, 2);
+    await poll();
+    expect(await countDue(desk)).toBe(0);
+    // Too little still: one try, after which its balance is the new measure.
+    desk.state.laneBalance = 8n;
+    await poll();
+    expect(await countDue(desk)).toBe(2);
+    await pollDueSettlements(desk.deps, 2);
+    desk.clock.advance(60_000);
+    await poll();
+    expect(await countDue(desk)).toBe(0);
+    desk.state.laneBalance = 100n;
+    await poll();
+    expect(await countDue(desk)).toBe(2);
+    await pollDueSettlements(desk.deps, 2);
+    expect(await desk.swaps()).toMatchObject([{ status: goesOn }, { status: goesOn }]);
   },
 );
 

@@ -1,17 +1,20 @@
 /**
- * Retries settlements that a state of the contracts or an operator holds soon after that state has ended, before their
- * scheduled retry. A poll reads each state once, and nothing while no settlement is held.
+ * Retries settlements that a state of the contracts, an empty lane or an operator holds soon after that has ended, before
+ * their scheduled retry. A poll reads each state once, and nothing while no settlement is held.
  */
 import { getAddressById } from "../../addresses/index.ts";
 import type { ContractRefusal } from "../../chains/port/index.ts";
 import { OperatingError } from "../../core/errors.ts";
+import type { Address } from "../../core/hex.ts";
 import { createRounds, type Rounds } from "../../jobs/turns.ts";
 import { isQuarantined } from "../../ledger/index.ts";
 import type { Route } from "../../routes/index.ts";
+import { LACK_OF_GAS } from "../../transactions/index.ts";
 import { listRoutes } from "../choose-route.ts";
 import { chainOf, lanesOf, type SettlementDeps } from "../deps.ts";
 import { PAUSED } from "../operator/pauses.ts";
 import { listHeld, listHoldingReasons, retryNow } from "../store/due.ts";
+import { getError } from "../store/read.ts";
 import type { Settlement } from "../types.ts";
 
 /** Settlements per reason and poll; each costs at most two reads of its chain. */
@@ -35,6 +38,8 @@ interface Poll {
   readonly nowMs: number;
   /** Answers of the contracts in this poll. */
   readonly refused: Map<string, Promise<boolean>>;
+  /** Balances of the lanes in this poll. */
+  readonly laneBalances: Map<Address, Promise<bigint>>;
   /** Times when settlements were last retried by a route's daily cap, across polls. */
   readonly capUsedAtMs: Map<string, number>;
   /** What is left of the daily caps in this poll, by route. */
@@ -59,6 +64,7 @@ const HOLDS: ReadonlyMap<string, StillHolds> = new Map<string, StillHolds>([
   ["TakeBackPending", isAnnounced],
   ["daily_cap", isAboveCap],
   ["AboveDailyCap", isAboveCap],
+  [LACK_OF_GAS, lacksGas],
   ["quarantined", ({ deps }, settlement) => isQuarantined(deps.db, settlement)],
   [PAUSED, isPaused],
 ]);
@@ -72,7 +78,14 @@ export function createHeldPoll(deps: SettlementDeps, chainId: number): () => Pro
   const capUsedAtMs = new Map<string, number>();
   return async () => {
     const nowMs = deps.clock.now();
-    const poll = { deps, nowMs, refused: new Map(), capUsedAtMs, capLeft: new Map() };
+    const poll = {
+      deps,
+      nowMs,
+      refused: new Map(),
+      laneBalances: new Map(),
+      capUsedAtMs,
+      capLeft: new Map(),
+    };
     const reasons = [...HOLDS.keys()];
     let mayHaveMore = false;
     for (const reason of await listHoldingReasons(deps.db, { chainId, nowMs, reasons })) {
@@ -134,6 +147,24 @@ async function lacksRoute(poll: Poll, settlement: Settlement): Promise<boolean> 
   const route = await preferredRoute(poll.deps, settlement);
   if (route === null) return true;
   return isRefused(poll, settlement, { reason: "NotRoute", route: route.contract });
+}
+
+/**
+ * Returns whether no lane has more than the greatest balance with which the settlement was deferred: the exact cost is
+ * known only to another simulation.
+ */
+async function lacksGas({ deps, laneBalances }: Poll, settlement: Settlement): Promise<boolean> {
+  const before = (await getError(deps.db, settlement.id))?.details?.["balance"];
+  // Deferred by an earlier release: the next deferral has the balance.
+  if (typeof before !== "string") return false;
+  const chain = chainOf(deps, settlement);
+  const { deploy, settle } = lanesOf(deps, settlement);
+  for (const lane of settlement.step === "deploy" ? deploy : settle) {
+    const read = laneBalances.get(lane) ?? chain.getBalance(chain.coin.token, lane);
+    laneBalances.set(lane, read);
+    if ((await read) > BigInt(before)) return false;
+  }
+  return true;
 }
 
 async function isAnnounced({ deps }: Poll, settlement: Settlement): Promise<boolean> {

@@ -81,9 +81,11 @@ function formatBreach(breach: Breach, chain: string): string[] {
   const known = verdict === null ? null : VERDICTS[verdict];
   const effect = holding
     ? "No sweep of this token from this wallet is planned."
-    : known?.claims === "go on"
-      ? "On this chain nothing is signed or sent, except claims."
-      : "On this chain nothing is signed or sent.";
+    : known?.stops === "nothing"
+      ? "Nothing stands still."
+      : known?.claims === "go on"
+        ? "On this chain nothing is signed or sent, except claims."
+        : "On this chain nothing is signed or sent.";
   return [
     `${stops} ${id} of ${invariant} on ${chain} since ${foundAt}: ${verdict ?? "unnamed"} ${subject} ${JSON.stringify(details)}`,
     `  ${effect}`,

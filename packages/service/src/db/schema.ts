@@ -230,6 +230,7 @@ export interface DeliveriesTable {
   next_check_at: Stamp | null;
   created_at: GeneratedStamp;
   audited: Generated<boolean>;
+  audit_again_at: Stamp | null;
   ended_height: Int8OrNull;
   integrator_id: Generated<string>;
 }
@@ -275,6 +276,7 @@ export interface BridgeTransfersTable {
   next_check_at: Stamp;
   created_at: GeneratedStamp;
   audited: Generated<boolean>;
+  audit_again_at: Stamp | null;
   token_in: string | null;
   amount_in: NumericOrNull;
   integrator_id: Generated<string>;

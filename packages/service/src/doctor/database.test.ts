@@ -83,7 +83,12 @@ describe("the database", () => {
 
   test("is a warning with a quarantine, and a problem with a breach that halts a chain [T159]", async () => {
     const account = toEvmAddress(`0x${"11".repeat(20)}`);
-    const quarantine = { id: "1", chainId: 2, holding: { wallet: account, token: account } };
+    const quarantine = {
+      id: "1",
+      chainId: 2,
+      holding: { wallet: account, token: account },
+      verdict: "wallet_short",
+    } as const;
     expect(await examine({}, [quarantine])).toMatchObject([
       {
         id: "database.ledger",
@@ -91,11 +96,19 @@ describe("the database", () => {
         found: "breaches that halt a chain: 0, quarantines: 1",
       },
     ]);
-    expect(await examine({}, [quarantine, { id: "2", chainId: 30 }])).toMatchObject([
+    expect(await examine({}, [quarantine, { id: "2", chainId: 30, verdict: null }])).toMatchObject([
       {
         id: "database.ledger",
         status: "problem",
         found: "breaches that halt a chain: 1 (chains 30), quarantines: 1",
+      },
+    ]);
+    const unproved = { id: "3", chainId: 30, verdict: "payout_unproved" } as const;
+    expect(await examine({}, [unproved])).toMatchObject([
+      {
+        id: "database.ledger",
+        status: "warning",
+        found: "breaches that halt a chain: 0, quarantines: 0, payouts that are not proved: 1",
       },
     ]);
   });

@@ -1,6 +1,7 @@
 /** Checks of the database: reachability, version, schema, durability and clock. */
 import { countConnections, ROLE_NAMES } from "../config/index.ts";
 import { DURABILITY_SETTINGS } from "../db/inspect.ts";
+import { haltsChain } from "../ledger/index.ts";
 import { type Check, judge, ok, once } from "../core/check.ts";
 import type { DoctorDeps } from "./facts.ts";
 
@@ -107,13 +108,16 @@ export function checkDatabase({
     needs: [migrated],
     async run() {
       const breaches = await listBreaches();
-      const halting = breaches.filter(({ holding }) => holding === undefined);
+      const quarantines = breaches.filter(({ holding }) => holding !== undefined);
+      const halting = breaches.filter(haltsChain);
+      const unproved = breaches.length - quarantines.length - halting.length;
       const chains = [...new Set(halting.map(({ chainId }) => chainId))];
       return judge(breaches.length === 0, {
         found:
           `breaches that halt a chain: ${halting.length}` +
           (chains.length > 0 ? ` (chains ${chains.join(", ")})` : "") +
-          `, quarantines: ${breaches.length - halting.length}`,
+          `, quarantines: ${quarantines.length}` +
+          (unproved > 0 ? `, payouts that are not proved: ${unproved}` : ""),
         expected: "no open breach and no quarantine",
         advice: "Run sluice audit: it names the cause and the remedy of each.",
         otherwise: halting.length > 0 ? "problem" : "warning",

@@ -95,7 +95,9 @@ export interface DoctorDeps {
   /** Throws `OperatingError` CONFIG_MISSING when the database cannot be used. */
   readonly readDatabase: () => Promise<DatabaseFacts>;
   /** Returns the open breaches of the ledger. Throws `OperatingError` CONFIG_MISSING as `readDatabase`. */
-  readonly listBreaches: () => Promise<readonly Pick<Breach, "id" | "chainId" | "holding">[]>;
+  readonly listBreaches: () => Promise<
+    readonly Pick<Breach, "id" | "chainId" | "holding" | "verdict">[]
+  >;
   /** Returns the claims that are not made hours after their locks, each with the stage that it reached. */
   readonly listOverdueClaims: () => Promise<
     readonly { readonly kind: string; readonly srcChain: number }[]

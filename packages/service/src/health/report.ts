@@ -188,6 +188,7 @@ function showRows({ metrics, gauges, readings }: ReportDeps, rows: readonly Row[
     metrics.laneNextNonce,
     metrics.auditBreaches,
     metrics.auditQuarantines,
+    metrics.auditUnproved,
     metrics.auditAge,
     ...gauges,
   ]) {
@@ -246,6 +247,7 @@ function showRows({ metrics, gauges, readings }: ReportDeps, rows: readonly Row[
     },
     breaches: ({ value }, chain) => metrics.auditBreaches.set({ chain }, value),
     quarantines: ({ value }, chain) => metrics.auditQuarantines.set({ chain }, value),
+    unproved: ({ value }, chain) => metrics.auditUnproved.set({ chain }, value),
     audited: ({ value }, chain) => metrics.auditAge.set({ chain }, value),
   };
   const show = new Map<string, Show>([

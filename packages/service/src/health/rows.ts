@@ -7,6 +7,7 @@ import { CONTRACT_VERDICTS } from "../chains/port/index.ts";
 import type { Clock } from "../core/ports.ts";
 import { formatStamp } from "../core/stamp.ts";
 import type { Db } from "../db/schema.ts";
+import { OF_HALTS, OF_UNPROVED } from "../ledger/index.ts";
 import type { RowGauge } from "../telemetry/row-gauge.ts";
 
 /** One value; `name` selects the gauge, the other fields are its labels. */
@@ -33,6 +34,7 @@ export type RowName =
   | "next_nonce"
   | "breaches"
   | "quarantines"
+  | "unproved"
   | "audited";
 
 export interface Rows {
@@ -137,8 +139,9 @@ const PARTS: Readonly<Record<string, Part>> = {
   ],
   auditor: (_, nowMs) => [
     sql`select 'breaches', r.chain_id, null, count(b.id)::float8, null from audit_rounds r
-        left join breaches b on b.chain_id = r.chain_id and b.ended_at is null and b.wallet is null
-        group by r.chain_id`,
+        left join breaches b on b.chain_id = r.chain_id and ${OF_HALTS} group by r.chain_id`,
+    sql`select 'unproved', r.chain_id, null, count(b.id)::float8, null from audit_rounds r
+        left join breaches b on b.chain_id = r.chain_id and ${OF_UNPROVED} group by r.chain_id`,
     sql`select 'quarantines', r.chain_id, null, count(b.id)::float8, null from audit_rounds r
         left join breaches b on b.chain_id = r.chain_id and b.ended_at is null and b.wallet is not null
         group by r.chain_id`,

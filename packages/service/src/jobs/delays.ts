@@ -68,6 +68,14 @@ export const REATTEST_AFTER_MS = 60_000;
 export const RECHECK_MS = 60_000;
 export const RECHECK_MAX_MS = 24 * 3_600_000;
 
+/** Maximum delay until a delivery that could not be proved is audited again. */
+const AUDIT_RETRY_MAX_MS = 6 * 3_600_000;
+
+/** Returns the delay until a delivery is audited again that has waited for a time: a quarter of it, since each try costs many requests. */
+export function auditDelay(waitedMs: number): number {
+  return Math.min(Math.max(0, waitedMs) / 4, AUDIT_RETRY_MAX_MS);
+}
+
 /** Minimum and maximum delay of polls for a refund: a quarter of the time since the settlement ended, in these bounds. */
 export const REFUND_POLL_MIN_MS = 5_000;
 export const REFUND_POLL_MAX_MS = 6 * 3_600_000;

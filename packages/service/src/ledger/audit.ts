@@ -25,6 +25,7 @@ import type { AuditDeps } from "./audit-deps.ts";
 import { auditFinal } from "./audit-final.ts";
 import { auditEnded, auditSweeps } from "./audit-transit.ts";
 import { auditWallets, type Compared } from "./audit-wallets.ts";
+import type { Found } from "./map-at-once.ts";
 import { isScanned, readTip } from "./scanned.ts";
 
 /** Result of an audit of one chain. */
@@ -88,12 +89,12 @@ async function openBreaches(
 }
 
 /** Findings of several parts, and the first error of a part that could not be audited. */
-interface Found {
+interface Sum {
   readonly findings: Finding[];
   error: unknown;
 }
 
-type Part = () => Promise<readonly Finding[]>;
+type Part = () => Promise<readonly Finding[] | Found>;
 
 function listParts(
   deps: AuditDeps,
@@ -121,15 +122,17 @@ function listParts(
   ];
 }
 
-async function auditParts(parts: readonly Part[]): Promise<Found> {
-  const found: Found = { findings: [], error: null };
+async function auditParts(parts: readonly Part[]): Promise<Sum> {
+  const found: Sum = { findings: [], error: null };
   for (const part of parts) await auditPart(found, part);
   return found;
 }
 
-async function auditPart(found: Found, part: Part): Promise<void> {
+async function auditPart(found: Sum, part: Part): Promise<void> {
   try {
-    found.findings.push(...(await part()));
+    const result = await part();
+    if ("error" in result) found.error ??= result.error;
+    found.findings.push(...("error" in result ? result.findings : result));
   } catch (error) {
     found.error ??= error;
   }
@@ -147,7 +150,7 @@ async function auditRound(
     readonly scope: "next" | "all";
     readonly block: BlockRef;
     readonly after: string;
-    readonly found: Found;
+    readonly found: Sum;
   },
 ): Promise<
   Pick<Compared, "subjects" | "hasState"> & { readonly last: string; readonly wallets: number }

@@ -1,13 +1,20 @@
 /**
  * Breaches: violated invariants that the auditor found. A breach of one wallet and token quarantines that token in that
- * wallet; any other halts the chain, until an operator ends it.
+ * wallet; any other halts the chain, until an operator ends it, unless its verdict stops nothing.
  */
-import { type Selectable, sql } from "kysely";
+import { type Selectable, sql, type SqlBool } from "kysely";
 import { assert } from "../core/assert.ts";
 import { type Address, toAddress } from "../core/hex.ts";
 import { formatStamp } from "../core/stamp.ts";
 import type { BreachesTable, Db, Tx } from "../db/schema.ts";
-import { CLAIMS_STOP, type Invariant, isVerdict, type Verdict, VERDICTS } from "./verdicts.ts";
+import {
+  CLAIMS_STOP,
+  type Invariant,
+  isVerdict,
+  STOP_NOTHING,
+  type Verdict,
+  VERDICTS,
+} from "./verdicts.ts";
 
 /** A violation of one invariant by one subject. */
 export interface Finding {
@@ -69,6 +76,15 @@ export function toFinding(
 /** Transactions and signatures withheld on a chain with open breaches. */
 export type Halt = "none" | "except_claims" | "all";
 
+/** Condition of breaches whose verdict stops nothing. */
+const STOPS_NOTHING = sql<SqlBool>`coalesce(verdict, '') in (${sql.join(STOP_NOTHING.map((name) => sql.lit(name)))})`;
+
+/** Condition of open breaches that halt their chain. */
+export const OF_HALTS = sql<SqlBool>`ended_at is null and wallet is null and not ${STOPS_NOTHING}`;
+
+/** Condition of open breaches that stop nothing and whose proof is still missing. */
+export const OF_UNPROVED = sql<SqlBool>`ended_at is null and ${STOPS_NOTHING} and held_since is null`;
+
 /**
  * Returns whether open breaches halt a chain. Quarantines do not. A lane whose nonces somebody else used sends nothing, even
  * where other lanes may still claim.
@@ -78,9 +94,7 @@ export async function readHalt(db: Db | Tx, chainId: number, lane?: Address): Pr
     select count(*) > 0 as halted,
            bool_or(verdict is null or verdict = any(${CLAIMS_STOP})
              or invariant = 'V10' and subject = ${lane ?? null}) as claims_stop
-      from breaches where chain_id = ${chainId} and ended_at is null and wallet is null`.execute(
-    db,
-  );
+      from breaches where chain_id = ${chainId} and ${OF_HALTS}`.execute(db);
   if (!rows[0]?.halted) return "none";
   return rows[0].claims_stop === true ? "all" : "except_claims";
 }
@@ -211,6 +225,11 @@ function parseBreach(row: Selectable<BreachesTable>): Breach {
     foundAt: row.found_at,
     ...(row.held_since === null ? {} : { heldSince: row.held_since }),
   };
+}
+
+/** Returns whether an open breach halts its chain. */
+export function haltsChain({ holding, verdict }: Pick<Breach, "holding" | "verdict">): boolean {
+  return holding === undefined && (verdict === null || !STOP_NOTHING.includes(verdict));
 }
 
 /** Returns whether an operator let the scanner remove a final block, by ending the breach that names it. */

@@ -6,17 +6,21 @@ export {
   type Breach,
   type Finding,
   type Halt,
+  haltsChain,
   isHalted,
   isQuarantined,
   listBreaches,
   mayRemoveFinal,
+  OF_HALTS,
+  OF_UNPROVED,
   readHalt,
   recordFindings,
+  recordHeld,
   toFinding,
 } from "./breaches.ts";
 export { endBreach, type EndDeps } from "./end-breach.ts";
 export { readFinalPoint } from "./final-point.ts";
-export { mapAtOnce } from "./map-at-once.ts";
+export { type Audited, auditInTurns, type Found, mapAtOnce } from "./map-at-once.ts";
 export type { RouteAudit, RouteAuditDeps } from "./route-audit.ts";
 export { readTip as readScannedTip } from "./scanned.ts";
 export { listUnsettled, type Unsettled } from "./unsettled.ts";

@@ -1,18 +1,75 @@
 /** Comparisons of rows with the chains. */
+import type { Clock } from "../core/ports.ts";
+import { formatStamp } from "../core/stamp.ts";
+import { auditDelay } from "../jobs/delays.ts";
 import type { Finding } from "./breaches.ts";
 
 /** Rows compared at the same time: a full audit asks each chain a few questions for every row ever written. */
 const ROWS_AT_ONCE = 16;
 
-/** Returns the findings of all rows, in their order. Throws the first error, after which no other rows are compared. */
+/** Findings of some rows, and the first error of a row that could not be compared; null without one. */
+export interface Found {
+  readonly findings: readonly Finding[];
+  readonly error: unknown;
+}
+
+/** Compares all rows and returns the findings in their order. A row that cannot be compared hides no other. */
 export async function mapAtOnce<Row>(
   rows: readonly Row[],
   compare: (row: Row) => Promise<readonly Finding[]>,
-): Promise<Finding[]> {
+): Promise<Found> {
   const findings: Finding[] = [];
+  let error: unknown = null;
   for (let from = 0; from < rows.length; from += ROWS_AT_ONCE) {
     const some = rows.slice(from, from + ROWS_AT_ONCE);
-    findings.push(...(await Promise.all(some.map(compare))).flat());
+    for (const result of await Promise.allSettled(some.map(compare))) {
+      if (result.status === "fulfilled") findings.push(...result.value);
+      else error ??= result.reason;
+    }
   }
-  return findings;
+  return { findings, error };
+}
+
+/** Change of a recorded delivery by its audit. */
+export type Audited = { readonly audited: true } | { readonly audit_again_at: string };
+
+/**
+ * Compares recorded deliveries, each until it is proved once. In parts (`next`) the page goes to the end of the queue before
+ * it is compared, and a row that cannot be proved yet waits for a quarter of its age: however many there are, each other row
+ * has its turn.
+ */
+export async function auditInTurns<
+  Row extends { readonly id: string; /** Unix milliseconds. */ readonly seen_ms: number },
+>(
+  { clock }: { readonly clock: Clock },
+  {
+    rows,
+    scope,
+    compare,
+    record,
+  }: {
+    readonly rows: readonly Row[];
+    readonly scope: "next" | "all";
+    readonly compare: (
+      row: Row,
+    ) => Promise<{ readonly findings: readonly Finding[]; readonly isProved: boolean }>;
+    readonly record: (ids: readonly string[], change: Audited) => Promise<unknown>;
+  },
+): Promise<Found> {
+  const nowMs = clock.now();
+  if (scope === "next" && rows.length > 0) {
+    await record(
+      rows.map(({ id }) => id),
+      { audit_again_at: formatStamp(nowMs) },
+    );
+  }
+  return mapAtOnce(rows, async (row) => {
+    const { findings, isProved } = await compare(row);
+    const againAtMs = nowMs + auditDelay(nowMs - row.seen_ms);
+    await record(
+      [row.id],
+      isProved ? { audited: true } : { audit_again_at: formatStamp(againAtMs) },
+    );
+    return findings;
+  });
 }

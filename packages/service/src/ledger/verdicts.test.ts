@@ -25,7 +25,7 @@ describe("a verdict", () => {
   test("is on the page with its invariant, its effect, its cause and its remedy", () => {
     const wanted = VERDICT_NAMES.map((name) => {
       const { invariant, stops, claims, cause, remedy } = VERDICTS[name];
-      const effect = stops === "wallet" ? "wallet" : `chain; claims ${claims}`;
+      const effect = stops === "chain" ? `chain; claims ${claims}` : stops;
       return [name, invariant, effect, cause, remedy];
     });
     expect(rows.filter(([name]) => name && Object.hasOwn(VERDICTS, name))).toEqual(wanted);

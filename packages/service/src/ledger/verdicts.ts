@@ -10,10 +10,11 @@ export type Invariant = (typeof INVARIANTS)[number];
 interface Facts {
   readonly invariant: Invariant;
   /**
-   * The scope that stops: the token in one wallet, or the chain. The chain only where escrow, deliveries, lanes or the books
-   * themselves are concerned, which a stranger cannot bring about.
+   * The scope that stops: the token in one wallet, the chain, or nothing. The chain only where escrow, deliveries, lanes or
+   * the books themselves are concerned, which a stranger cannot bring about; nothing where a proof is missing and no
+   * difference is known.
    */
-  readonly stops: "wallet" | "chain";
+  readonly stops: "wallet" | "chain" | "nothing";
   /**
    * Whether claims go on. A claim pays the treasury for a payout that the attestors saw in a final block, so only a doubt
    * about final blocks or payouts stops it.
@@ -101,6 +102,15 @@ export const VERDICTS = {
       "the payout has another recipient, token or amount than the row, or less than the minimum",
     remedy: "compare the row with the payout; treat the keys as stolen unless the row is wrong",
   },
+  payout_unproved: {
+    invariant: "V5",
+    stops: "nothing",
+    claims: "go on",
+    cause:
+      "the contract made the payout, and for an hour no node shows its transaction: they keep no receipts that old",
+    remedy:
+      "add a node that keeps them, and the audit compares the payout; ending it leaves it unproved",
+  },
   bridge_differs: {
     invariant: "V5",
     stops: "chain",
@@ -154,4 +164,9 @@ export function isVerdict(name: string): name is Verdict {
 /** Verdicts during which claims stop. */
 export const CLAIMS_STOP: readonly Verdict[] = VERDICT_NAMES.filter(
   (name) => VERDICTS[name].claims === "stop",
+);
+
+/** Verdicts that stop nothing. */
+export const STOP_NOTHING: readonly Verdict[] = VERDICT_NAMES.filter(
+  (name) => VERDICTS[name].stops === "nothing",
 );

@@ -184,6 +184,11 @@ export function createMetrics() {
       "Wallets and tokens in quarantine because their balance does not agree.",
       ["chain"],
     ),
+    auditUnproved: gauge(
+      "audit_unproved",
+      "Payouts whose transaction no node shows, so that the audit cannot compare them.",
+      ["chain"],
+    ),
     auditAge: gauge(
       "audit_age_seconds",
       "Seconds since the ledger was last compared with a final block.",

@@ -3,6 +3,7 @@ import { sql } from "kysely";
 import { expect, vi } from "vitest";
 import { deliveryIdOf } from "../../src/chains/evm/commitment.ts";
 import type { BlockRef, FoundDelivery, Lock } from "../../src/chains/port/index.ts";
+import { OperatingError } from "../../src/core/errors.ts";
 import { NATIVE_TOKEN, toEvmAddress, toHex32 } from "../../src/core/hex.ts";
 import { formatStamp } from "../../src/core/stamp.ts";
 import type { Db } from "../../src/db/schema.ts";
@@ -90,6 +91,9 @@ export async function openBooks(db: Db) {
     held: new Map<string, bigint | null>(),
     locks: new Map<string, Lock>(),
     delivered: new Map<string, FoundDelivery>(),
+    /** Deliveries that were made and whose transactions no node shows; those that no node answers for. */
+    unlocated: new Set<string>(),
+    unanswered: new Set<string>(),
     count: 0,
     /** Unix seconds of the final blocks of the chain and of the destination. */
     time: 1_000n,
@@ -144,6 +148,8 @@ export async function openBooks(db: Db) {
     findDelivery: async ({ deliveryId }, at) => {
       expectPinned(at);
       says.asked.push(`delivery ${deliveryId}`);
+      if (says.unanswered.has(deliveryId)) throw new OperatingError("RPC_UNAVAILABLE", "no answer");
+      if (says.unlocated.has(deliveryId)) return "unlocated";
       return says.delivered.get(deliveryId) ?? null;
     },
   });

@@ -163,7 +163,8 @@ async function openTransfer(state: "burned" | "attested" | "final", swaps = fals
   const clock = createStillClock(Date.now());
   const audit = async (scope: "next" | "all" = "all") => {
     const deps = { db, chain, chains: new Map([[30, destination]]), clock, log: silentLog };
-    const findings = await bridgeAudit.auditDelivered(deps, scope);
+    const { findings, error } = await bridgeAudit.auditDelivered(deps, scope);
+    expect(error).toBeNull();
     return findings.filter(({ subject }) => subject === settlementId);
   };
   return { db, id, settlementId, wallet: address.wallet, mint, onChain, change, audit, clock };

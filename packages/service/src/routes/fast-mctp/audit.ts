@@ -1,10 +1,12 @@
 /** Audit of value that Circle's bridge carried. */
 import { sql } from "kysely";
 import type { Effect, FoundMint } from "../../chains/port/index.ts";
+import { formatStamp } from "../../core/stamp.ts";
 import { toHex32, toTxHash } from "../../core/hex.ts";
 import {
-  type Finding,
-  mapAtOnce,
+  type Audited,
+  auditInTurns,
+  type Found,
   readFinalPoint,
   type RouteAudit,
   type RouteAuditDeps,
@@ -30,7 +32,8 @@ interface FinalTransfer {
   readonly dest_chain: number;
   readonly dest_wallet: string;
   readonly dest_token: string;
-  readonly created_at: string;
+  /** When the burn was recorded, in Unix milliseconds. */
+  readonly seen_ms: number;
 }
 
 const TRANSFERS_AT_ONCE = 200;
@@ -58,42 +61,42 @@ export const bridgeAudit: RouteAudit = {
 async function auditDelivered(
   { db, chain, chains, clock }: RouteAuditDeps,
   scope: "next" | "all",
-): Promise<Finding[]> {
+): Promise<Found> {
   const { rows } = await sql<FinalTransfer>`
     select t.id, t.settlement_id, t.burn_tx_hash, t.wallet, t.token, t.sent_message, t.burned_amount::text as burned, t.nonce,
            t.fee::text, t.token_in, t.amount_in::text,
            t.delivered_amount::text as paid, t.bridge_fee::text, t.min_out::text, a.dest_chain, a.dest_wallet,
-           a.dest_token, t.created_at
+           a.dest_token, extract(epoch from t.created_at)::float8 * 1000 as seen_ms
       from bridge_transfers t join settlements s on s.id = t.settlement_id join addresses a on a.id = s.address_id
      where t.src_chain = ${chain.chainId} and t.state = 'final' and s.sweep_final
-       and (not t.audited or ${scope === "all"})
+       and (${scope === "all"} or not t.audited and (t.audit_again_at is null or t.audit_again_at <= ${formatStamp(clock.now())}))
        and a.dest_chain = any(${[...chains.keys()]}::int[])
-     order by t.created_at limit ${scope === "all" ? null : TRANSFERS_AT_ONCE}`.execute(db);
-  return mapAtOnce(rows, async (row) => {
+     order by t.audit_again_at nulls first, t.created_at limit ${scope === "all" ? null : TRANSFERS_AT_ONCE}`.execute(
+    db,
+  );
+  const record = (ids: readonly string[], change: Audited) =>
+    db
+      .updateTable("bridge_transfers")
+      .set(change)
+      .where("id", "in", ids)
+      .where("audited", "=", false)
+      .execute();
+  async function compare(row: FinalTransfer) {
     const faults = await compareTransfer({ chain, chains, clock }, row);
-    if (faults === "unknown") return [];
-    if (!faults.isMissing) {
-      await db
-        .updateTable("bridge_transfers")
-        .set({ audited: true })
-        .where("id", "=", row.id)
-        .execute();
-    }
-    return faults.details.map((details) =>
+    if (faults === "unknown") return { findings: [], isProved: false };
+    const findings = faults.map((details) =>
       toFinding("bridge_differs", {
         chainId: chain.chainId,
         subject: row.settlement_id,
         details: { transfer: row.id, ...details },
       }),
     );
-  });
+    return { findings, isProved: faults.length === 0 };
+  }
+  return auditInTurns({ clock }, { rows, scope, compare, record });
 }
 
-interface Faults {
-  /** Whether a side of the transfer is not on its chain, so that it is compared again. */
-  readonly isMissing: boolean;
-  readonly details: readonly Readonly<Record<string, string>>[];
-}
+type Faults = readonly Readonly<Record<string, string>>[];
 
 /** Returns the differences between both sides of a transfer and its row; "unknown" where a node may be behind it. */
 async function compareTransfer(
@@ -107,8 +110,8 @@ async function compareTransfer(
   const mint = await destination.cctp.findMint(toHex32(row.nonce), at);
   if (!burn || !mint) {
     // This node may lag behind the node that saw the transaction, in a full audit too.
-    if (clock.now() - Date.parse(row.created_at) <= LAG_MAX_MS) return "unknown";
-    return { isMissing: true, details: [{ on_chain: burn ? "no such mint" : "no such burn" }] };
+    if (clock.now() - row.seen_ms <= LAG_MAX_MS) return "unknown";
+    return [{ on_chain: burn ? "no such mint" : "no such burn" }];
   }
   const details: Record<string, string>[] = [];
   const wasSent = burn.effects.some(
@@ -128,7 +131,7 @@ async function compareTransfer(
   if (mint.amount + mint.fee !== BigInt(row.burned)) {
     details.push({ burned: row.burned, on_chain: is });
   }
-  return { isMissing: false, details };
+  return details;
 }
 
 /** Returns whether an effect is the recorded pool swap to the route, including the fee taken before it. */

@@ -1,11 +1,16 @@
 /** Audit of locks and deliveries from inventory. It shares no queries with the code that wrote the rows. */
 import { sql } from "kysely";
 import type { BlockRef, Chain, Chains, Lock } from "../../chains/port/index.ts";
+import { formatStamp } from "../../core/stamp.ts";
 import { toAddress, toHex32, toTxHash, type TxHash } from "../../core/hex.ts";
 import {
+  type Audited,
+  auditInTurns,
   type Finding,
+  type Found,
   mapAtOnce,
   readFinalPoint,
+  recordHeld,
   type RouteAudit,
   type RouteAuditDeps,
   toFinding,
@@ -14,6 +19,9 @@ import {
 
 /** Deliveries per poll. */
 const DELIVERIES_AT_ONCE = 200;
+
+/** How long nodes may need to show a payout's transaction, in milliseconds. */
+const LAG_MAX_MS = 3_600_000;
 
 export const swiftAudit: RouteAudit = {
   auditDelivered,
@@ -50,36 +58,58 @@ interface Claimed {
  * claim follows a final delivery, so each is audited once.
  */
 async function auditDelivered(
-  { db, chain, chains, log }: RouteAuditDeps,
+  { db, chain, chains, clock, log }: RouteAuditDeps,
   scope: "next" | "all",
-): Promise<Finding[]> {
+): Promise<Found> {
   const { rows } = await sql<Claimed>`
     select d.id, d.settlement_id, d.src_chain, d.escrow, d.seq::text, a.dest_chain, d.delivered_amount::text as paid, d.min_out::text,
            a.dest_wallet, a.dest_token, extract(epoch from s.updated_at)::float8 * 1000 as seen_ms,
            d.delivered_tx_hash as hint
       from deliveries d join settlements s on s.id = d.settlement_id join addresses a on a.id = s.address_id
-     where d.src_chain = ${chain.chainId} and d.state = 'claimed' and (not d.audited or ${scope === "all"})
+     where d.src_chain = ${chain.chainId} and d.state = 'claimed'
+       and (${scope === "all"} or not d.audited and (d.audit_again_at is null or d.audit_again_at <= ${formatStamp(clock.now())}))
        and a.dest_chain = any(${[...chains.keys()]}::int[])
-     order by d.created_at limit ${scope === "all" ? null : DELIVERIES_AT_ONCE}`.execute(db);
-  return mapAtOnce(rows, async (row) => {
+     order by d.audit_again_at nulls first, d.created_at limit ${scope === "all" ? null : DELIVERIES_AT_ONCE}`.execute(
+    db,
+  );
+  const { chainId } = chain;
+  const record = (ids: readonly string[], change: Audited) =>
+    db
+      .updateTable("deliveries")
+      .set(change)
+      .where("id", "in", ids)
+      .where("audited", "=", false)
+      .execute();
+  async function compare(row: Claimed) {
     const destination = chains.get(row.dest_chain);
-    if (!destination) return [];
-    const faults = await comparePayout(destination, row);
+    const faults = destination ? await comparePayout(destination, row) : "unknown";
+    if (faults === "unknown") return { findings: [], isProved: false };
     if (faults === "unlocated") {
       log.warn({ deliveryId: row.id, txHash: row.hint }, "payout not located, auditing it later");
+      const isLate = clock.now() - row.seen_ms > LAG_MAX_MS;
+      return { findings: isLate ? [unproved(chainId, row)] : [], isProved: false };
     }
-    if (faults === "unknown" || faults === "unlocated") return [];
-    if (!faults.some(({ verdict }) => verdict === "payout_missing")) {
-      await db.updateTable("deliveries").set({ audited: true }).where("id", "=", row.id).execute();
-    }
-    const { chainId } = chain;
-    return faults.map(({ verdict, ...details }) =>
+    const isProved = faults.length === 0;
+    const held = { chainId, verdict: "payout_unproved", subjects: [row.id] } as const;
+    if (isProved) await recordHeld(db, held, clock.now());
+    const findings = faults.map(({ verdict, ...details }) =>
       toFinding(verdict, {
         chainId,
         subject: row.settlement_id,
         details: { delivery: row.id, ...details },
       }),
     );
+    return { findings, isProved };
+  }
+  return auditInTurns({ clock }, { rows, scope, compare, record });
+}
+
+/** Returns the finding of a payout without its transaction. Its subject is not the settlement, which may get a graver one. */
+function unproved(chainId: number, { id, settlement_id: settlement, dest_chain, hint }: Claimed) {
+  return toFinding("payout_unproved", {
+    chainId,
+    subject: id,
+    details: { settlement, chain: `${dest_chain}`, transaction: hint ?? "unknown" },
   });
 }
 
@@ -136,10 +166,7 @@ interface Held {
 }
 
 /** Checks V2: every lock in flight from inventory is in the escrow, and ended only as the payout allows. */
-async function auditHeld(
-  { db, chain, chains }: RouteAuditDeps,
-  block: BlockRef,
-): Promise<Finding[]> {
+async function auditHeld({ db, chain, chains }: RouteAuditDeps, block: BlockRef): Promise<Found> {
   const { rows } = await sql<Held>`
     select d.id, d.state, a.commitment, d.delivery, d.token, d.escrow, d.locked_amount::text as locked, d.min_out::text,
            d.seq::text, d.locked_at::text, a.dest_chain, s.swap_tx_hash as hint

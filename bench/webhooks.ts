@@ -1,12 +1,14 @@
 /**
  * Measures the time from the commit of an event to the arrival of its webhook, with a real process of the role `webhooks`,
- * real PostgreSQL and real sockets, all on this machine.
+ * real PostgreSQL and real sockets, all on this machine; and the CPU time of each webhook, which another load of the machine
+ * changes little. That of the database includes the commits of the events.
  *
  *     npm run bench -- webhooks [--endpoints 100] [--per-second 500] [--seconds 30]
+ *     npm run bench -- webhooks --kills 200    # kills the process at every step of a delivery, and counts lost events
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -14,7 +16,6 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { Secret } from "../packages/service/src/core/secret.ts";
 import { startEmbedded } from "../packages/service/src/db/embedded.ts";
 import { migrateToLatest } from "../packages/service/src/db/migrate.ts";
 import { openDatabase } from "../packages/service/src/db/pool.ts";
@@ -24,9 +25,14 @@ import { createWakeups } from "../packages/service/src/jobs/wakeups.ts";
 import { systemClock, systemRandom } from "../packages/service/src/roles/system-ports.ts";
 import { createLog } from "../packages/service/src/telemetry/log.ts";
 import { createAddressRules, createEndpoint } from "../packages/service/src/webhooks/index.ts";
+import { PEPPER } from "../packages/service/test/support/tenants.ts";
+import {
+  describeWebhookRole,
+  killWebhooks,
+  WEBHOOK_STEPS,
+} from "../packages/service/test/support/webhook-kills.ts";
 
 const MAIN = join(import.meta.dirname, "../packages/service/src/main.ts");
-const PEPPER = "a pepper for the benchmark";
 const RANGES = ["127.0.0.0/8"];
 const ENDPOINTS_OF_INTEGRATOR = 5;
 const WRITERS = 8;
@@ -38,6 +44,7 @@ export async function benchWebhooks(args: readonly string[]): Promise<void> {
       endpoints: { type: "string", default: "100" },
       "per-second": { type: "string", default: "500" },
       seconds: { type: "string", default: "30" },
+      kills: { type: "string", default: "0" },
     },
   });
   const endpoints = Number(values.endpoints);
@@ -50,6 +57,17 @@ export async function benchWebhooks(args: readonly string[]): Promise<void> {
   const server = await startEmbedded({ stateDir: join(folder, "state"), log });
   const { db, pool, close } = await openDatabase(server.address, { max: WRITERS + 4 });
   await migrateToLatest(db);
+  const kills = Number(values.kills);
+  if (kills > 0) {
+    const rounds = Math.ceil(kills / WEBHOOK_STEPS.length);
+    const done = await killWebhooks({ db, folder, rounds });
+    const { ends, events, arrived, missing } = done;
+    console.table([{ kills: ends.length, events, arrived, lost: missing.join(" + ") }]);
+    await close();
+    await server.stop();
+    rmSync(folder, { recursive: true, force: true });
+    return;
+  }
   const wakeups = createWakeups({ address: server.address, pool, clock: systemClock, log });
 
   /** Commits by event id, and delays of arrivals. */
@@ -70,7 +88,7 @@ export async function benchWebhooks(args: readonly string[]): Promise<void> {
   // CAST: a server that listens on a TCP port has such an address.
   const { port } = receiver.address() as AddressInfo;
 
-  const deps = { db, clock: systemClock, random: systemRandom, pepper: new Secret(PEPPER) };
+  const deps = { db, clock: systemClock, random: systemRandom, pepper: PEPPER };
   const integrators: string[] = [];
   for (let n = 0; n < endpoints; n += 1) {
     if (n % ENDPOINTS_OF_INTEGRATOR === 0) {
@@ -92,13 +110,12 @@ export async function benchWebhooks(args: readonly string[]): Promise<void> {
     );
   }
 
-  writeFileSync(join(folder, "service.json"), JSON.stringify(configure()));
+  writeFileSync(join(folder, "service.json"), JSON.stringify(describeWebhookRole()));
   const service = spawn(process.execPath, [MAIN, "serve", "--roles", "webhooks"], {
     cwd: folder,
     stdio: ["ignore", "pipe", "inherit"],
     env: {
-      PEPPER,
-      LANE: `0x${"a7".repeat(32)}`,
+      PEPPER: PEPPER.reveal(),
       SLUICE_CONFIG: join(folder, "service.json"),
       SLUICE_LOG_LEVEL: "warn",
     },
@@ -119,8 +136,11 @@ export async function benchWebhooks(args: readonly string[]): Promise<void> {
     wakeups.wake("events", integratorId);
   }
 
+  const database = Number(readFileSync(findFile(folder, "postmaster.pid"), "utf8").split("\n")[0]);
+  const readCpu = () => ({ service: cpuOf(service.pid ?? 0), database: cpuOf(database) });
   const perEvent = Math.min(endpoints, ENDPOINTS_OF_INTEGRATOR);
   const events = Math.round((perSecond / perEvent) * seconds);
+  const cpuBefore = readCpu();
   const startMs = performance.now();
   let next = 0;
   await Promise.all(
@@ -136,6 +156,9 @@ export async function benchWebhooks(args: readonly string[]): Promise<void> {
   const expected = events * perEvent;
   for (let n = 0; n < 600 && delays.length < expected; n += 1) await delay(100);
 
+  const cpuAfter = readCpu();
+  const cpuEach = (name: keyof typeof cpuAfter) =>
+    (((cpuAfter[name] - cpuBefore[name]) * 1_000_000) / expected).toFixed(0);
   const sorted = delays.toSorted((one, other) => one - other);
   const at = (share: number) =>
     (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0).toFixed(1);
@@ -149,6 +172,8 @@ export async function benchWebhooks(args: readonly string[]): Promise<void> {
       "p95 ms": at(0.95),
       "p99 ms": at(0.99),
       "max ms": at(1),
+      "service CPU us": cpuEach("service"),
+      "database CPU us": cpuEach("database"),
     },
   ]);
   service.kill("SIGTERM");
@@ -161,27 +186,39 @@ export async function benchWebhooks(args: readonly string[]): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** A configuration whose chains the role never asks. */
-function configure(): object {
-  const address = `0x${"1".repeat(40)}`;
-  const lane = { env: "LANE" };
-  return {
-    stateDir: "state",
-    apiKeyPepper: { env: "PEPPER" },
-    feeBps: 10,
-    webhooks: { allowedRanges: RANGES },
-    attestor: { key: lane, rpcUrls: { 2: "http://127.0.0.1:1" } },
-    chains: [
-      {
-        chainId: 2,
-        evmChainId: 900_002,
-        rpcUrl: "http://127.0.0.1:1",
-        startBlock: 0,
-        contracts: { factory: address, escrow: address, delivery: address },
-        tokens: [],
-        lanes: { deploy: lane, settle: lane, deliver: lane },
-      },
-    ],
-    routes: [],
-  };
+/** Clock ticks per second of the times in /proc. */
+const TICKS = 100;
+
+/** Returns the CPU time of a process and its children, in seconds. */
+function cpuOf(pid: number): number {
+  const children = readdirSync("/proc").flatMap((name) => {
+    const stat = /^\d+$/.test(name) ? readStat(name) : undefined;
+    return stat?.parent === pid ? [stat.own] : [];
+  });
+  const { own = 0, ended = 0 } = readStat(String(pid)) ?? {};
+  return (own + ended + children.reduce((sum, one) => sum + one, 0)) / TICKS;
+}
+
+/** Reads the parent of a process, and its CPU time and that of its children that ended, in ticks. */
+function readStat(pid: string) {
+  let text: string;
+  try {
+    text = readFileSync(`/proc/${pid}/stat`, "utf8");
+  } catch {
+    // It has ended.
+    return undefined;
+  }
+  const fields = text
+    .slice(text.lastIndexOf(")") + 2)
+    .split(" ")
+    .map(Number);
+  const [user = 0, system = 0, endedUser = 0, endedSystem = 0] = fields.slice(11, 15);
+  return { parent: fields[1], own: user + system, ended: endedUser + endedSystem };
+}
+
+function findFile(folder: string, name: string): string {
+  const found = readdirSync(folder, { recursive: true, encoding: "utf8" });
+  const path = found.find((one) => one.endsWith(`/${name}`));
+  if (path === undefined) throw new Error(`expected ${name} in ${folder}`);
+  return join(folder, path);
 }

@@ -12,7 +12,7 @@ import type { Db } from "../db/schema.ts";
 import { listEventsAt, withoutDetails } from "../events/index.ts";
 import type { Log } from "../telemetry/log.ts";
 import { type LeasedDelivery, leaseDeliveries, leaseTests, releaseDeliveries } from "./due.ts";
-import { fanOut, listCursorsBehind } from "./fan-out.ts";
+import { type FannedOut, fanOut, listCursorsBehind } from "./fan-out.ts";
 import { parseRetryAfter, type PostAnswer, type WebhookPost } from "./post.ts";
 import {
   type Attempt,
@@ -32,6 +32,8 @@ const LOOK_THROUGH_MS = 1_000;
 /** Time that a stopping process waits for answers. */
 const STOP_GRACE_MS = 5_000;
 const TESTS_MAX = 50;
+/** Successes of this time are recorded by one statement, unless the next delivery of an order waits for one. */
+const RECORD_PAUSE_MS = 20;
 
 export interface DispatcherDeps {
   readonly db: Db;
@@ -87,6 +89,9 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     recording ??= (async () => {
       try {
         while (delivered.length > 0) {
+          if (delivered.every(({ delivery }) => delivery.orderKey === null)) {
+            await clock.sleep(RECORD_PAUSE_MS);
+          }
           const batch = delivered;
           delivered = [];
           await recordDelivered(db, batch);
@@ -170,14 +175,17 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     sending.set(work, delivery);
   }
 
-  /** Starts to send leased deliveries. */
-  async function startAll(leased: readonly LeasedDelivery[]): Promise<void> {
+  /** Starts to send leased deliveries. Those of `known` events are not read again. */
+  async function startAll(
+    leased: readonly LeasedDelivery[],
+    known: FannedOut["events"] = [],
+  ): Promise<void> {
     if (leased.length === 0) return;
     const targets = await readTargets(db, signers, {
       endpointIds: [...new Set(leased.map(({ endpointId }) => endpointId))],
       nowMs: clock.now(),
     });
-    const events = await readEvents(db, leased, targets);
+    const events = await readEvents(db, leased, { targets, known });
     for (const delivery of leased) {
       const target = targets.get(delivery.endpointId);
       // Deleted since the lease: its deliveries were deleted with it.
@@ -207,14 +215,19 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       const first = [...preferred];
       preferred.clear();
       const behind = isLookThrough ? await listCursorsBehind(db) : [];
-      const { endpointIds, more } = await fanOut(db, [...new Set([...first, ...behind])], nowMs);
+      const found = await fanOut(db, [...new Set([...first, ...behind])], {
+        nowMs,
+        places: places.read(),
+      });
+      const { endpointIds, more } = found;
       crashPoint("webhook.inserted");
+      await startAll(found.leased, found.events);
       for (const id of more) preferred.add(id);
       for (const id of endpointIds) touched.add(id);
       const wanted = isLookThrough ? null : [...touched];
       touched.clear();
       if (isLookThrough) lookedThroughMs = nowMs;
-      const tests = await leaseTests(db, { nowMs, limit: TESTS_MAX });
+      const tests = isLookThrough ? await leaseTests(db, { nowMs, limit: TESTS_MAX }) : [];
       const due = await leaseDeliveries(db, {
         nowMs,
         places: places.read(),
@@ -250,8 +263,20 @@ const keyOf = (delivery: Pick<LeasedDelivery, "integratorId" | "eventAt">, exten
 async function readEvents(
   db: Db,
   leased: readonly LeasedDelivery[],
-  targets: ReadonlyMap<string, Target>,
+  {
+    targets,
+    known,
+  }: { readonly targets: ReadonlyMap<string, Target>; readonly known: FannedOut["events"] },
 ): Promise<ReadonlyMap<string, SentEvent>> {
+  const events = new Map<string, SentEvent>();
+  const add = (integratorId: string, extended: boolean, event: ExtendedEventItem) => {
+    const sent = extended ? event : withoutDetails(event);
+    if (sent) events.set(keyOf({ integratorId, eventAt: event.timestamp }, extended), sent);
+  };
+  for (const { integratorId, ...event } of known) {
+    add(integratorId, true, event);
+    add(integratorId, false, event);
+  }
   const wanted = new Map<
     string,
     { integratorId: string; extended: boolean; stamps: Set<string> }
@@ -261,22 +286,19 @@ async function readEvents(
     if (!target || delivery.isTest) continue;
     const { integratorId, eventAt } = delivery;
     const { extended } = target;
+    if (events.has(keyOf(delivery, extended))) continue;
     const key = `${integratorId} ${extended}`;
     const group = wanted.get(key) ?? { integratorId, extended, stamps: new Set<string>() };
     group.stamps.add(eventAt);
     wanted.set(key, group);
   }
-  const found = await Promise.all(
+  await Promise.all(
     [...wanted.values()].map(async ({ integratorId, extended, stamps }) => {
-      const events = await listEventsAt(db, integratorId, [...stamps]);
-      return events.flatMap((event) => {
-        const sent = extended ? event : withoutDetails(event);
-        const key = keyOf({ integratorId, eventAt: event.timestamp }, extended);
-        return sent ? [[key, sent] as const] : [];
-      });
+      const found = await listEventsAt(db, integratorId, [...stamps]);
+      for (const event of found) add(integratorId, extended, event);
     }),
   );
-  return new Map(found.flat());
+  return events;
 }
 
 /** Returns the payload of an event: that of the stream. */

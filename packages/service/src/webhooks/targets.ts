@@ -1,4 +1,5 @@
 /** Where deliveries go: the URL of an endpoint, and the signers of its valid secrets. */
+import { sql } from "kysely";
 import { formatStamp } from "../core/stamp.ts";
 import type { Secret } from "../core/secret.ts";
 import type { Db } from "../db/schema.ts";
@@ -49,29 +50,31 @@ export async function readTargets(
   { endpointIds, nowMs }: { readonly endpointIds: readonly string[]; readonly nowMs: number },
 ): Promise<ReadonlyMap<string, Target>> {
   if (endpointIds.length === 0) return new Map();
-  const [endpoints, secrets] = await Promise.all([
-    db
-      .selectFrom("webhook_endpoints")
-      .select(["id", "url", "extended"])
-      .where("id", "in", endpointIds)
-      .execute(),
-    db
-      .selectFrom("webhook_secrets")
-      .select(["id", "endpoint_id", "scheme", "sealed"])
-      .where("endpoint_id", "in", endpointIds)
-      .where((either) =>
-        either.or([
-          either("expires_at", "is", null),
-          either("expires_at", ">", formatStamp(nowMs)),
-        ]),
-      )
-      .orderBy("created_at", "desc")
-      .execute(),
-  ]);
-  return new Map(
-    endpoints.map(({ id, url, extended }) => {
-      const own = secrets.filter((secret) => secret.endpoint_id === id);
-      return [id, { url, extended, signers: own.flatMap((secret) => signerOf(secret) ?? []) }];
-    }),
-  );
+  // A list of ids, of whatever length, is one value: the statement's text stays the same.
+  const { rows } = await sql<TargetRow>`
+    select endpoints.id as endpoint_id, endpoints.url, endpoints.extended,
+           secrets.id, secrets.scheme, secrets.sealed
+      from webhook_endpoints as endpoints left join webhook_secrets as secrets
+           on secrets.endpoint_id = endpoints.id
+           and (secrets.expires_at is null or secrets.expires_at > ${formatStamp(nowMs)})
+     where endpoints.id = any(${[...endpointIds]}::uuid[])
+     order by secrets.created_at desc`.execute(db);
+  const targets = new Map<string, Target & { signers: MessageSigner[] }>();
+  for (const { endpoint_id: endpointId, url, extended, id, scheme, sealed } of rows) {
+    const target = targets.get(endpointId) ?? { url, extended, signers: [] };
+    const signer = id === null || !scheme || !sealed ? null : signerOf({ id, scheme, sealed });
+    if (signer) target.signers.push(signer);
+    targets.set(endpointId, target);
+  }
+  return targets;
+}
+
+/** An endpoint with one of its secrets, or without any. */
+interface TargetRow {
+  readonly endpoint_id: string;
+  readonly url: string;
+  readonly extended: boolean;
+  readonly id: string | null;
+  readonly scheme: string | null;
+  readonly sealed: Buffer | null;
 }

@@ -121,6 +121,23 @@ def digest_refund(refund):
     return hexed(keccak(b"\x19\x01" + keccak(b"".join(domain)) + keccak(b"".join(struct))))
 
 
+def base58(address):
+    alphabet = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+    data = bytes.fromhex(address[2:])
+    number, text = int.from_bytes(data, "big"), ""
+    while number:
+        number, digit = divmod(number, 58)
+        text = alphabet[digit] + text
+    return "1" * (len(data) - len(data.lstrip(b"\x00"))) + text
+
+
+def write_refund_memo(refund):
+    """The memo of a refund on Solana: JSON without spaces, in this order."""
+    memo = {"sluice": "refund", "to": base58(refund["to"]), "token": base58(refund["token"])}
+    memo |= {"amount": refund["amount"], "reason": refund["reason"]}
+    return json.dumps(memo, separators=(",", ":"))
+
+
 def differences(vectors):
     for wallet in vectors["wallets"]:
         salt = hash_commitment(wallet["commitment"])
@@ -135,6 +152,8 @@ def differences(vectors):
             yield routes["name"], climb(compute_leaf(leaf), leaf["proof"]), routes["root"]
     for refund in vectors["refunds"]:
         yield refund["name"], digest_refund(refund), refund["digest"]
+    for refund in vectors["solanaRefunds"]:
+        yield refund["name"], write_refund_memo(refund), refund["memo"]
 
 
 def main():

@@ -512,7 +512,43 @@ const routeSets = [
   anySet("twelve routes", 12),
 ];
 
+const BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
+
+/** Returns a Solana address of 32 bytes in base58. */
+function base58(word32: Buffer): string {
+  let [number, text] = [BigInt(hex(word32)), ""];
+  for (; number > 0n; number /= 58n) text = `${BASE58[Number(number % 58n)]}${text}`;
+  const zeros = word32.findIndex((byte) => byte !== 0);
+  return "1".repeat(zeros === -1 ? word32.length : zeros) + text;
+}
+
+/** Returns a refund on Solana and the memo of its transaction. */
+function makeSolanaRefund(name: string, reason: number, token = bytes(anyWord("solana mint"))) {
+  const to = bytes(anyWord("solana authority"));
+  const amount = "1000000";
+  const memo = { sluice: "refund", to: base58(to), token: base58(token), amount, reason };
+  return {
+    name,
+    to: hex(to),
+    token: hex(token),
+    amount,
+    reason,
+    memo: JSON.stringify(memo),
+  };
+}
+
+const solanaRefunds = [
+  makeSolanaRefund("requested by the authority", 0),
+  makeSolanaRefund("below minimum", 1),
+  makeSolanaRefund("unlisted", 2),
+  makeSolanaRefund("dead", 3),
+  makeSolanaRefund("expired", 4),
+  makeSolanaRefund("native coin", 1, Buffer.alloc(32)),
+];
+
+const vectors = { factories, wallets, deliveries, routeSets, refunds, solanaRefunds };
+
 writeFileSync(
   join(CONTRACTS_DIR, "vectors/addresses.json"),
-  `${JSON.stringify({ factories, wallets, deliveries, routeSets, refunds }, null, 2)}\n`,
+  `${JSON.stringify(vectors, null, 2)}\n`,
 );

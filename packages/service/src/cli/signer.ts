@@ -3,12 +3,15 @@ import type { Config, SignerName } from "../config/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import { startSignerServer, withVaultsOnly } from "../signers/server.ts";
 import { createLog } from "../telemetry/log.ts";
+import { createMetrics } from "../telemetry/metrics.ts";
 import type { Call, Result } from "./command.ts";
 import type { AskPassphrase } from "../roles/key-opener.ts";
-import { createChains, createLockReader } from "../roles/chains.ts";
+import { createChains } from "../roles/chains.ts";
 import { createCommandTraffic } from "../roles/command-traffic.ts";
 import { openSigners } from "../roles/keys.ts";
-import { systemClock } from "../roles/system-ports.ts";
+import { createConfiguredPrices } from "../roles/prices.ts";
+import { createSignerReads } from "../roles/signer-reads.ts";
+import { systemClock, systemHttp } from "../roles/system-ports.ts";
 
 /** Starts the signer of a role, and prints its socket once it listens. */
 export async function run(
@@ -40,10 +43,13 @@ export async function startSigner(
     );
   }
   const log = createLog({ level: config.logLevel, role: `signer of the ${name}` });
-  // The signer of lanes reads locks itself.
+  // The signer of lanes reads locks, and the balances of refunds, itself.
   const trafficOf = createCommandTraffic();
   const chains = createChains(config, { clock: systemClock, log, trafficOf });
-  const deps = { clock: systemClock, askPassphrase, readLock: createLockReader(() => chains) };
+  const [clock, http, metrics] = [systemClock, systemHttp, createMetrics()];
+  const prices = createConfiguredPrices(config, { chains, http, clock, log, metrics });
+  const reads = createSignerReads(config, () => ({ chains, prices, log }));
+  const deps = { clock, askPassphrase, ...reads };
   const signers = await openSigners(config, name, deps);
   const servers: { stop(): Promise<void> }[] = [];
   const stop = async () => {

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { toBase58 } from "../core/base58.ts";
 import { REFUND_REASONS } from "../core/refund-reason.ts";
 import { padAddress, toEvmAddress } from "../core/hex.ts";
 import { allowsRefund, refundPolicyOf, resolveRefunds } from "./refunds.ts";
@@ -32,6 +33,18 @@ test("the entry of an authority replaces the whole default, in any spelling of i
   const own = refundPolicyOf(policies, padAddress(ONE));
   expect(REFUND_REASONS.filter((reason) => allowsRefund(own, reason))).toEqual(["expired"]);
   expect(own.expiredAfterS).toBe(86_400n);
+});
+
+test("an authority on Solana is named in base58, as everywhere", () => {
+  const problems: string[] = [];
+  const text = "So11111111111111111111111111111111111111112";
+  const policies = resolveRefunds({ byAuthority: { [text]: { unlisted: true } } }, problems);
+  expect(problems).toEqual([]);
+  const [authority] = policies.byAuthority.keys();
+  expect(authority).toMatch(/^0x[0-9a-f]{64}$/);
+  expect(authority && toBase58(authority)).toBe(text);
+  resolveRefunds({ byAuthority: { So1111111111111111111111111111111111111111: {} } }, problems);
+  expect(problems).toHaveLength(1);
 });
 
 test("an authority under two spellings is a problem", () => {

@@ -1,6 +1,7 @@
-/** Refunds for which attestors sign, by the refund authority of a deposit address. */
+/** Refunds for which attestors sign, or on Solana the signer states a reason, by the refund authority of an address. */
 import { type Static, Type } from "typebox";
 import { assertNever } from "../core/assert.ts";
+import { parseSolanaAddress } from "../core/base58.ts";
 import { type Hex32, isEvmAddress, padAddress, toEvmAddress } from "../core/hex.ts";
 import type { RefundReason } from "../core/refund-reason.ts";
 import { Flag, setting } from "./values.ts";
@@ -45,10 +46,14 @@ export const Refunds = Type.Object(
     ...REASONS,
     byAuthority: setting(
       Type.Optional(
-        Type.Record(Type.String({ pattern: "^0x[0-9a-fA-F]{40}$" }), Policy, {
-          ...strict,
-          description: "policies by refund authority",
-        }),
+        Type.Record(
+          Type.String({ pattern: "^(0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$" }),
+          Policy,
+          {
+            ...strict,
+            description: "policies by refund authority",
+          },
+        ),
       ),
       "Other policies, by the refund authority of the address: `belowMinimum`, `unlisted`, `dead` and `expired`. An entry replaces the whole default.",
       { default: {} },
@@ -78,8 +83,9 @@ export function resolveRefunds(
 ): RefundPolicies {
   const byAuthority = new Map<Hex32, RefundPolicy>();
   for (const [text, policy] of Object.entries(written?.byAuthority ?? {})) {
-    const authority = isEvmAddress(text) ? padAddress(toEvmAddress(text)) : null;
-    if (authority === null || byAuthority.has(authority)) {
+    const address = isEvmAddress(text) ? toEvmAddress(text) : parseSolanaAddress(text);
+    const authority = address && padAddress(address);
+    if (!authority || byAuthority.has(authority)) {
       problems.push(`refunds.byAuthority: expected each refund authority once, got ${text}`);
       continue;
     }

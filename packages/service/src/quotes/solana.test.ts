@@ -101,7 +101,11 @@ async function ask(
         createStrictChain({
           chainId: 1,
           kind: "svm",
-          wallets: { kind: "vault", buildRefund: () => expect.fail("no refund") },
+          wallets: {
+            kind: "vault",
+            buildRefund: () => expect.fail("no refund"),
+            readStood: () => expect.fail("no refund"),
+          },
           hashCommitment,
           getLeastPayment: async (_token, to) => leastPayment(to),
           isWalletOf: ({ wallet, proof }) => wallet === VAULT && proof === PROOF,

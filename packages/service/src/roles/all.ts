@@ -7,7 +7,6 @@ import {
   type SignerName,
   withoutChains,
 } from "../config/index.ts";
-import type { Chains } from "../chains/port/index.ts";
 import { assert, Bug } from "../core/assert.ts";
 import { OperatingError } from "../core/errors.ts";
 import { claimRoles, EXCLUSIVE_ROLES } from "../db/instance.ts";
@@ -18,14 +17,8 @@ import { createLog, type Log } from "../telemetry/log.ts";
 import { API_PARTS, type RunningServer, startApi, startQuoteServer } from "./api.ts";
 import { ATTESTOR_PARTS, startAttestor } from "./attestor.ts";
 import { AUDITOR_PARTS, startAuditor } from "./auditor.ts";
-import type { ReadLock } from "../signers/payout-policy.ts";
 import { createBlockStreams } from "./block-streams.ts";
-import {
-  createAttestorChains,
-  createLockReader,
-  createScannerChains,
-  withReserve,
-} from "./chains.ts";
+import { createAttestorChains, createScannerChains, withReserve } from "./chains.ts";
 import { type Parts, type RoleContext, type RunningRole, takeParts } from "./context.ts";
 import { openPools, openServiceDatabase } from "./database.ts";
 import { countRefusals, createHealth, serveHealth, type Health } from "./health.ts";
@@ -36,6 +29,7 @@ import { QUOTER_PARTS } from "./quoter.ts";
 import { SCANNER_PARTS, startScanner } from "./scanner.ts";
 import { createIntakeDeps, INTAKE_PARTS } from "./settlement-deps.ts";
 import { SETTLER_PARTS, startSettler } from "./settler.ts";
+import { createSignerReads, type SignerReads } from "./signer-reads.ts";
 import { startWebhooks, WEBHOOKS_PARTS } from "./webhooks.ts";
 import { systemClock } from "./system-ports.ts";
 
@@ -80,13 +74,13 @@ export async function startRoles(
     // An attestor with a user of its own may not read them, and gets no requests from a retired chain.
     const retired = reader ? await listRetiredChains(pools.dbOf(reader)) : new Set<number>();
     const starting = { ...given, config: withoutChains(given.config, retired) };
-    const late: { chains?: () => Chains } = {};
-    const readLock = createLockReader(() => {
-      assert(late.chains, "nothing is signed before the roles start");
-      return late.chains();
+    const late: { parts?: () => RoleContext } = {};
+    const reads = createSignerReads(starting.config, () => {
+      assert(late.parts, "nothing is signed before the roles start");
+      return late.parts();
     });
     const settler = roles.includes("settler")
-      ? await openSigners(starting, "settler", readLock)
+      ? await openSigners(starting, "settler", reads)
       : null;
     const vaults =
       settler?.vaults ??
@@ -105,7 +99,7 @@ export async function startRoles(
     });
     // The attestor reads through its own nodes.
     if (reader) {
-      late.chains = () => partsOf(reader).chains;
+      late.parts = () => partsOf(reader);
       await checkChains(partsOf(reader));
     }
     const urls = await startEach(starting, partsOf, lanes ?? []);
@@ -174,9 +168,9 @@ async function openShared({ config, roles, standby, log, health, cleanups }: Sta
 async function openSigners(
   { config, log, health, cleanups, askPassphrase }: StartingProcess,
   name: SignerName,
-  readLock: ReadLock,
+  reads: SignerReads,
 ) {
-  const deps = { clock: systemClock, askPassphrase, log, readLock };
+  const deps = { clock: systemClock, askPassphrase, log, ...reads };
   const signers = await getSigners(config, name, deps);
   cleanups.push(async () => signers.close());
   return countRefusals(health.metrics, signers);
@@ -233,8 +227,9 @@ async function startEach(
 }
 
 async function openAttestorSigner(starting: StartingProcess): Promise<AttestorSigner> {
-  const readNoLock = () => Promise.reject(new Bug("only the signer of lanes reads locks"));
-  const { attestor } = await openSigners(starting, "attestor", readNoLock);
+  const readNothing = () => Promise.reject(new Bug("only the signer of lanes reads chains"));
+  const reads = { readLock: readNothing, checkRefund: readNothing };
+  const { attestor } = await openSigners(starting, "attestor", reads);
   if (attestor) return attestor;
   throw new OperatingError(
     "CONFIG_MISSING",

@@ -1,11 +1,10 @@
 /** The attestor: the second key. It reads the chains through its own nodes and answers requests for attestations. */
 import type { Chains } from "../chains/port/index.ts";
-import { gateBalance } from "../deposits/index.ts";
 import { ROUTE_MODULES } from "../routes/index.ts";
 import type { AttestorSigner } from "../signers/port.ts";
 import { type Parts, type RunningRole, TOPICS } from "./context.ts";
 import { createConfiguredPrices } from "./prices.ts";
-import { createMinimums, POLL_MS } from "./settlement-deps.ts";
+import { createBelowMinimum, POLL_MS } from "./settlement-deps.ts";
 import { startRoleLoop } from "./health.ts";
 
 /** Parts of the attestor. It shares neither readers nor prices with the other roles. */
@@ -30,7 +29,7 @@ export function startAttestor(
   // Separate prices, read over the attestor's nodes with separate HTTP calls.
   const { metrics } = context.health;
   const prices = createConfiguredPrices(config, { chains, http, clock, log, metrics });
-  const readMinimums = createMinimums({ config, prices, log });
+  const isBelowMinimum = createBelowMinimum({ config, prices, log });
   const loops = ROUTE_MODULES.flatMap(
     (module) =>
       module.listAttestorWorkers?.({
@@ -39,8 +38,7 @@ export function startAttestor(
         chains,
         endingChains,
         prices,
-        isBelowMinimum: async (chainId, token, balance) =>
-          gateBalance(balance, await readMinimums(chainId, token)).kind === "ignore",
+        isBelowMinimum,
         signer,
         clock,
         crashPoint: context.crashPoint,

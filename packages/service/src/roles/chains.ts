@@ -23,8 +23,6 @@ import { OperatingError } from "../core/errors.ts";
 import type { EvmAddress } from "../core/hex.ts";
 import type { Clock } from "../core/ports.ts";
 import type { Db } from "../db/schema.ts";
-import { getChain } from "../routes/index.ts";
-import type { ReadLock } from "../signers/payout-policy.ts";
 import type { LaneSigner } from "../signers/port.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Parts } from "./context.ts";
@@ -61,11 +59,6 @@ export function createChains(
 /** Returns limits under which requests may use the reserve of a node's daily budget: for readers of claims and returns. */
 export function withReserve(trafficOf: TrafficOf): TrafficOf {
   return (...args) => useReserve(trafficOf(...args));
-}
-
-/** Returns a reader of final locks. The chains are asked for at each read: they may be created after the signers. */
-export function createLockReader(getChains: () => Chains): ReadLock {
-  return (srcChain, lock, hints) => getChain(getChains(), srcChain).getLock(lock, "final", hints);
 }
 
 /** Opens a chain over its full nodes; as many must agree as the quorum says, or all where they are fewer. */

@@ -29,20 +29,17 @@ import { createLanePolicy, listPayouts } from "../signers/evm/lane-policy.ts";
 import { createEvmLaneSigner } from "../signers/evm/lane-signer.ts";
 import { type Guard, openGuard } from "../signers/guard.ts";
 import type { LaneRules } from "../signers/lane-memory.ts";
-import {
-  type CheckPayout,
-  createPayoutPolicy,
-  listPayoutPairs,
-  type ReadLock,
-} from "../signers/payout-policy.ts";
+import { type CheckPayout, createPayoutPolicy, listPayoutPairs } from "../signers/payout-policy.ts";
 import type { AttestorSet, AttestorSigner, LaneSigner, VaultSigner } from "../signers/port.ts";
 import { recoverSigner } from "../signers/solana/attestation.ts";
 import { openCustody } from "../signers/solana/custody.ts";
+import type { CheckRefund } from "../signers/solana/lane-signer.ts";
 import type { LockPair } from "../signers/solana/policy.ts";
 import type { HeldSigners } from "../signers/server.ts";
 import type { Log } from "../telemetry/log.ts";
 import { findEvmFactory } from "./chains.ts";
 import { type AskPassphrase, createKeyOpener, type KeyOpener } from "./key-opener.ts";
+import type { SignerReads } from "./signer-reads.ts";
 
 /** A starting role waits for its signer for two minutes: tries and the delay between them. */
 const SIGNER_RETRY_MS = 1_000;
@@ -121,8 +118,7 @@ export async function openSigners(
   deps: {
     readonly clock: Clock;
     readonly askPassphrase: AskPassphrase;
-    readonly readLock: ReadLock;
-  },
+  } & SignerReads,
 ): Promise<OpenedSigners> {
   const open = createKeyOpener(config, deps.askPassphrase);
   const guard = openGuard({ journal: journalPath(config, name), clock: deps.clock });
@@ -134,6 +130,7 @@ export async function openSigners(
             ...(await openSettler(config, open, {
               guard,
               checkPayout: payoutPolicyOf(config, deps),
+              checkRefund: deps.checkRefund,
             })),
             attestor: null,
           };
@@ -148,12 +145,13 @@ export async function openSigners(
 interface LaneGuards {
   readonly guard: Guard;
   readonly checkPayout: CheckPayout;
+  readonly checkRefund: CheckRefund;
 }
 
 /** Creates the check of payouts against the locks of the configured chains. */
 function payoutPolicyOf(
   config: Config,
-  { clock, readLock }: { readonly clock: Clock; readonly readLock: ReadLock },
+  { clock, readLock }: { readonly clock: Clock } & Pick<SignerReads, "readLock">,
 ): CheckPayout {
   const { payoutWindowS } = config;
   const pairs = listPayoutPairs({
@@ -166,7 +164,7 @@ function payoutPolicyOf(
 }
 
 async function openSettler(config: Config, open: KeyOpener, guards: LaneGuards) {
-  const { guard, checkPayout } = guards;
+  const { guard, checkPayout, checkRefund } = guards;
   const lanes = await openLanes(config, open, guards);
   const [chain] = listSolanaChains(config);
   if (!chain) return { lanes, vaults: null };
@@ -187,6 +185,7 @@ async function openSettler(config: Config, open: KeyOpener, guards: LaneGuards) 
       pairs: listLockPairs(config, chain),
       dailyBudget: chain.dailyFeeBudget,
       checkPayout,
+      checkRefund,
       payoutWindowS: config.payoutWindowS,
       factory: findEvmFactory(config),
       hashing: { hashCommitment, predictWallet, deliveryIdOf },

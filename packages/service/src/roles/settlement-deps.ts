@@ -4,7 +4,7 @@
  */
 import { OperatingError } from "../core/errors.ts";
 import type { Address } from "../core/hex.ts";
-import { floorAmount, type Minimums } from "../deposits/index.ts";
+import { floorAmount, gateBalance, type Minimums } from "../deposits/index.ts";
 import type { IntakeDeps, SettlementDeps } from "../settlements/index.ts";
 import { type Parts, type RoleContext, TOPICS } from "./context.ts";
 import { createConfiguredFees } from "./fees.ts";
@@ -71,6 +71,15 @@ export function createSettlementDeps(
     wakeLanes: () => wakeups.wake(TOPICS.lanes),
     pollMs: POLL_MS,
   };
+}
+
+/** Creates the check of a balance against the minimums; false while that cannot be known. */
+export function createBelowMinimum(
+  parts: Parameters<typeof createMinimums>[0],
+): (chainId: number, token: Address, balance: bigint) => Promise<boolean> {
+  const readMinimums = createMinimums(parts);
+  return async (chainId, token, balance) =>
+    gateBalance(balance, await readMinimums(chainId, token)).kind === "ignore";
 }
 
 /** Returns the minimums of a balance, from the configuration and current prices. */

@@ -29,7 +29,7 @@ export {
 } from "./registry.ts";
 export type { AttestationId } from "./swift/attestation-requests.ts";
 export { getRefundAttestation, insertRefundAttestation } from "./swift/attested-refunds.ts";
-export { readStood, REFUND_LIFETIME_MAX_S } from "./swift/judge-refund.ts";
+export { judgeRefundReason, readStood, REFUND_LIFETIME_MAX_S } from "./swift/judge-refund.ts";
 export { createClaimCapReader } from "./swift/claim-cap.ts";
 export { listRouteSet } from "./route-set.ts";
 export { type InventoryReport, reportInventory } from "./swift/inventory.ts";

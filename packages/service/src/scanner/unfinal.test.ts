@@ -227,7 +227,10 @@ test("deletes an outflow with its orphaned block and records it again in another
   await scanner.pay(SOL);
   await world.finalize();
   await scanner.poll();
-  const call = world.here.wallets.buildRefund(commitment, NATIVE_SOL, { amount: SOL });
+  const call = world.here.wallets.buildRefund(commitment, NATIVE_SOL, {
+    amount: SOL,
+    reason: null,
+  });
   const { raw } = await world.sign(call);
   await world.here.send(raw);
   await world.sandbox.tick(2);

@@ -107,8 +107,22 @@ export function createFakeSlotNode(chain: FakeSlotChain, dailyCap: bigint): Fake
     },
     wallets: {
       kind: "vault",
-      buildRefund: (commitment, token, { amount }) =>
-        callOf(binding, { kind: "refund", commitment, token, amount }),
+      buildRefund: (commitment, token, { amount, reason }) =>
+        callOf(binding, { kind: "refund", commitment, token, amount, reason }),
+      async readStood({ wallet, token, sinceS }) {
+        const since = blocks().findIndex(({ time }) => time >= sinceS);
+        const before = blocks().at(since - 1);
+        if (since < 1 || !before) return "too_recent";
+        const isOut = (effect: Effect) =>
+          (effect.kind === "settled" || effect.kind === "refunded") &&
+          effect.wallet === wallet &&
+          effect.token === token;
+        const later = blocks()
+          .slice(since)
+          .flatMap(({ transactions }) => transactions);
+        if (later.some((mined, index) => effectsOf(mined, index).some(isOut))) return "moved_since";
+        return before.state.balanceOf(token, wallet) || "too_recent";
+      },
     },
     priceFeeds: null,
     pools: null,

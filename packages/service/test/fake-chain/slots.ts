@@ -200,7 +200,7 @@ function follow(state: State, env: Environment, order: Order): FakeLog[] {
       const wallet = vaultOf(commitment);
       const to = toAddress(commitment.refundAuthority);
       move(token, wallet, to, amount);
-      log({ kind: "refunded", wallet, token, to, amount, reason: null });
+      log({ kind: "refunded", wallet, token, to, amount, reason: order.reason });
       return logs;
     }
   }

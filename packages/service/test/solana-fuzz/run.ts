@@ -277,7 +277,7 @@ async function play({
         const held = await world.here.readHolding(token, vault);
         const commitment = commitments[index];
         if (held.amount === 0n || !commitment) continue;
-        const call = world.here.wallets.buildRefund(commitment, token, held);
+        const call = world.here.wallets.buildRefund(commitment, token, { ...held, reason: null });
         const { raw, lastValidHeight } = await world.sign(call);
         open.set(key, { txHash: world.txHashOf(raw), raw, lastValidHeight });
         await world.here.send(raw);

@@ -102,6 +102,8 @@ export async function openDesk() {
     released: [] as string[],
     block: 100n,
     finalNumber: 50n,
+    /** The part of a vault's balance that stood as long as a policy asks; null for nothing. */
+    stood: null as bigint | null,
   };
   const receipt = (txHash: ReturnType<typeof hashOf>) => ({
     txHash,
@@ -146,6 +148,7 @@ export async function openDesk() {
     getAnnouncement: async () => state.announcedAt,
     getReceipt: async (txHash) => receipt(txHash),
     getFinalNumber: async () => state.finalNumber,
+    getTime: async () => BigInt(Math.floor(clock.now() / 1_000)),
   });
   const route: Route & { waitsForFinality: boolean; deliversBySweep: boolean; pair: Pair } = {
     kind: "SWIFT",
@@ -233,7 +236,8 @@ export async function openDesk() {
   /** Makes the chain one whose wallets only the signer can derive. */
   function turnIntoVaults(): void {
     const { buildRefund } = chain.wallets;
-    Object.assign(chain, { kind: "svm", wallets: { kind: "vault", buildRefund } });
+    const readStood = async () => state.stood ?? "too_recent";
+    Object.assign(chain, { kind: "svm", wallets: { kind: "vault", buildRefund, readStood } });
   }
 
   let transfers = 0;

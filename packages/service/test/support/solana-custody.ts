@@ -132,8 +132,9 @@ export async function startCustody(change: Partial<CustodyOptions> = {}) {
   const options: CustodyOptions = {
     seed: SEED,
     setting: "a test",
-    // The policy of payouts has tests of its own.
+    // The policies of payouts and refunds have tests of their own.
     checkPayout: async () => undefined,
+    checkRefund: async () => undefined,
     chainId: SOLANA,
     treasury,
     attestors: [attestorKey.address],
@@ -324,7 +325,13 @@ export async function startCustody(change: Partial<CustodyOptions> = {}) {
     },
     refund(number: number, moved: Address = token): RefundOrder {
       const amount = moved === NATIVE_SOL ? SOL : 1_000_000n;
-      return { kind: "refund", commitment: towardsBase(number), token: moved, amount };
+      return {
+        kind: "refund",
+        commitment: towardsBase(number),
+        token: moved,
+        amount,
+        reason: null,
+      };
     },
     /** Pays a deposit to the vault of an order. */
     async fund(commitment: Commitment, deposited: Address, amount: bigint): Promise<void> {

@@ -1,6 +1,7 @@
 /** Capabilities that differ between chain families. */
 import type { Address, EvmAddress, Hex, Hex32 } from "../../core/hex.ts";
 import type { Commitment } from "../../core/commitment.ts";
+import type { RefundReason } from "../../core/refund-reason.ts";
 import type { BlockId, BlockRef, ReadPoint } from "./blocks.ts";
 import type { BurnTerms, PoolSwapBurnTerms, PoolSwapTerms, RefundProof } from "./codec.ts";
 import type { FoundDelivery, FoundMint, LockFacts, PaidLock } from "./effects.ts";
@@ -76,8 +77,22 @@ export type TakeBackStep =
 /** Wallets are keys that only the signer can derive. Nothing is deployed. */
 export interface VaultWallets {
   readonly kind: "vault";
-  /** Builds the order that pays a vault's balance to its refund authority. */
-  buildRefund(commitment: Commitment, token: Address, held: Held): Call;
+  /** Builds the order that pays a vault's balance to its refund authority; the signer judges the reason, if there is one. */
+  buildRefund(
+    commitment: Commitment,
+    token: Address,
+    refunded: Held & { readonly reason: RefundReason | null },
+  ): Call;
+  /** Returns the part of the final balance that stood since a time, unless an order took from the vault meanwhile. */
+  readStood(asked: Stood): Promise<bigint | "too_recent" | "moved_since" | "history_too_long">;
+}
+
+/** A vault's balance of a token since a time. */
+export interface Stood {
+  readonly wallet: Address;
+  readonly token: Address;
+  /** Unix seconds. */
+  readonly sinceS: bigint;
 }
 
 /** The price feeds of a chain. */

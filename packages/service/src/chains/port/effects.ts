@@ -44,7 +44,7 @@ export type Effect =
       readonly token: Address;
       readonly to: Address;
       readonly amount: bigint;
-      /** Null for a refund that the authority made itself, and where the chain does not tell. */
+      /** Null for a refund that the authority made itself, or on Solana asked for. */
       readonly reason: RefundReason | null;
     }
   | ({ readonly kind: "burned" } & BurnFacts)

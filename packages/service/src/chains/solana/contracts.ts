@@ -31,6 +31,7 @@ import { encodeOrders, parseOrders } from "./order-codec.ts";
 import type { OrderFacts } from "./order-facts.ts";
 import type { Order } from "./orders.ts";
 import type { Quorum } from "./quorum.ts";
+import { readStood } from "./stood.ts";
 import { costOfStep, costOfUnits } from "./costs.ts";
 import { encodeFee, encodeLockTerms, parseFee, parseLockTerms } from "./route-data.ts";
 
@@ -59,18 +60,23 @@ function addressesOf({ binding, escrow, delivery }: Accounts): OwnAccounts {
 }
 
 /** Returns the wallet operations: the signer pays refunds by order. */
-export function createVaultWallets(accounts: Accounts): VaultWallets {
+export function createVaultWallets(
+  { agreeFinal }: Pick<Quorum, "agreeFinal">,
+  accounts: Accounts,
+): VaultWallets {
   const addresses = addressesOf(accounts);
   return {
     kind: "vault",
-    buildRefund: (commitment, token, { amount, sources }) =>
+    buildRefund: (commitment, token, { amount, sources, reason }) =>
       callOf(addresses, {
         kind: "refund",
         commitment,
         token,
         amount,
+        reason,
         ...(sources && { sources }),
       }),
+    readStood: (asked) => agreeFinal((node, minSlot) => readStood(node, minSlot, asked)),
   };
 }
 

@@ -49,7 +49,14 @@ const TRANSFER: Memo = {
   fee: 1n,
   asOf: 400n,
 };
-const REFUND: Memo = { kind: "refund", vault: VAULT, to: WALLET, token: TOKEN, amount: 10n };
+const REFUND: Memo = {
+  kind: "refund",
+  vault: VAULT,
+  to: WALLET,
+  token: TOKEN,
+  amount: 10n,
+  reason: "below_minimum",
+};
 
 /** Valid memos, each with its signers and balance changes. */
 const TRUE: readonly (readonly [Memo, readonly Address[], Readonly<Record<Address, bigint>>])[] = [

@@ -81,8 +81,8 @@ function toEffects(
       ];
     }
     case "refund": {
-      const { vault: wallet, to, token, amount } = memo;
-      return [{ kind: "refunded", wallet, token, to, amount, reason: null }];
+      const { vault: wallet, to, token, amount, reason } = memo;
+      return [{ kind: "refunded", wallet, token, to, amount, reason }];
     }
   }
 }
@@ -165,7 +165,7 @@ function isTaken(
 }
 
 /** Returns the change of an owner's balance of a token; negative for a loss. */
-function gainOf(changes: Changes, owner: Address, token: Address): bigint {
+export function gainOf(changes: Changes, owner: Address, token: Address): bigint {
   const account = toBase58(owner);
   if (token === NATIVE_SOL) {
     return changes.sol.find((one) => one.account === account)?.change ?? 0n;

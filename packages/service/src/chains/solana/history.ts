@@ -3,7 +3,7 @@
  * so the requests of one search are limited; the next search resumes where it stopped.
  */
 import type { Address } from "../../core/hex.ts";
-import { OperatingError } from "../../core/errors.ts";
+import { rpcUnavailable } from "../rpc/errors.ts";
 import type { HistoryEntry, TransactionAnswer } from "./answers.ts";
 import { HISTORY_PAGE, type SolanaNode } from "./node.ts";
 
@@ -105,7 +105,8 @@ function createBudget() {
   return {
     isUsedUp: () => calls >= CALLS_MAX,
     async spend<T>(node: SolanaNode, call: () => Promise<T>): Promise<T> {
-      if (calls >= CALLS_MAX) throw unfinished(node, "history too long, searched in parts");
+      if (calls >= CALLS_MAX)
+        throw rpcUnavailable(node.chainId, "history too long, searched in parts");
       calls += 1;
       return call();
     },
@@ -173,12 +174,7 @@ async function findHit(
   const transaction = await budget.spend(node, () =>
     node.getTransaction(entry.signature, "finalized"),
   );
-  if (transaction === null) throw unfinished(node, "a transaction of a history is missing");
+  if (transaction === null)
+    throw rpcUnavailable(node.chainId, "a transaction of a history is missing");
   return search.isHit(transaction) ? transaction : null;
-}
-
-function unfinished({ chainId }: SolanaNode, reason: string): OperatingError {
-  return new OperatingError("RPC_UNAVAILABLE", "The chain's node did not give a usable answer.", {
-    details: { chainId, reason },
-  });
 }

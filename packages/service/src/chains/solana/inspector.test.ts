@@ -81,7 +81,7 @@ test("tells whether a node keeps memos, has lost them, or none was written", asy
   await world.finalize();
   const held = await world.here.readHolding(world.usdc, wallet);
   const { txHash } = await world.execute(
-    world.here.wallets.buildRefund(commitment, world.usdc, held),
+    world.here.wallets.buildRefund(commitment, world.usdc, { ...held, reason: null }),
   );
   expect(await inspector.findMemos(accounts)).toEqual({ kind: "kept", txHash });
   // Found in the history of the memo program.

@@ -148,6 +148,7 @@ const refundOf = (token: Address, amount: bigint, number = 1): Order => ({
   commitment: commitmentOf(number),
   token,
   amount,
+  reason: null,
 });
 
 const walletOf = ({ destWallet }: Commitment) => unpadAddress(destWallet, "svm");

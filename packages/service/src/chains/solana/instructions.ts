@@ -262,13 +262,13 @@ async function buildTransfer(order: TransferOrder, facts: OrderFacts): Promise<B
 }
 
 async function buildRefund(order: RefundOrder, facts: OrderFacts): Promise<BuiltOrder> {
-  const { commitment, token, amount } = order;
+  const { commitment, token, amount, reason } = order;
   const vault = await facts.vaultOf(commitment);
   const to = unpadAddress(commitment.refundAuthority, "svm");
   return {
     instructions: [
       ...(await payFrom(vault, [{ to, amount }], { token, facts, order })),
-      buildMemo({ kind: "refund", vault, to, token, amount }, [vault]),
+      buildMemo({ kind: "refund", vault, to, token, amount, reason }, [vault]),
     ],
     balances: [`${vault}:${token}`, `${to}:${token}`],
   };

@@ -1,8 +1,8 @@
 /** Locks, deliveries and refunds, read from their accounts and histories. */
 import type { Address, Hex32, TxHash } from "../../core/hex.ts";
-import { OperatingError } from "../../core/errors.ts";
 import { getTokenDecoder } from "@solana-program/token";
 import type { FoundDelivery, FoundRefund, Lock, LockFacts } from "../port/index.ts";
+import { rpcUnavailable } from "../rpc/errors.ts";
 import type { AccountAnswer } from "./account-answers.ts";
 import type { TransactionAnswer } from "./answers.ts";
 import { fromSignature, isSignature, toBase58, toSignature } from "./base58.ts";
@@ -61,9 +61,9 @@ export async function readLock(
     const held = amounts[index] ?? null;
     if (life.lock === null) {
       if (held === null) continue;
-      throw unusable(node, "no transaction found for a lock");
+      throw rpcUnavailable(node.chainId, "no transaction found for a lock");
     }
-    if (!isLife(life, held)) throw unusable(node, "a lock and its history differ");
+    if (!isLife(life, held)) throw rpcUnavailable(node.chainId, "a lock and its history differ");
     return toLock(life.lock, life.end, held);
   }
   return null;
@@ -183,7 +183,8 @@ export async function readDelivery(
         isHit,
         isEnough: (hits) => hits.length > 0,
       });
-  if (found === undefined) throw unusable(node, "transaction of a delivery not found");
+  if (found === undefined)
+    throw rpcUnavailable(node.chainId, "transaction of a delivery not found");
   return find(found);
 }
 
@@ -225,13 +226,7 @@ export async function readRefund(
   if (!refund) return null;
   const { slot, signature } = newest;
   const place = await node.findPlace(slot, signature);
-  if (place === null) throw unusable(node, "a transaction is not in its block");
+  if (place === null) throw rpcUnavailable(node.chainId, "a transaction is not in its block");
   const txHash = fromSignature(signature);
   return { ...refund, txHash, blockNumber: slot, logIndex: place.index };
-}
-
-function unusable({ chainId }: SolanaNode, reason: string): OperatingError {
-  return new OperatingError("RPC_UNAVAILABLE", "The chain's node did not give a usable answer.", {
-    details: { chainId, reason },
-  });
 }

@@ -8,6 +8,12 @@ import { Compile } from "typebox/compile";
 import type { Instruction } from "@solana/kit";
 import { AccountRole, address } from "@solana/kit";
 import { type Address, type Hex32, toHex32 } from "../../core/hex.ts";
+import {
+  numberOfReason,
+  reasonOfNumber,
+  REFUND_REASONS,
+  type RefundReason,
+} from "../../core/refund-reason.ts";
 import { fromBase58, toBase58 } from "./base58.ts";
 
 /** Version 3 of the memo program. */
@@ -77,6 +83,7 @@ export interface RefundMemo {
   readonly to: Address;
   readonly token: Address;
   readonly amount: bigint;
+  readonly reason: RefundReason | null;
 }
 
 export type Memo = LockMemo | ClaimMemo | ReturnMemo | DeliverMemo | TransferMemo | RefundMemo;
@@ -132,7 +139,16 @@ const WireMemo = Type.Union([
     },
     exact,
   ),
-  Type.Object({ sluice: Type.Literal("refund"), to: Word, token: Word, amount: Quantity }, exact),
+  Type.Object(
+    {
+      sluice: Type.Literal("refund"),
+      to: Word,
+      token: Word,
+      amount: Quantity,
+      reason: Type.Integer({ minimum: 0, maximum: REFUND_REASONS.length }),
+    },
+    exact,
+  ),
 ]);
 type WireMemo = Static<typeof WireMemo>;
 const Checked = Compile(WireMemo);
@@ -215,6 +231,7 @@ function writeMemo(memo: Memo): WireMemo {
         to: toBase58(memo.to),
         token: toBase58(memo.token),
         amount: memo.amount.toString(),
+        reason: numberOfReason(memo.reason),
       };
   }
 }
@@ -282,6 +299,7 @@ function readMemo(wire: WireMemo, [first, second]: readonly Address[]): Memo | n
         to: fromBase58(wire.to),
         token,
         amount,
+        reason: reasonOfNumber(wire.reason),
       };
   }
 }

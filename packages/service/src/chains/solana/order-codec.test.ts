@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { toAddress, toHex, toHex32 } from "../../core/hex.ts";
+import { REFUND_REASONS } from "../../core/refund-reason.ts";
 import { encodeOrders, parseOrders } from "./order-codec.ts";
 import type { Order } from "./orders.ts";
 
@@ -90,7 +91,13 @@ const order: fc.Arbitrary<Order> = fc.oneof(
     fee: amount,
     asOf: amount,
   }),
-  withOptional("sources", sources, { kind: kind("refund"), commitment, token: account, amount }),
+  withOptional("sources", sources, {
+    kind: kind("refund"),
+    commitment,
+    token: account,
+    amount,
+    reason: fc.constantFrom(null, ...REFUND_REASONS),
+  }),
 );
 
 /** Adds either way of ending a lock to a record, or neither. */
@@ -146,6 +153,7 @@ describe("orders encoded in calldata", () => {
       commitment: fc.sample(commitment, 1)[0] ?? never(),
       token: toAddress(`0x${"ab".repeat(32)}`),
       amount: 7n,
+      reason: "expired",
     };
     const text = Buffer.from(encodeOrders([refund]).slice(2), "hex").toString();
     expect(() => parseOrders(hexOfText(text))).not.toThrow();
@@ -154,6 +162,9 @@ describe("orders encoded in calldata", () => {
       text.replace('"7"', '"07"'),
       text.replace('"7"', "7"),
       text.replace('"7"', '"-7"'),
+      text.replace('"reason":4', '"reason":5'),
+      text.replace('"reason":4', '"reason":"4"'),
+      text.replace(',"reason":4', ""),
       text.replace("ab", "AB"),
       "[]",
       "",

@@ -6,6 +6,7 @@ import { type Static, Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { type Hex, toAddress, toHex, toHex32 } from "../../core/hex.ts";
 import { type Commitment, UNATTENDED } from "../../core/commitment.ts";
+import { numberOfReason, reasonOfNumber, REFUND_REASONS } from "../../core/refund-reason.ts";
 import type { AttestedPrice, Payout, TokenSource } from "../port/index.ts";
 import type { Order } from "./orders.ts";
 
@@ -19,6 +20,7 @@ const Bytes = Type.String({ pattern: "^0x([0-9a-f]{2})*$" });
 const ChainId = Type.Integer({ minimum: 1, maximum: 65_535 });
 const Flags = Type.Integer({ minimum: 0, maximum: UNATTENDED });
 const Bps = Type.Integer({ minimum: 0, maximum: 10_000 });
+const Reason = Type.Integer({ minimum: 0, maximum: REFUND_REASONS.length });
 
 const WireCommitment = Type.Object(
   {
@@ -133,6 +135,7 @@ const WireOrder = Type.Union([
       commitment: WireCommitment,
       token: Word,
       amount: Quantity,
+      reason: Reason,
       sources: Type.Optional(WireSources),
     },
     exact,
@@ -241,6 +244,7 @@ function writeOrder(order: Order): WireOrder {
         commitment: writeCommitment(order.commitment),
         token: order.token,
         amount: order.amount.toString(),
+        reason: numberOfReason(order.reason),
         ...writeSources(order.sources),
       };
   }
@@ -311,6 +315,7 @@ function readOrder(wire: WireOrder): Order {
         commitment: readCommitment(wire.commitment),
         token: toAddress(wire.token),
         amount: BigInt(wire.amount),
+        reason: reasonOfNumber(wire.reason),
         ...readSources(wire.sources),
       };
   }

@@ -4,6 +4,7 @@
  */
 import type { Commitment } from "../../core/commitment.ts";
 import type { Address, Hex, Hex32 } from "../../core/hex.ts";
+import type { RefundReason } from "../../core/refund-reason.ts";
 import type { AttestedPrice, Payout, TokenSource } from "../port/index.ts";
 
 /** An order that moves a vault's balance. */
@@ -102,6 +103,8 @@ export interface RefundOrder extends FromVault {
   readonly token: Address;
   /** Base units. */
   readonly amount: bigint;
+  /** A reason that the signer's own readers and configuration must show; null for a refund that the authority asked for. */
+  readonly reason: RefundReason | null;
 }
 
 export type Order =

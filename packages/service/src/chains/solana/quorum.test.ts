@@ -251,7 +251,7 @@ describe("state", () => {
       await world.finalize();
       const ask = async (chain: Chain) => {
         await chain.readHolding(usdc, wallet);
-        const call = chain.wallets.buildRefund(commitment, usdc, { amount: 5n });
+        const call = chain.wallets.buildRefund(commitment, usdc, { amount: 5n, reason: null });
         expect(await chain.simulate(world.deployment.facts.feePayer, call)).toMatchObject({
           ok: true,
         });
@@ -282,7 +282,7 @@ describe("state", () => {
     const here = alone();
     await here.readHolding(NATIVE_SOL, wallet);
     const held = await here.readHolding(usdc, wallet);
-    const call = here.wallets.buildRefund(commitment, usdc, held);
+    const call = here.wallets.buildRefund(commitment, usdc, { ...held, reason: null });
     expect(await here.simulate(world.deployment.facts.feePayer, call)).toMatchObject({ ok: true });
     await here.send((await world.sign(call)).raw);
     await world.finalize();
@@ -327,7 +327,10 @@ describe("lifetimes", () => {
     const wallet = await world.issue(commitment);
     await world.give(NATIVE_SOL, wallet, 5_000_000n);
     await world.finalize();
-    const call = world.here.wallets.buildRefund(commitment, NATIVE_SOL, { amount: 5_000_000n });
+    const call = world.here.wallets.buildRefund(commitment, NATIVE_SOL, {
+      amount: 5_000_000n,
+      reason: null,
+    });
     const { txHash } = await world.execute(call);
     liar.tamper = ({ method }, said) => (method === "getTransaction" ? { result: null } : said);
     expect(await outvoted().getReceipt(txHash)).toMatchObject({ succeeded: true });

@@ -387,10 +387,14 @@ describe("SOL and lamports in an account of wrapped SOL", () => {
     const wrapped = await here.readHolding(WRAPPED_SOL, vault);
     expect(wrapped).toMatchObject({ amount: WRAPPED });
     // Refunding one leaves the other.
-    await world.execute(here.wallets.buildRefund(commitment, WRAPPED_SOL, wrapped));
+    await world.execute(
+      here.wallets.buildRefund(commitment, WRAPPED_SOL, { ...wrapped, reason: null }),
+    );
     expect(await here.getBalance(WRAPPED_SOL, vault)).toBe(0n);
     expect(await here.getBalance(NATIVE_SOL, vault)).toBe(NATIVE);
-    await world.execute(here.wallets.buildRefund(commitment, NATIVE_SOL, { amount: NATIVE }));
+    await world.execute(
+      here.wallets.buildRefund(commitment, NATIVE_SOL, { amount: NATIVE, reason: null }),
+    );
     expect(await here.getBalance(NATIVE_SOL, vault)).toBe(0n);
   });
 

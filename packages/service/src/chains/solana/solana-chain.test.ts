@@ -242,7 +242,10 @@ describe.each([
     const { commitment, wallet } = await deposit(token, amount);
     const fromBlock = await here.getFinalNumber();
     expect(await here.findRefund({ wallet, token, fromBlock })).toBeNull();
-    const call = here.wallets.buildRefund(commitment, token, await here.readHolding(token, wallet));
+    const call = here.wallets.buildRefund(commitment, token, {
+      ...(await here.readHolding(token, wallet)),
+      reason: null,
+    });
     const receipt = await world.execute(call);
     const to = unpadAddress(commitment.refundAuthority, "svm");
     expect(receipt.effects).toEqual([
@@ -446,7 +449,10 @@ describe("a transaction", () => {
   test("is known once mined; after its lifetime it is expired and never mined", async () => {
     const { here, usdc, sandbox } = world;
     const { commitment, wallet } = await deposit(usdc, 10n);
-    const call = here.wallets.buildRefund(commitment, usdc, await here.readHolding(usdc, wallet));
+    const call = here.wallets.buildRefund(commitment, usdc, {
+      ...(await here.readHolding(usdc, wallet)),
+      reason: null,
+    });
     await sandbox.dropNextSends(1);
     const lifetime = await here.sequencing.getLifetime();
     const { raw, lastValidHeight } = await world.sign(call);
@@ -471,7 +477,10 @@ describe("a transaction", () => {
   test("has a receipt once confirmed, and none after its block is dropped [T41]", async () => {
     const { here, usdc, sandbox } = world;
     const { commitment, wallet } = await deposit(usdc, 10n);
-    const call = here.wallets.buildRefund(commitment, usdc, await here.readHolding(usdc, wallet));
+    const call = here.wallets.buildRefund(commitment, usdc, {
+      ...(await here.readHolding(usdc, wallet)),
+      reason: null,
+    });
     const { raw } = await world.sign(call);
     await here.send(raw);
     await sandbox.tick(3);
@@ -486,7 +495,7 @@ describe("a transaction", () => {
   test("that fails is mined, pays its fee and has no effect [T34]", async () => {
     const { here, usdc } = world;
     const { commitment, wallet } = await deposit(usdc, 10n);
-    const call = here.wallets.buildRefund(commitment, usdc, { amount: 11n });
+    const call = here.wallets.buildRefund(commitment, usdc, { amount: 11n, reason: null });
     const fromBlock = await here.getFinalNumber();
     const { raw } = await world.sign(call);
     await here.send(raw);
@@ -506,7 +515,7 @@ describe("a transaction", () => {
     const simulate = (amount: bigint) =>
       here.simulate(
         deployment.facts.feePayer,
-        here.wallets.buildRefund(commitment, usdc, { amount }),
+        here.wallets.buildRefund(commitment, usdc, { amount, reason: null }),
       );
     const good = await simulate(10n);
     expect(good).toEqual({ ok: true, gas: expect.any(BigInt) });
@@ -522,7 +531,7 @@ describe("a transaction", () => {
     const simulate = (swept: typeof held) =>
       here.simulate(
         deployment.facts.feePayer,
-        here.wallets.buildRefund(commitment, NATIVE_SOL, swept),
+        here.wallets.buildRefund(commitment, NATIVE_SOL, { ...swept, reason: null }),
       );
     await expect(simulate(held)).rejects.toMatchObject({
       code: "RPC_UNAVAILABLE",
@@ -581,7 +590,11 @@ describe("a transaction", () => {
     const { commitment, wallet } = await deposit(NATIVE_SOL, SOL);
     const held = await here.readHolding(NATIVE_SOL, wallet);
     const send = async (amount: bigint) => {
-      const call = here.wallets.buildRefund(commitment, NATIVE_SOL, { ...held, amount });
+      const call = here.wallets.buildRefund(commitment, NATIVE_SOL, {
+        ...held,
+        amount,
+        reason: null,
+      });
       const { raw } = await world.sign(call);
       await world.give(NATIVE_SOL, wallet, 1n);
       await sandbox.tick(1);
@@ -608,6 +621,7 @@ describe("a transaction", () => {
     const call = here.wallets.buildRefund(commitment, NATIVE_SOL, {
       ...held,
       amount: held.amount + 1n,
+      reason: null,
     });
     const { raw } = await world.sign(call);
     await here.send(raw);
@@ -620,7 +634,7 @@ describe("a transaction", () => {
   test("lacks gas when its sender has no SOL, or not enough for rent", async () => {
     const { here, usdc } = world;
     const { commitment } = await deposit(usdc, 10n);
-    const call = here.wallets.buildRefund(commitment, usdc, { amount: 10n });
+    const call = here.wallets.buildRefund(commitment, usdc, { amount: 10n, reason: null });
     const poor = await world.issue(newCommitment());
     const lacking = { code: "INSUFFICIENT_BALANCE", details: { reason: "gas" } };
     await expect(here.simulate(poor, call)).rejects.toMatchObject(lacking);
@@ -698,7 +712,7 @@ describe("mints", () => {
         code: "UNSUPPORTED_ROUTE",
         details: { mint: toBase58(token), reason },
       });
-      const refund = here.wallets.buildRefund(commitment, token, { amount: 10n });
+      const refund = here.wallets.buildRefund(commitment, token, { amount: 10n, reason: null });
       expect(await here.simulate(deployment.facts.feePayer, refund)).toMatchObject({ ok: false });
     },
   );
@@ -774,7 +788,10 @@ describe("the chain of a cluster", () => {
       cctp: null,
       payoutSearch: null,
     });
-    const call: Call = here.wallets.buildRefund(newCommitment(), usdc, { amount: 1n });
+    const call: Call = here.wallets.buildRefund(newCommitment(), usdc, {
+      amount: 1n,
+      reason: null,
+    });
     expect(parseOrders(call.data)).toMatchObject([{ kind: "refund" }]);
   });
 });

@@ -93,7 +93,7 @@ export function createSolanaChain(options: SolanaChainOptions): ChainOfVaults {
     }),
     sequencing: createBlockhashSequencing(quorum),
     balances: createFinalBalances(quorum),
-    wallets: createVaultWallets(accounts),
+    wallets: createVaultWallets(quorum, accounts),
     priceFeeds: null,
     pools: null,
     cctp: null,

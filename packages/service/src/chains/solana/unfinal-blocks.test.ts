@@ -173,7 +173,10 @@ describe("a confirmed block", () => {
     await world.finalize();
     const seen = honest();
     const before = await seen.getHead();
-    const call = world.here.wallets.buildRefund(commitment, NATIVE_SOL, { amount: AMOUNT });
+    const call = world.here.wallets.buildRefund(commitment, NATIVE_SOL, {
+      amount: AMOUNT,
+      reason: null,
+    });
     const { raw } = await world.sign(call);
     await world.here.send(raw);
     await world.sandbox.tick(2);

@@ -4,9 +4,10 @@ import { createStrictChain, hashOf } from "../../../test/support/doubles.ts";
 import { NOTHING_REFUNDED } from "../../../test/support/refund-policies.ts";
 import type { RefundProof } from "../../chains/port/index.ts";
 import type { RefundPolicy } from "../../config/index.ts";
+import type { RefundReason } from "../../core/refund-reason.ts";
 import { type Commitment, GOVERNED } from "../../core/commitment.ts";
 import { NATIVE_TOKEN, padAddress, toEvmAddress, toHex32 } from "../../core/hex.ts";
-import { judgeRefundProof, type RefundTerms } from "./judge-refund.ts";
+import { judgeRefundProof, judgeRefundReason, type RefundTerms } from "./judge-refund.ts";
 
 const address = (byte: string) => toEvmAddress(`0x${byte.repeat(20)}`);
 const USDC = address("a0");
@@ -132,6 +133,58 @@ describe("every refund", () => {
     const vaults = createStrictChain({ chainId: 1 });
     Object.assign(vaults, { wallets: { kind: "vault" } });
     expect(await judge({}, vaults)).toBe("unknown_chain");
+  });
+});
+
+describe("a refund that the signer of vaults pays", () => {
+  /** A chain of vaults whose final balance is 40 units, of which some stood. */
+  const openVaults = (stood: bigint | "moved_since" | "history_too_long") => {
+    const asked: bigint[] = [];
+    const chain = createStrictChain({
+      chainId: 2,
+      getBalance: async () => 40n,
+      findBalance: async () => 60n,
+      getTime: async () => FINAL_S,
+    });
+    Object.assign(chain, {
+      wallets: {
+        kind: "vault",
+        readStood: async ({ sinceS }: { readonly sinceS: bigint }) => {
+          asked.push(sinceS);
+          return stood;
+        },
+      },
+    });
+    const judge = async (reason: RefundReason, maxAmount = 40n, minimum = MINIMUM) => {
+      const terms: RefundTerms = {
+        policies: { general: ALL, byAuthority: new Map() },
+        isBelowMinimum: async (_chainId, _token, balance) => balance < minimum,
+      };
+      const pairs = [{ srcChain: 2, srcToken: USDC, destChain: 30, destToken: DEST }];
+      const refund = { commitment, wallet: WALLET, token: USDC, maxAmount, reason };
+      const verdict = await judgeRefundReason({ chain, pairs, terms }, refund);
+      return verdict.kind === "refuse" ? verdict.reason : verdict.kind;
+    };
+    return { judge, asked };
+  };
+
+  test("is paid for a reason that its own readers show, and refused for one that they contradict [T203]", async () => {
+    const { judge, asked } = openVaults(40n);
+    expect(await judge("below_minimum")).toBe("sign");
+    expect(await judge("below_minimum", 40n, 60n)).toBe("above_minimum");
+    expect(await judge("unlisted")).toBe("listed");
+    expect(await judge("dead")).toBe("below_minimum");
+    expect(await judge("dead", 40n, 40n)).toBe("sign");
+    expect(await judge("expired")).toBe("sign");
+    expect(asked).toEqual([FINAL_S - DAY_S, FINAL_S - 30n * DAY_S]);
+    // Never more than is final.
+    expect(await judge("below_minimum", 41n)).toBe("wait");
+  });
+
+  test("by age is refused for more than stood, after an outflow, and for a history too long to read [T203]", async () => {
+    expect(await openVaults(39n).judge("expired")).toBe("too_recent");
+    expect(await openVaults("moved_since").judge("expired")).toBe("moved_since");
+    expect(await openVaults("history_too_long").judge("expired")).toBe("history_too_long");
   });
 });
 

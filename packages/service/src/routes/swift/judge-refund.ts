@@ -1,5 +1,5 @@
 /**
- * Decides whether an attestor signs a refund. It relies on nothing that the settler says: the wallet follows from the
+ * Decides whether an attestor signs a refund, or the signer of vaults pays one for a reason. It relies on nothing that the settler says: the wallet follows from the
  * commitment, the balance from final blocks of its own nodes, minimums, pairs and the policy from its own configuration.
  *
  * Invariant: no refund is signed for more than the balance for which its reason was seen.
@@ -21,41 +21,61 @@ export interface RefundTerms {
 }
 
 /** One word for a refusal; "wait" while the final block of the attestor is too old. */
-export type RefundVerdict = { readonly kind: "sign" | "wait" } | { kind: "refuse"; reason: string };
+export type RefundVerdict =
+  | { readonly kind: "sign" }
+  | { readonly kind: "wait" }
+  | { readonly kind: "refuse"; readonly reason: string };
+
+/** A signer's own view of one chain. */
+interface Judged {
+  readonly chain: Chain;
+  readonly pairs: readonly Pair[];
+  readonly terms: RefundTerms;
+}
+
+/** A refund of a wallet that follows from the commitment. */
+export type ReasonedRefund = Omit<RefundProof, "deadline"> & { readonly wallet: Address };
 
 /** Returns whether the attestor signs a refund of a wallet on a chain. */
 export async function judgeRefundProof(
-  given: {
-    readonly chain: Chain;
-    readonly pairs: readonly Pair[];
-    readonly terms: RefundTerms;
-    readonly nowS: bigint;
-  },
-  proof: RefundProof,
+  given: Judged & { readonly nowS: bigint },
+  { deadline, ...refund }: RefundProof,
 ): Promise<RefundVerdict> {
-  const { chain, terms, nowS } = given;
-  const { commitment, token, maxAmount, reason, deadline } = proof;
-  // On Solana the signer itself pays refunds.
+  const { chain, nowS } = given;
+  // On Solana no contract takes the signatures: the signer of the vaults judges by itself.
   if (chain.wallets.kind !== "contract") return refuse("unknown_chain");
+  if (deadline > nowS + REFUND_LIFETIME_MAX_S) return refuse("deadline_too_late");
+  return judgeRefundReason(given, { ...refund, wallet: chain.predictWallet(refund.commitment) });
+}
+
+/** Returns whether policy, final balance and chain show the reason of a refund. On Solana the signer of the vaults asks. */
+export async function judgeRefundReason(
+  given: Judged,
+  refund: ReasonedRefund,
+): Promise<RefundVerdict> {
+  const { chain, terms } = given;
+  const { commitment, wallet, token, maxAmount, reason } = refund;
   if (!allowsRefund(refundPolicyOf(terms.policies, commitment.refundAuthority), reason)) {
     return refuse("not_allowed");
   }
-  if (deadline > nowS + REFUND_LIFETIME_MAX_S) return refuse("deadline_too_late");
   if (maxAmount === 0n) return refuse("no_amount");
-  const wallet = chain.predictWallet(commitment);
-  const final = await chain.findBalance(token, wallet, "final");
+  const final = await readFinal(chain, token, wallet);
   if (final === null) return refuse("no_balance");
   // The settler's nodes may be ahead.
   if (maxAmount > final) return { kind: "wait" };
-  return judgeReason(given, { ...proof, wallet, final });
+  return judgeReason(given, { ...refund, final });
 }
 
-type Seen = RefundProof & { readonly wallet: Address; readonly final: bigint };
+function readFinal(chain: Chain, token: Address, wallet: Address): Promise<bigint | null> {
+  // On Solana the level of `findBalance` is a setting.
+  return chain.wallets.kind === "vault"
+    ? chain.getBalance(token, wallet)
+    : chain.findBalance(token, wallet, "final");
+}
 
-async function judgeReason(
-  { chain, pairs, terms }: Parameters<typeof judgeRefundProof>[0],
-  seen: Seen,
-): Promise<RefundVerdict> {
+type Seen = ReasonedRefund & { readonly final: bigint };
+
+async function judgeReason({ chain, pairs, terms }: Judged, seen: Seen): Promise<RefundVerdict> {
   const { commitment, token, wallet, reason } = seen;
   const policy = refundPolicyOf(terms.policies, commitment.refundAuthority);
   const isListed = pairs.some(
@@ -95,6 +115,10 @@ async function judgeAge(chain: Chain, seen: Seen, afterS: bigint | null): Promis
   return seen.maxAmount > stood ? refuse("too_recent") : { kind: "sign" };
 }
 
+/** Why no amount of a wallet stood for a time, or cannot be shown to. */
+export type NotStood =
+  "unknown_chain" | "too_recent" | "state_not_kept" | "history_too_long" | "moved_since";
+
 /**
  * Returns the amount that a wallet held in a block so long before the newest final one, and that no settlement or refund
  * touched since; a reason if there is none. Later deposits do not count, and cannot put a refund off.
@@ -102,13 +126,13 @@ async function judgeAge(chain: Chain, seen: Seen, afterS: bigint | null): Promis
 export async function readStood(
   chain: Chain,
   of: { readonly token: Address; readonly wallet: Address; readonly afterS: bigint },
-): Promise<bigint | "unknown_chain" | "too_recent" | "state_not_kept" | "moved_since"> {
+): Promise<bigint | NotStood> {
   const { token, wallet, afterS } = of;
   const { wallets, payoutSearch, balances } = chain;
-  if (wallets.kind !== "contract" || balances.kind !== "at_block" || payoutSearch === null) {
-    return "unknown_chain";
-  }
-  const since = await payoutSearch.findBlockAt((await chain.getTime("final")) - afterS);
+  const sinceS = (await chain.getTime("final")) - afterS;
+  if (wallets.kind === "vault") return wallets.readStood({ wallet, token, sinceS });
+  if (balances.kind !== "at_block" || payoutSearch === null) return "unknown_chain";
+  const since = await payoutSearch.findBlockAt(sinceS);
   const block = since > 0n ? await chain.getBlock(since - 1n) : null;
   if (!block) return "too_recent";
   let stood: bigint | null | undefined;

@@ -416,7 +416,9 @@ describe("a refund from a vault", () => {
       changed: true,
       intent: `refund:${id}:1`,
     });
-    expect(build.mock.calls.map(([, ...named]) => named)).toEqual([[USDC, { amount: 1_000n }]]);
+    expect(build.mock.calls.map(([, ...named]) => named)).toEqual([
+      [USDC, { amount: 1_000n, reason: null }],
+    ]);
     expect(simulate.mock.calls.map(([from]) => from)).toEqual([LANE]);
     expect(wakeLanes).toHaveBeenCalledExactlyOnceWith(2);
     expect((await desk.swaps())[0]).toMatchObject({

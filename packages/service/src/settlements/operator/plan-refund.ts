@@ -1,10 +1,14 @@
 import type { DepositAddress } from "../../addresses/index.ts";
 import type { Call, Chain, Held, VaultWallets } from "../../chains/port/index.ts";
 import { OperatingError } from "../../core/errors.ts";
+import type { Address } from "../../core/hex.ts";
 import { type CallPlan, planCall } from "../../transactions/index.ts";
 import { lanesOf, type SettlementDeps } from "../deps.ts";
 import { leaveSpare, failedByArrival } from "../spare.ts";
-import type { Holding } from "../../deposits/index.ts";
+import { gateBalance, type Holding } from "../../deposits/index.ts";
+import { REFUND_REASONS, type RefundReason } from "../../core/refund-reason.ts";
+import { judgeRefundReason } from "../../routes/index.ts";
+import { pairOf } from "../choose-route.ts";
 
 /**
  * Plans the order that pays a vault's balance to its refund authority, simulated against the newest block. When dust that
@@ -23,8 +27,9 @@ export async function planRefund(
 ): Promise<{ readonly order: CallPlan & { readonly call: Call }; readonly taken: Held }> {
   const { chain, wallets, holding, address, held } = refund;
   const { settle: lanes } = lanesOf(deps, holding);
+  const reason = await chooseReason(deps, refund);
   const plan = async (taken: Held) => {
-    const call = wallets.buildRefund(address.commitment, holding.token, taken);
+    const call = wallets.buildRefund(address.commitment, holding.token, { ...taken, reason });
     const planned = await planCall({ db: deps.db, chain }, { lanes, call, what: "The refund" });
     return { order: { ...planned, call }, taken };
   };
@@ -34,4 +39,25 @@ export async function planRefund(
     if (!(error instanceof OperatingError) || !failedByArrival(error)) throw error;
     return plan(leaveSpare(held));
   }
+}
+
+/** Returns the reason that the signer will see too; null if policy or chain show none: then the authority asked for it. */
+async function chooseReason(
+  deps: SettlementDeps,
+  { chain, holding, address, held }: Parameters<typeof planRefund>[1],
+): Promise<RefundReason | null> {
+  if (!deps.attestedRefunds) return null;
+  const { policies } = deps.attestedRefunds;
+  const { commitment, wallet } = address;
+  const pair = pairOf(holding, address);
+  const pairs = deps.routes.list(pair).length === 0 ? [] : [pair];
+  const isBelowMinimum = async (chainId: number, token: Address, balance: bigint) =>
+    gateBalance(balance, await deps.readMinimums(chainId, token)).kind === "ignore";
+  const given = { chain, pairs, terms: { policies, isBelowMinimum } };
+  const refund = { commitment, wallet, token: holding.token, maxAmount: held.amount };
+  for (const reason of REFUND_REASONS) {
+    const verdict = await judgeRefundReason(given, { ...refund, reason });
+    if (verdict.kind === "sign") return reason;
+  }
+  return null;
 }

@@ -2,8 +2,10 @@
 import { sql } from "kysely";
 import { describe, expect, test, vi } from "vitest";
 import { hashOf, LANE } from "../../../test/support/doubles.ts";
+import { NOTHING_REFUNDED } from "../../../test/support/refund-policies.ts";
 import { openDesk, RECIPIENT, USDC } from "../../../test/support/settlement-desk.ts";
 import { type Chain, MORE_ARRIVED } from "../../chains/port/index.ts";
+import type { RefundPolicy } from "../../config/index.ts";
 import { OperatingError } from "../../core/errors.ts";
 import { toEvmAddress } from "../../core/hex.ts";
 import { refundSettlement } from "./refund.ts";
@@ -83,7 +85,7 @@ describe("a refund by address", () => {
       txHash: null,
       ...BY,
     });
-    expect(build.mock.calls).toEqual([[address.commitment, USDC, { amount: DUST }]]);
+    expect(build.mock.calls).toEqual([[address.commitment, USDC, { amount: DUST, reason: null }]]);
     expect(wakeLanes).toHaveBeenCalledExactlyOnceWith(2);
     expect(await sent()).toEqual([
       { intent: refund.intent, state: "queued", lane: LANE, settlement_id: null },
@@ -92,6 +94,31 @@ describe("a refund by address", () => {
       { id: refund.id, wallet: address.wallet, token: USDC, refund_to: AUTHORITY, ...BY },
     ]);
     expect(await desk.swaps()).toEqual([]);
+  });
+
+  test("states the reason that policy and chain show, and none that they do not", async () => {
+    const { desk, chain, ask, land } = await openDust();
+    const build = vi.spyOn(chain.wallets, "buildRefund");
+    const refunds = async (policy: Partial<RefundPolicy>) => {
+      const general = { ...NOTHING_REFUNDED, ...policy };
+      Object.assign(desk.deps, {
+        attestedRefunds: {
+          policies: { general, byAuthority: new Map() },
+          attestors: { threshold: 1, accounts: [], recover: () => null },
+          wakeAttestor: () => undefined,
+        },
+      });
+      const { refund } = await ask();
+      await land(refund.intent, DUST);
+      return build.mock.lastCall?.at(2);
+    };
+    expect(await refunds({ unlisted: true, deadAfterS: 60n })).toMatchObject({ reason: null });
+    expect(await refunds({ belowMinimum: true })).toMatchObject({ reason: "below_minimum" });
+    expect(await refunds({ expiredAfterS: 60n })).toMatchObject({ reason: null });
+    desk.state.stood = DUST;
+    expect(await refunds({ expiredAfterS: 60n })).toMatchObject({ reason: "expired" });
+    desk.state.stood = DUST - 1n;
+    expect(await refunds({ expiredAfterS: 60n })).toMatchObject({ reason: null });
   });
 
   test("leaves the account's minimum balance behind when dust keeps arriving", async () => {

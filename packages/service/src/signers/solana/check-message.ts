@@ -304,12 +304,12 @@ function createExpectation(facts: SignerFacts) {
         return;
       }
       case "refund": {
-        const { commitment, token, amount, sources } = order;
+        const { commitment, token, amount, reason, sources } = order;
         const vault = facts.vaultOf(commitment);
         const to = toAddress(commitment.refundAuthority);
         signers.add(vault);
         expectPaid(vault, token, { payments: [{ to, amount }], sources });
-        expectMemo({ kind: "refund", vault, to, token, amount }, vault);
+        expectMemo({ kind: "refund", vault, to, token, amount, reason }, vault);
         return;
       }
       default:

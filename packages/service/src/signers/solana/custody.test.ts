@@ -9,6 +9,7 @@ import {
 } from "../../../test/support/solana-custody.ts";
 import { decodeTransaction } from "../../chains/solana/transaction.ts";
 import { NATIVE_SOL } from "../../core/hex.ts";
+import { SignerRefusal } from "../refusal.ts";
 
 let custody: TestCustody;
 beforeEach(async () => {
@@ -58,6 +59,34 @@ describe("the signer signs, and the chain executes,", () => {
     custody.grow(200n);
     expect(await custody.execute(order)).not.toBeNull();
     expect(world.solOf(walletOf(1_002))).toBe(SOL);
+  });
+
+  test("a refund for a reason that its readers show; refuses one that they contradict [T203]", async () => {
+    custody.close();
+    const asked: unknown[] = [];
+    custody = await startCustody({
+      async checkRefund(refund) {
+        asked.push(refund);
+        if (refund.reason !== "below_minimum") throw new SignerRefusal("above_minimum");
+      },
+    });
+    const { world, token } = custody;
+    const refund = custody.refund(2);
+    await custody.fund(towardsBase(2), token, 2n * refund.amount);
+    await expect(custody.execute({ ...refund, reason: "dead" })).rejects.toThrow("above_minimum");
+    expect(await world.tokensOf(walletOf(2_002), token)).toBeNull();
+    expect(await custody.execute({ ...refund, reason: "below_minimum" })).toBeNull();
+    expect(await world.tokensOf(walletOf(2_002), token)).toBe(refund.amount);
+    const { commitment, amount } = refund;
+    const wallet = custody.vaultOf(commitment);
+    const judged = { chainId: 1, wallet, commitment, token, amount };
+    expect(asked).toEqual([
+      { ...judged, reason: "dead" },
+      { ...judged, reason: "below_minimum" },
+    ]);
+    // The authority's own request states none.
+    expect(await custody.execute({ ...refund, reason: null })).toBeNull();
+    expect(asked).toHaveLength(2);
   });
 
   test("a transfer less its fee, and refunds", async () => {

@@ -8,7 +8,7 @@ import type { Guard } from "../guard.ts";
 import type { CheckPayout } from "../payout-policy.ts";
 import type { LaneSigner, VaultSigner } from "../port.ts";
 import { SignerRefusal } from "../refusal.ts";
-import { createSolanaLaneSigner } from "./lane-signer.ts";
+import { type CheckRefund, createSolanaLaneSigner } from "./lane-signer.ts";
 import { createOrderPolicy, type LockPair } from "./policy.ts";
 import { createSeed, type Seed } from "./seed.ts";
 import { createSolanaVaultSigner } from "./vault-signer.ts";
@@ -45,6 +45,8 @@ export interface CustodyOptions {
   readonly lamportsPerByte?: bigint;
   /** Checks a delivery against its lock on the source chain. */
   readonly checkPayout: CheckPayout;
+  /** Checks the reason of a refund on its chain. */
+  readonly checkRefund: CheckRefund;
   /** Seconds after its lock in which a delivery may be paid. */
   readonly payoutWindowS: bigint;
   /** The EVM factory. Prices name the address that it would give a commitment's wallet. */
@@ -74,7 +76,7 @@ export function openCustody(
   /** The seed's accounts, for comparison with the configured ones. */
   readonly accounts: Seed["accounts"];
 } {
-  const { chainId, treasury, factory, pairs, dailyBudget, checkPayout } = options;
+  const { chainId, treasury, factory, pairs, dailyBudget, checkPayout, checkRefund } = options;
   const { hashCommitment, predictWallet, deliveryIdOf } = options.hashing;
   const { lamportsPerByte = LAMPORTS_PER_BYTE } = options;
   const seed = createSeed(options.seed, options.setting);
@@ -111,7 +113,7 @@ export function openCustody(
       cluster: options.cluster,
       isListed: (token) => tokens.has(token),
     });
-    const parts = { seed, chainId, purpose, facts, checkOrder, checkPayout };
+    const parts = { seed, chainId, purpose, facts, checkOrder, checkPayout, checkRefund };
     const signer = createSolanaLaneSigner(parts);
     return guard.guardOrders(signer, {
       gasMax: UNIT_LIMIT_MAX,

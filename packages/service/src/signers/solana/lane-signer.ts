@@ -2,16 +2,26 @@
 import { createHash } from "node:crypto";
 import { buildInstructions } from "../../chains/solana/instructions.ts";
 import { parseOrders } from "../../chains/solana/order-codec.ts";
-import type { DeliverOrder, Order } from "../../chains/solana/orders.ts";
+import type { DeliverOrder, Order, RefundOrder } from "../../chains/solana/orders.ts";
 import { compileMessage, encodeTransaction } from "../../chains/solana/transaction.ts";
 import { assert } from "../../core/assert.ts";
 import { type Address, type Hex, padAddress, toHex32, toTxHash } from "../../core/hex.ts";
+import type { RefundReason } from "../../core/refund-reason.ts";
 import type { OrderSigner } from "../guard.ts";
 import type { GuardedOrder } from "../order-memory.ts";
 import type { CheckPayout, OrderedPayout } from "../payout-policy.ts";
 import { SignerRefusal } from "../refusal.ts";
 import { checkMessage, type SignerFacts } from "./check-message.ts";
 import type { Seed, Whose } from "./seed.ts";
+
+/** Checks a refund for a reason by the signer's own readers. Throws `SignerRefusal`, or `SignerWaits` for one too early. */
+export type CheckRefund = (
+  refund: Pick<RefundOrder, "commitment" | "token" | "amount"> & {
+    readonly chainId: number;
+    readonly wallet: Address;
+    readonly reason: RefundReason;
+  },
+) => Promise<void>;
 
 /** Creates the signer of one lane. Nothing is signed before the guard has checked and journaled the message. */
 export function createSolanaLaneSigner(options: {
@@ -23,8 +33,9 @@ export function createSolanaLaneSigner(options: {
   /** Checks one order; throws `SignerRefusal` for an order that is not allowed. `nowS` is Unix seconds. */
   readonly checkOrder: (order: Order, nowS: bigint) => GuardedOrder;
   readonly checkPayout: CheckPayout;
+  readonly checkRefund: CheckRefund;
 }): OrderSigner {
-  const { seed, chainId, purpose, checkOrder, checkPayout } = options;
+  const { seed, chainId, purpose, checkOrder, checkPayout, checkRefund } = options;
   const { escrow, delivery } = seed.accounts;
   const facts: SignerFacts = {
     ...options.facts,
@@ -75,6 +86,11 @@ export function createSolanaLaneSigner(options: {
       const guarded = orders.map((order) => checkOrder(order, nowS));
       for (const order of orders) {
         if (order.kind === "deliver") await checkPayout(payoutOf(order), intent.hints ?? []);
+        if (order.kind === "refund" && order.reason !== null) {
+          const { commitment, token, amount, reason } = order;
+          const wallet = await facts.vaultOf(commitment);
+          await checkRefund({ chainId, wallet, commitment, token, amount, reason });
+        }
       }
       const instructions = await buildInstructions(orders, facts);
       const message = compileMessage({

@@ -119,7 +119,16 @@ export async function killWebhooks({
       return events.filter(({ id }) => !got.has(id)).length;
     });
   const deadline = Date.now() + LEASES_TIMEOUT_MS;
-  while (count().some((missing) => missing > 0) && Date.now() < deadline) await delay(1_000);
+  /** Whether every event arrived and is recorded: one that arrived before a kill is sent again after its lease. */
+  const isDone = async () => {
+    if (count().some((missing) => missing > 0)) return false;
+    const open = db
+      .selectFrom("webhook_deliveries")
+      .select("event_id")
+      .where("state", "=", "pending");
+    return (await open.limit(1).executeTakeFirst()) === undefined;
+  };
+  while (!(await isDone()) && Date.now() < deadline) await delay(1_000);
   service.kill("SIGTERM");
   const [code] = await once(service, "exit");
   if (code !== 0) throw new Error(`the last process ended with code ${code}`);

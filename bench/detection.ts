@@ -22,7 +22,7 @@ export async function benchDetection(): Promise<void> {
   const stateDir = mkdtempSync(join(tmpdir(), "sluice-bench-"));
   // The embedded PostgreSQL runs as `nobody` where the benchmark runs as root.
   chmodSync(stateDir, 0o755);
-  const ports = { ethereum: 0, base: 0, solana: 0, api: 0, quote: 0, telemetry: 0 };
+  const ports = { ethereum: 0, base: 0, solana: 0, api: 0, quote: 0, telemetry: 0, control: 0 };
   const sandbox = await startSandbox({ stateDir, ports });
   try {
     console.log(describe("push", await measure(sandbox)));

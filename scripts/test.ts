@@ -65,6 +65,7 @@ async function checks(): Promise<Outcome> {
     ["generated files", "node", ["packages/contracts/scripts/generate.ts", "--check"]],
     ["interface", "node", ["scripts/write-interface.ts", "--check"]],
     ["presets", "node", ["scripts/write-presets.ts", "--check"]],
+    ["scenarios", "node", ["scripts/write-scenarios.ts", "--check"]],
     ["requests", "node", ["scripts/write-rpc.ts", "--check"]],
     ["command line", "node", ["scripts/write-command-line.ts", "--check"]],
     ["configuration", "node", ["scripts/write-configuration.ts", "--check"]],

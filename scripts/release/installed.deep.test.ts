@@ -178,7 +178,7 @@ describe("the sandbox", () => {
 
   test("answers a client that is generated from its OpenAPI document", async () => {
     const state = JSON.stringify(join(scratch, "state-shop"));
-    const ports = { api: 0, quote: 0, telemetry: 0, ethereum: 0, base: 0, solana: 0 };
+    const ports = { api: 0, quote: 0, telemetry: 0, control: 0, ethereum: 0, base: 0, solana: 0 };
     writeFileSync(
       join(project, "start.mjs"),
       `import { startSandbox } from "@sluice/sandbox";

@@ -27,3 +27,15 @@ export const USDC = { symbol: "USDC", name: "Test USD Coin", decimals: 6 } as co
 
 /** Decimals of the native coin of both chains. */
 export const NATIVE_DECIMALS = 18;
+
+/**
+ * A listed token that burns a share of transfers while a scenario lets it, with a route from each EVM chain to USDC on the
+ * other.
+ */
+export const FEE_TOKEN = {
+  symbol: "FEE",
+  name: "Test Fee-on-Transfer Token",
+  decimals: 6,
+  /** Share of a transfer that does not arrive, in basis points. */
+  feeBps: 30,
+} as const;

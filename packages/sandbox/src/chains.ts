@@ -44,6 +44,8 @@ export interface SandboxChains {
   readonly base: SandboxChain;
   /** Mines blocks immediately, on one chain or on both. */
   mine(blocks: number, chain?: ChainName): Promise<void>;
+  /** Runs work during which only the work itself mines a chain. */
+  holdBlocks<T>(chain: ChainName, work: () => Promise<T>): Promise<T>;
   /** Stops mining and, unless they are kept, the nodes; then unlocks the state directory. */
   stop(options?: { readonly keepNodes?: boolean }): Promise<void>;
 }
@@ -95,7 +97,9 @@ async function runChains(
   const loaded = nodes.filter((node) => node.origin === "loaded");
   await Promise.all(loaded.map((node) => mineBlocks(node.client, FINALITY_BLOCKS + 1)));
 
-  const drivers = options.mining === false ? [] : nodes.map((node) => drive(node, options));
+  const drivers = new Map<ChainName, MiningDriver>(
+    options.mining === false ? [] : nodes.map((node) => [node.spec.name, drive(node, options)]),
+  );
   const all = nodes.map(toChain);
   const chain = (name: ChainName): SandboxChain => {
     const found = all.find((one) => one.name === name);
@@ -116,9 +120,10 @@ async function runChains(
         }),
       );
     },
+    holdBlocks: (name, work) => drivers.get(name)?.hold(work) ?? work(),
     stop: async ({ keepNodes = false } = {}) => {
       try {
-        await Promise.all(drivers.map((driver) => driver.stop()));
+        await Promise.all([...drivers.values()].map((driver) => driver.stop()));
         if (!keepNodes) await Promise.all(nodes.map(recordAndStop));
       } finally {
         lock.release();

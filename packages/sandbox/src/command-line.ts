@@ -3,7 +3,8 @@ import { parseArgs } from "node:util";
 import { CHAIN_SPECS } from "./chain-specs.ts";
 import { SandboxError } from "./errors.ts";
 import { type PayCommandLine, parsePayCommandLine } from "./pay/command-line.ts";
-import { DEFAULT_SERVICE_PORTS, type SandboxOptions } from "./sandbox.ts";
+import { DEFAULT_CONTROL_PORT, DEFAULT_SERVICE_PORTS, type SandboxOptions } from "./sandbox.ts";
+import { parsePlayCommandLine, type PlayCommandLine } from "./scenarios/command-line.ts";
 import { SOLANA_SPEC } from "./solana/spec.ts";
 
 /** The default state directory, in the current folder: `npm start` runs in the one of package.json. */
@@ -14,16 +15,19 @@ const [ethereum, base] = CHAIN_SPECS;
 /** The output of --help. */
 export const HELP = `Usage: npm start -- [options]
        npm run pay -- --from CHAIN --token TOKEN --amount AMOUNT --to CHAIN   (--help for more)
+       npm run play -- NAME   (--help for more)
 
 Starts three local chains, deploys the contracts, starts the service, creates integrators, plays one
 deposit from payment to delivery, and runs until Ctrl-C. A later start resumes the saved state.
-While it runs, \`npm run pay\` plays further deposits between any of its chains and tokens.
+While it runs, \`npm run pay\` plays further deposits between any of its chains and tokens, and
+\`npm run play\` plays faults on demand.
 
   --fresh               delete the saved state and start from scratch
   --state-dir DIR       state directory (default .sluice in the current folder)
   --port PORT           port of the service (default ${DEFAULT_SERVICE_PORTS.api}, 0 for any free port)
   --quote-port PORT     port of the quote service (default ${DEFAULT_SERVICE_PORTS.quote}, 0 for any free port)
   --telemetry-port PORT port of metrics and health (default ${DEFAULT_SERVICE_PORTS.telemetry}, 0 for any free port)
+  --control-port PORT   port of the control endpoint (default ${DEFAULT_CONTROL_PORT}, 0 for any free port)
   --ethereum-port PORT  port of the ethereum node (default ${ethereum.defaultPort}, 0 for any free port)
   --base-port PORT      port of the base node (default ${base.defaultPort}, 0 for any free port)
   --solana-port PORT    port of the solana node (default ${SOLANA_SPEC.defaultPort}, 0 for any free port)
@@ -36,6 +40,7 @@ While it runs, \`npm run pay\` plays further deposits between any of its chains 
 type CommandLine =
   | { readonly kind: "help"; readonly text: string }
   | PayCommandLine
+  | PlayCommandLine
   | {
       readonly kind: "run";
       readonly exitAfterDemo: boolean;
@@ -46,6 +51,7 @@ type CommandLine =
 export function parseCommandLine(args: readonly string[]): CommandLine {
   const [command, ...rest] = args;
   if (command === "pay") return parsePayCommandLine(rest, DEFAULT_STATE_DIR);
+  if (command === "play") return parsePlayCommandLine(rest, DEFAULT_STATE_DIR);
   const values = parseOptions(args);
   if (values.help) return { kind: "help", text: HELP };
   return {
@@ -59,6 +65,7 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
         ...parsePort("api", "--port", values.port),
         ...parsePort("quote", "--quote-port", values["quote-port"]),
         ...parsePort("telemetry", "--telemetry-port", values["telemetry-port"]),
+        ...parsePort("control", "--control-port", values["control-port"]),
         ...parsePort("ethereum", "--ethereum-port", values["ethereum-port"]),
         ...parsePort("base", "--base-port", values["base-port"]),
         ...parsePort("solana", "--solana-port", values["solana-port"]),
@@ -77,6 +84,7 @@ function parseOptions(args: readonly string[]) {
         port: { type: "string" },
         "quote-port": { type: "string" },
         "telemetry-port": { type: "string" },
+        "control-port": { type: "string" },
         "ethereum-port": { type: "string" },
         "base-port": { type: "string" },
         "solana-port": { type: "string" },

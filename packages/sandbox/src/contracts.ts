@@ -50,6 +50,8 @@ import {
   deliveryInitCode,
   escrowInitCode,
   escrowRouteInitCode,
+  feeTokenCalls,
+  feeTokenInitCode,
   messengerInitCode,
   otherOf,
   solanaRouteInitCode,
@@ -78,6 +80,7 @@ const LARGE_STEPS: readonly string[] = [
   "nativeToUsdcSwapRoute",
   "usdcToNativeSwapRoute",
   "wethSwapCctpRoute",
+  "feeToken",
 ];
 
 const DEPLOY_BLOCK_GAS = 200_000_000n;
@@ -126,6 +129,8 @@ const OWNER_STEPS = [
   "usdcToSolanaRoute",
   "nativeToSolanaRoute",
   "usdcToSolRoute",
+  "feeToken",
+  "feeTokenRoute",
 ] as const;
 
 export interface DeployOptions {
@@ -193,6 +198,8 @@ function planChain(keys: SandboxKeys, noncesSkipped: number): ChainPlan {
     usdcToSolanaRoute: owned("usdcToSolanaRoute"),
     nativeToSolanaRoute: owned("nativeToSolanaRoute"),
     usdcToSolRoute: owned("usdcToSolRoute"),
+    feeToken: owned("feeToken"),
+    feeTokenRoute: owned("feeTokenRoute"),
   };
 }
 
@@ -320,6 +327,8 @@ function ownerCalls(chain: SandboxChain, context: Context): readonly Call[] {
       data: solanaRouteInitCode(chain, context, { from: "native", to: "WETH" }),
     },
     usdcToSolRoute: { data: solanaRouteInitCode(chain, context, { from: "usdc", to: "SOL" }) },
+    feeToken: { data: feeTokenInitCode() },
+    feeTokenRoute: { data: escrowRouteInitCode(chain, context, { from: "fee", to: "usdc" }) },
   };
   return [
     ...skipNonces(owner, here.noncesSkipped),
@@ -350,6 +359,7 @@ function ownerCalls(chain: SandboxChain, context: Context): readonly Call[] {
             here.usdcToSolanaRoute,
             here.nativeToSolanaRoute,
             here.usdcToSolRoute,
+            here.feeTokenRoute,
           ],
           [lanes.settle.account.address],
           [keys.attestor.account.address, keys.coldAttestor.account.address],
@@ -358,6 +368,7 @@ function ownerCalls(chain: SandboxChain, context: Context): readonly Call[] {
         ],
       }),
     },
+    ...feeTokenCalls(chain, context),
     {
       label: "messenger.link",
       to: here.messenger,

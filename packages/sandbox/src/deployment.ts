@@ -40,6 +40,10 @@ export interface ChainDeployment extends UniswapContracts {
   readonly nativeToSolanaRoute: Address;
   /** USDC to SOL, at a price. */
   readonly usdcToSolRoute: Address;
+  /** The token with a transfer fee. */
+  readonly feeToken: Address;
+  /** The token with a transfer fee to USDC of the other chain, at a price. */
+  readonly feeTokenRoute: Address;
   /** The block of the first deployment. */
   readonly startBlock: number;
 }
@@ -116,6 +120,8 @@ function checkChain(path: string, value: unknown): ChainDeployment {
     usdcToSolanaRoute: checkAddress(path, chain?.["usdcToSolanaRoute"]),
     nativeToSolanaRoute: checkAddress(path, chain?.["nativeToSolanaRoute"]),
     usdcToSolRoute: checkAddress(path, chain?.["usdcToSolRoute"]),
+    feeToken: checkAddress(path, chain?.["feeToken"]),
+    feeTokenRoute: checkAddress(path, chain?.["feeTokenRoute"]),
     startBlock,
   };
 }

@@ -1,6 +1,6 @@
 /** Writes `sandbox.json`, through which tests, demos and an integrator's CI find the sandbox. */
 import { type Address, type Hex, zeroAddress } from "viem";
-import { NATIVE_DECIMALS, USDC } from "./chain-specs.ts";
+import { FEE_TOKEN, NATIVE_DECIMALS, USDC } from "./chain-specs.ts";
 import type { SandboxChains } from "./chains.ts";
 import type { Deployment } from "./deployment.ts";
 import type { IntegratorKey } from "./integrators.ts";
@@ -23,6 +23,8 @@ export interface Descriptor {
   readonly quoteUrl: string;
   /** Metrics and health. */
   readonly telemetryUrl: string | undefined;
+  /** The control endpoint, which plays scenarios. */
+  readonly controlUrl: string;
   /** The key of the last one has deposit addressing off. */
   readonly integrators: readonly IntegratorKey[];
   readonly chains: readonly DescribedChain[];
@@ -95,15 +97,17 @@ interface DescriptorParts {
   readonly keys: SandboxKeys;
   readonly service: Pick<RunningService, "baseUrl" | "quoteUrl" | "telemetryUrl">;
   readonly integrators: readonly IntegratorKey[];
+  readonly controlUrl: string;
 }
 
 /** Writes `sandbox.json` and returns its content. */
 export function writeDescriptor(parts: DescriptorParts): Descriptor {
-  const { chains, solana, service, integrators } = parts;
+  const { chains, solana, service, integrators, controlUrl } = parts;
   const descriptor: Descriptor = {
     baseUrl: service.baseUrl,
     quoteUrl: service.quoteUrl,
     telemetryUrl: service.telemetryUrl,
+    controlUrl,
     integrators,
     chains: [...describeEvm(parts), describeSolana(solana, parts.keys)],
   };
@@ -137,6 +141,12 @@ function describeEvm({ chains, deployment, keys }: DescriptorParts): readonly De
         address: deployment.chains[name].weth,
         standard: "erc20",
         decimals: NATIVE_DECIMALS,
+      },
+      {
+        symbol: FEE_TOKEN.symbol,
+        address: deployment.chains[name].feeToken,
+        standard: "erc20",
+        decimals: FEE_TOKEN.decimals,
       },
     ],
     factory: deployment.factory,

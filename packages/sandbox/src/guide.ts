@@ -27,7 +27,7 @@ export function formatGuide(
   descriptorPath: string,
   { outputs, ...objects }: GuideObjects & { readonly outputs: readonly GuideOutput[] },
 ): string {
-  const { baseUrl, quoteUrl, telemetryUrl, chains, integrators } = descriptor;
+  const { baseUrl, quoteUrl, telemetryUrl, controlUrl, chains, integrators } = descriptor;
   const rows = [
     ["service", baseUrl],
     ["quotes", quoteUrl],
@@ -35,6 +35,7 @@ export function formatGuide(
     ["health", `${telemetryUrl}/health/ready`],
     ...chains.map((chain) => [chain.name, describeChain(chain)]),
     ...integrators.map(({ name, apiKey }) => [`API key ${name}`, apiKey]),
+    ["scenarios", `${controlUrl}/scenarios`],
     ["documentation", `${baseUrl}/docs`],
     ["descriptor", descriptorPath],
   ];
@@ -63,7 +64,7 @@ export function listCommands(
   descriptor: Descriptor,
   { addressId, depositAddress, settlementId, depositId }: GuideObjects,
 ): readonly string[] {
-  const { baseUrl, quoteUrl, chains } = descriptor;
+  const { baseUrl, quoteUrl, controlUrl, chains } = descriptor;
   const solana = chains.find((chain) => chain.kind === "svm");
   const apiKey = descriptor.integrators[0]?.apiKey ?? "";
   const key = `-H 'x-api-key: ${apiKey}' `;
@@ -97,6 +98,7 @@ export function listCommands(
     get("/source-config", ""),
     get("/openapi.json", ""),
     get("/asyncapi.json", ""),
+    postJson(`${controlUrl}/play/deposit-delivered`, {}),
     ...(solana
       ? [callNode(solana.rpcUrl, "getSlot"), callNode(solana.rpcUrl, "sandbox_tick")]
       : []),

@@ -59,3 +59,4 @@ export {
 } from "./service.ts";
 export { SANDBOX_TERMS, type ServiceConfigOptions, writeServiceConfig } from "./service-config.ts";
 export { balanceOf, mintToken, pay, type Payment, sendToken } from "./tokens.ts";
+export * from "./scenarios/index.ts";

@@ -3,6 +3,7 @@ import {
   cctpRouteAbi,
   deliveryAbi,
   escrowAbi,
+  hostileTokenAbi,
   pricedRouteAbi,
   sameAssetRouteAbi,
   sandboxMessageTransmitterV2Abi,
@@ -15,6 +16,7 @@ import {
   cctpRouteBytecode,
   deliveryBytecode,
   escrowBytecode,
+  hostileTokenBytecode,
   pricedRouteBytecode,
   sameAssetRouteBytecode,
   sandboxMessageTransmitterV2Bytecode,
@@ -23,15 +25,26 @@ import {
   swapRouteBytecode,
   transferRouteBytecode,
 } from "@sluice/contracts/bytecode";
-import { type Address, encodeDeployData, type Hex, pad, zeroAddress, zeroHash } from "viem";
+import {
+  type Address,
+  encodeDeployData,
+  encodeFunctionData,
+  type Hex,
+  pad,
+  parseUnits,
+  zeroAddress,
+  zeroHash,
+} from "viem";
 import {
   CHAIN_SPECS,
   type ChainName,
   type ChainSpec,
+  FEE_TOKEN,
   NATIVE_DECIMALS,
   USDC,
 } from "./chain-specs.ts";
 import type { ChainDeployment } from "./deployment.ts";
+import type { Call } from "./evm-client.ts";
 import type { SandboxKeys } from "./keys.ts";
 import { deriveSolanaAccounts, toBytes32 } from "./solana/accounts.ts";
 import { SOLANA_TOKENS } from "./solana/genesis.ts";
@@ -142,7 +155,8 @@ export function cctpRouteInitCode(chain: ChainSpec, { keys, factory, plan }: Con
 
 type Asset = "usdc" | "native";
 
-const decimalsOf = (asset: Asset) => (asset === "usdc" ? USDC.decimals : NATIVE_DECIMALS);
+/** Decimals of the assets; those of the token with a transfer fee are USDC's. */
+const decimalsOf = (asset: Asset | "fee") => (asset === "native" ? NATIVE_DECIMALS : USDC.decimals);
 
 /** Returns the creation code of a route to the other asset of the same chain, through the pool. */
 export function swapRouteInitCode(
@@ -210,11 +224,13 @@ export function swapCctpRouteInitCode(
 export function escrowRouteInitCode(
   chain: ChainSpec,
   { plan }: Context,
-  { from, to }: { readonly from: Asset; readonly to: Asset },
+  { from, to }: { readonly from: Asset | "fee"; readonly to: Asset },
 ): Hex {
   const other = otherOf(chain);
-  const tokenOf = (asset: Asset, name: ChainName) =>
-    asset === "usdc" ? plan[name].token : zeroAddress;
+  const tokenOf = (asset: Asset | "fee", name: ChainName) => {
+    if (asset === "fee") return plan[name].feeToken;
+    return asset === "usdc" ? plan[name].token : zeroAddress;
+  };
   const pair = {
     evmChainId: BigInt(chain.evmChainId),
     sourceChain: chain.chainId,
@@ -230,6 +246,35 @@ export function escrowRouteInitCode(
     ? encodeDeployData({ abi: sameAssetRouteAbi, bytecode: sameAssetRouteBytecode, args: [pair] })
     : encodeDeployData({ abi: pricedRouteAbi, bytecode: pricedRouteBytecode, args: [pair] });
 }
+
+/** Returns the creation code of the token with a transfer fee. */
+export function feeTokenInitCode(): Hex {
+  const { name, symbol, decimals } = FEE_TOKEN;
+  return encodeDeployData({
+    abi: hostileTokenAbi,
+    bytecode: hostileTokenBytecode,
+    args: [name, symbol, decimals],
+  });
+}
+
+/** Returns the calls that mint the token with a transfer fee for the payers. */
+export function feeTokenCalls(
+  chain: ChainSpec & { readonly name: ChainName },
+  { keys, plan }: Context,
+): readonly Call[] {
+  return keys.payers[chain.name].map(({ account }) => ({
+    label: "feeToken.mint",
+    to: plan[chain.name].feeToken,
+    gas: 500_000n,
+    data: encodeFunctionData({
+      abi: hostileTokenAbi,
+      functionName: "mint",
+      args: [account.address, FEE_TOKENS_PER_PAYER],
+    }),
+  }));
+}
+
+const FEE_TOKENS_PER_PAYER = parseUnits("100000", FEE_TOKEN.decimals);
 
 /** Returns the creation code of a route to the Solana chain, for the same asset or at a price. */
 export function solanaRouteInitCode(

@@ -1,4 +1,4 @@
-/** `npm start` and `npm run pay`: the command line of the sandbox. The library does the work; this file prints and handles signals. */
+/** `npm start`, `npm run pay` and `npm run play`: the command line of the sandbox. The library does the work; this file prints and handles signals. */
 import { createSluiceClient } from "@sluice/sdk";
 import { parseUnits } from "viem";
 import { parseCommandLine } from "./command-line.ts";
@@ -8,6 +8,7 @@ import { formatGuide, type GuideOutput } from "./guide.ts";
 import { runPayment } from "./pay/payment.ts";
 import { findRunningSandbox } from "./pay/running-sandbox.ts";
 import { type Sandbox, startSandbox } from "./sandbox.ts";
+import { playRemote } from "./scenarios/remote.ts";
 import { statePaths } from "./state-paths.ts";
 
 /** Time without a line after which one says that the run goes on, in milliseconds. */
@@ -57,6 +58,17 @@ async function run(stopping: AbortController, args: readonly string[]): Promise<
     const { stateDir, request } = command;
     const descriptor = findRunningSandbox(stateDir);
     await runPayment({ descriptor, request, signal, onStep: printStep }).finally(endReports);
+    return;
+  }
+  if (command.kind === "play") {
+    const { stateDir, name, kind: _, ...options } = command;
+    const descriptor = findRunningSandbox(stateDir);
+    const { delivered } = await playRemote(descriptor, name, {
+      ...options,
+      signal,
+      onStep: printStep,
+    }).finally(endReports);
+    printStep("done", `as documented; ${delivered} base units of USDC were delivered`);
     return;
   }
   const sandbox = await startSandbox({

@@ -27,6 +27,8 @@ interface MiningListener {
 
 /** A running driver. */
 export interface MiningDriver {
+  /** Runs work while no block is mined. Other work of this kind waits for its end. */
+  hold<T>(work: () => Promise<T>): Promise<T>;
   /** Stops mining. Resolves when the last request is done. */
   stop(): Promise<void>;
 }
@@ -42,13 +44,20 @@ export function startMining(
 ): MiningDriver {
   const stopping = new AbortController();
   const tick = createTick(client, idleIntervalMs, listener);
+  /** The last tick or held work; each waits for the one before. */
+  let turn: Promise<unknown> = Promise.resolve();
+  const takeTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const done = turn.then(work, work);
+    turn = done;
+    return done;
+  };
 
   const run = async (): Promise<void> => {
     let failing = false;
     let nextAt = performance.now();
     while (!stopping.signal.aborted) {
       try {
-        await tick();
+        await takeTurn(tick);
         failing = false;
       } catch (error) {
         if (!failing && !stopping.signal.aborted) listener.onProblem?.(error);
@@ -60,6 +69,7 @@ export function startMining(
   };
   const done = run();
   return {
+    hold: takeTurn,
     stop: async () => {
       stopping.abort();
       await done;

@@ -14,6 +14,9 @@ import { SandboxError } from "./errors.ts";
 import { type PreparedIntegrators, prepareIntegrators } from "./integrators.ts";
 import { loadKeys, type SandboxKeys } from "./keys.ts";
 import { assertPortFree, findFreePort } from "./ports.ts";
+import { type Control, startControl } from "./scenarios/control.ts";
+import { createPlayer, type Player, type PlayOptions, type PlayResult } from "./scenarios/play.ts";
+import type { ScenarioName } from "./scenarios/table.ts";
 import { type RunningService, startService, stopLeftoverService } from "./service.ts";
 import { type ServiceConfigOptions, writeServiceConfig } from "./service-config.ts";
 import { deriveSolanaAccounts, deriveSolanaTreasury } from "./solana/accounts.ts";
@@ -25,13 +28,18 @@ import { claimStateDir, statePaths } from "./state-paths.ts";
 
 /** Default ports of the service. */
 export const DEFAULT_SERVICE_PORTS = { api: 3400, quote: 3401, telemetry: 3402 } as const;
+/** Default port of the control endpoint. */
+export const DEFAULT_CONTROL_PORT = 3403;
 
 /** Options of `startSandbox`. */
 export interface SandboxOptions extends Omit<ChainsOptions, "ports" | "onProblem"> {
   /** Ports; 0 for any free port. */
   readonly ports?: Partial<
     Readonly<
-      Record<ChainName | typeof SOLANA_SPEC.name | keyof typeof DEFAULT_SERVICE_PORTS, number>
+      Record<
+        ChainName | typeof SOLANA_SPEC.name | keyof typeof DEFAULT_SERVICE_PORTS | "control",
+        number
+      >
     >
   >;
   /** Slot times of the Solana chain. */
@@ -68,6 +76,11 @@ export interface Sandbox {
   readonly resumed: boolean;
   /** The service that was started most recently. */
   readonly service: RunningService;
+  /**
+   * Plays a scenario and waits until its documented sequence of events is complete. Plays wait for one another.
+   * @throws SandboxError if the events differ, or the name is unknown.
+   */
+  play(name: ScenarioName, options?: PlayOptions): Promise<PlayResult>;
   /** Starts the service again after it was killed or stopped, on the same ports. */
   restartService(env?: Readonly<Record<string, string>>): Promise<RunningService>;
   /** Stops everything; with `keepNodes` the nodes keep running for the next start. */
@@ -88,6 +101,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   let service: RunningService | undefined;
   let attestations: BridgeAttestationService | undefined;
   let preparing: PreparedIntegrators | undefined;
+  let control: Control | undefined;
+  let player: Player | undefined;
   let solanaSetup: Promise<SolanaSetup> | undefined;
   let stopWatching = (): void => undefined;
   /** False while the service is being stopped on purpose. */
@@ -105,6 +120,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   });
   const stop: Sandbox["stop"] = async (stopOptions) => {
     shouldRun = false;
+    await control?.stop();
     await service?.stop();
     await stopLeftoverDatabase(statePaths(chains.stateDir).database);
     await attestations?.stop();
@@ -135,6 +151,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     // Runs in parallel with the deployment of the contracts.
     solanaSetup = setUpSolana(chains.stateDir, options);
     const ports = await chooseServicePorts(chains.stateDir, options.ports);
+    control = await openControl(options.ports?.control, () => player);
     const [solana, { deployment, keys, isNew }] = await Promise.all([
       solanaSetup,
       setUpContracts(chains, options),
@@ -159,6 +176,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       ...options,
       ...parts,
       ports,
+      feeToken: true,
       attestationsUrl,
       solanaRpcUrl: solana.node.rpcUrl,
       wsUrls: { ...listSockets(chains, options.rpcUrls), solana: solana.node.wsUrl },
@@ -183,8 +201,23 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       solana: { ...solana.node, payers: solana.payers },
       service: first,
       integrators,
+      controlUrl: control.url,
     });
     const { stateDir } = chains;
+    const restartService: Sandbox["restartService"] = async (env) => {
+      shouldRun = false;
+      await service?.stop();
+      return start(env);
+    };
+    const play = createPlayer({
+      ...parts,
+      stateDir,
+      descriptor,
+      attestations: bridge,
+      configPath,
+      restartService: (added) => restartService(added && { ...options.env, ...added }),
+    });
+    player = play;
     return {
       stateDir,
       chains,
@@ -196,14 +229,11 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       configPath,
       resumed,
       stop,
+      play,
       get service() {
         return service ?? first;
       },
-      restartService: async (env) => {
-        shouldRun = false;
-        await service?.stop();
-        return start(env);
-      },
+      restartService,
     };
   } catch (error) {
     preparing?.cancel();
@@ -314,6 +344,15 @@ async function chooseServicePorts(
       "--telemetry-port",
     ),
   };
+}
+
+async function openControl(
+  port: number | undefined,
+  findPlayer: () => Player | undefined,
+): Promise<Control> {
+  const chosen = port ?? DEFAULT_CONTROL_PORT;
+  await assertPortFree(chosen, "the control endpoint", "--control-port");
+  return startControl(chosen, findPlayer);
 }
 
 function describeChains(chains: SandboxChains, solana: SolanaNode): string {

@@ -1,7 +1,7 @@
 import { dirname, relative } from "node:path";
 import { createRequire } from "node:module";
 import { type Address, zeroAddress } from "viem";
-import { CHAIN_SPECS, NATIVE_DECIMALS, USDC } from "./chain-specs.ts";
+import { CHAIN_SPECS, FEE_TOKEN, NATIVE_DECIMALS, USDC } from "./chain-specs.ts";
 import type { SandboxChains } from "./chains.ts";
 import type { Deployment } from "./deployment.ts";
 import { writeJson } from "./json-file.ts";
@@ -51,6 +51,8 @@ export interface ServiceConfigOptions {
   readonly bridgeFirst?: boolean;
   /** URL of the Solana chain's node. Without it there are no Solana routes. */
   readonly solanaRpcUrl?: string;
+  /** Whether the token with a transfer fee is listed. */
+  readonly feeToken?: boolean;
   /** Replaces the nodes' URLs, to put a proxy in front of the nodes. */
   readonly rpcUrls?: Partial<Readonly<Record<"ethereum" | "base", string>>>;
   /** WebSockets of the nodes, which announce new blocks. A chain without one is polled. */
@@ -136,6 +138,7 @@ export function writeServiceConfig(options: ServiceConfigOptions): string {
           ...(options.attestationsUrl === undefined
             ? []
             : [listWeth(deployment.chains[name].weth)]),
+          ...(options.feeToken ? [listFeeToken(deployment.chains[name].feeToken)] : []),
         ],
         lanes: {
           deploy: { file: keys.lanes[name].deploy.path },
@@ -253,6 +256,11 @@ function listUsdc(address: Address) {
   return { symbol, address, decimals, minDeposit, price: { static: usdcPrice } };
 }
 
+function listFeeToken(address: Address) {
+  const { symbol, decimals } = FEE_TOKEN;
+  return { ...listUsdc(address), symbol, decimals };
+}
+
 /** Returns the native coin. Its symbol on the interface is the chain's name in upper case. */
 function listNative(name: string) {
   return { symbol: name.toUpperCase(), address: zeroAddress, ...COIN };
@@ -279,6 +287,7 @@ function listRoutes({
   deployment,
   attestationsUrl,
   bridgeFirst,
+  feeToken,
 }: ServiceConfigOptions): readonly object[] {
   return CHAIN_SPECS.flatMap(({ name, chainId }) => {
     const here = deployment.chains[name];
@@ -328,6 +337,9 @@ function listRoutes({
       toOther(zeroAddress, zeroAddress, here.nativeEscrowRoute),
       { ...toOther(here.token, zeroAddress, here.usdcToNativeRoute), priced: true },
       { ...toOther(zeroAddress, usdcThere, here.nativeToUsdcRoute), priced: true },
+      ...(feeToken
+        ? [{ ...toOther(here.feeToken, usdcThere, here.feeTokenRoute), priced: true }]
+        : []),
       ...(bridgeFirst ? [] : bridge),
     ];
   });

@@ -71,12 +71,26 @@ export async function mintToken(
   },
 ): Promise<Hex> {
   const data = encodeFunctionData({ abi: testTokenAbi, functionName: "mint", args: [to, amount] });
-  const hash = await sendNext(client, faucet, { label: "a mint", to: token, data, gas: CALL_GAS });
-  await awaitMined(client, hash, "a mint");
+  return sendCall(client, faucet, { label: "a mint", to: token, data, gas: CALL_GAS });
+}
+
+/** Sends a call under the account's next nonce and waits until it is mined. */
+export async function sendCall(
+  client: EvmClient,
+  from: PrivateKeyAccount,
+  call: Call,
+): Promise<Hex> {
+  const hash = await sendNext(client, from, call);
+  await awaitMined(client, hash, call.label);
   return hash;
 }
 
-async function sendNext(client: EvmClient, from: PrivateKeyAccount, call: Call): Promise<Hex> {
+/** Sends a call under the account's next nonce and returns its hash without waiting for a block. */
+export async function sendNext(
+  client: EvmClient,
+  from: PrivateKeyAccount,
+  call: Call,
+): Promise<Hex> {
   const key = `${client.chain.id}:${from.address}`;
   const send = async (): Promise<Hex> => {
     const nonce = await client.getTransactionCount({ address: from.address, blockTag: "pending" });

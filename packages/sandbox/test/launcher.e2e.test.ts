@@ -14,6 +14,7 @@ const ANY_PORTS = [
   "--port",
   "--quote-port",
   "--telemetry-port",
+  "--control-port",
   "--ethereum-port",
   "--base-port",
   "--solana-port",
@@ -91,6 +92,7 @@ describe("launcher", () => {
       { symbol: "USDC", standard: "erc20", decimals: 6 },
       { symbol: native, standard: "native", decimals: 18 },
       { symbol: "WETH", standard: "erc20", decimals: 18 },
+      { symbol: "FEE", standard: "erc20", decimals: 6 },
     ];
     expect(descriptor()).toMatchObject({
       integrators: [{ name: "acme" }, { name: "globex" }, { name: "plain" }],

@@ -27,7 +27,7 @@ beforeAll(async () => {
   chmodSync(stateDir, 0o755);
   sandbox = await startSandbox({
     stateDir,
-    ports: { ethereum: 0, base: 0, solana: 0, api: 0, quote: 0, telemetry: 0 },
+    ports: { ethereum: 0, base: 0, solana: 0, api: 0, quote: 0, telemetry: 0, control: 0 },
   });
 });
 

@@ -27,7 +27,7 @@ export async function openSolanaSandbox(options: { readonly env?: Record<string,
   chmodSync(stateDir, 0o755);
   const sandbox = await startSandbox({
     stateDir,
-    ports: { ethereum: 0, base: 0, solana: 0, api: 0, quote: 0, telemetry: 0 },
+    ports: { ethereum: 0, base: 0, solana: 0, api: 0, quote: 0, telemetry: 0, control: 0 },
     solana: { slotMs: 50, idleSlotMs: 200 },
     pollIntervalMs: 100,
     ...(options.env && { env: options.env }),

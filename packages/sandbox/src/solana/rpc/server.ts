@@ -37,6 +37,8 @@ export async function startRpcServer(options: RpcServerOptions): Promise<RpcServ
     // The client has disconnected, or there is a bug; closing the connection makes the second visible to the client.
     handleHttp(options, request, response).catch(() => request.destroy());
   });
+  // Clients give up an idle connection earlier, so that no request meets the close of its connection.
+  server.keepAliveTimeout = 75_000;
   const sockets = createServer((_request, response) => {
     response.writeHead(426, { upgrade: "websocket" }).end();
   });

@@ -11,7 +11,7 @@ const isolate = false;
 const globalSetup = ["packages/service/test/support/global-setup.ts"];
 
 /** Whatever takes too long for `npm test`, by its name. */
-const deep = "{packages/*/{src,test,proofs},scripts}/**/*.deep.test.ts";
+const deep = "{packages/*/{src,test,proofs},scripts,examples}/**/*.deep.test.ts";
 
 /** Projects run in the order of their names, and the files of each by what they took last time, longest first. */
 export default defineConfig({
@@ -53,7 +53,11 @@ export default defineConfig({
       {
         test: {
           name: "unit",
-          include: ["packages/*/src/**/*.test.ts", "packages/contracts/proofs/**/*.test.ts"],
+          include: [
+            "packages/*/src/**/*.test.ts",
+            "packages/contracts/proofs/**/*.test.ts",
+            "examples/**/*.test.ts",
+          ],
           exclude: [deep],
           globalSetup,
           testTimeout: 180_000,

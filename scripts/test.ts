@@ -66,6 +66,7 @@ async function checks(): Promise<Outcome> {
     ["interface", "node", ["scripts/write-interface.ts", "--check"]],
     ["presets", "node", ["scripts/write-presets.ts", "--check"]],
     ["scenarios", "node", ["scripts/write-scenarios.ts", "--check"]],
+    ["tutorial", "node", ["scripts/write-tutorial.ts", "--check"]],
     ["requests", "node", ["scripts/write-rpc.ts", "--check"]],
     ["command line", "node", ["scripts/write-command-line.ts", "--check"]],
     ["configuration", "node", ["scripts/write-configuration.ts", "--check"]],

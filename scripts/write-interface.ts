@@ -179,7 +179,7 @@ address. Every answer of an endpoint has the remaining number in the \`RateLimit
 endpoint (404 of a path, 405, bytes that are not HTTP) are not counted. Above the limit: 429 with \`RPC_UNAVAILABLE\`, \`details.reason\`
 \`rate_limited\`, and \`Retry-After\` in seconds. \`POST /request-index\` has a smaller limit of its own. After too many wrong keys from an
 address, no key from there is checked for the rest of the minute, except those that were valid from there in the last hour. Quotes issue
-at most 120 new deposit addresses per key and minute. An IPv6 /64 network counts as one address. The limits are settings
+at most 1,000 new deposit addresses per key and minute; \`POST /addresses\` counts every address of a call. An IPv6 /64 network counts as one address. The limits are settings
 ([configuration.md](configuration.md)).
 
 Quotes and \`POST /request-index\` are also counted by the requests to nodes that they cause: a key has a budget per minute, and above it the

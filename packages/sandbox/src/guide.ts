@@ -82,6 +82,7 @@ export function listCommands(
   return [
     postJson(`${quoteUrl}/v3/quote?apiKey=${apiKey}`, quote),
     `curl -s '${quoteUrl}/v3/quote?${query}'`,
+    postJson(`${quoteUrl}/addresses`, { addresses: [addressOf(quote)] }, key),
     get("/deposit-addresses"),
     get(`/deposit-addresses/${addressId}`),
     get("/deposits"),
@@ -103,6 +104,16 @@ export function listCommands(
       ? [callNode(solana.rpcUrl, "getSlot"), callNode(solana.rpcUrl, "sandbox_tick")]
       : []),
   ];
+}
+
+/** Returns the fields of a quote request that fix a deposit address. */
+function addressOf({
+  fromChain,
+  toChain,
+  toToken,
+  destinationAddress,
+}: ReturnType<typeof demoQuoteRequest>) {
+  return { fromChain, toChain, toToken, destinationAddress };
 }
 
 function postJson(url: string, body: object, header = ""): string {

@@ -5,6 +5,8 @@
 import type { Static, TSchema } from "typebox";
 import { Value } from "typebox/value";
 import {
+  type AddressesRequest,
+  AddressesResponse,
   ChainList,
   Deposit,
   type DepositAddress,
@@ -100,6 +102,8 @@ export interface SluiceClient extends WebhookCalls {
   sourceConfig(options?: CallOptions): Promise<SourceConfig>;
   /** Returns quotes for a transfer. With `payDeposit` they include the deposit address. */
   quote(request: QuoteRequest, options?: PostOptions): Promise<QuoteResponse>;
+  /** Issues 1 to 500 deposit addresses without quotes, all or none. Issued ones are returned again. */
+  issueAddresses(body: AddressesRequest, options?: PostOptions): Promise<AddressesResponse>;
 }
 
 /** Query of the replay; the function chooses whether events have details. */
@@ -180,6 +184,14 @@ export function createSluiceClient(service: SluiceClientOptions): SluiceClient {
         base: service.quoteUrl,
         path: "/v3/quote",
         query: { apiKey: service.apiKey },
+        body,
+      }),
+    issueAddresses: (body, options) =>
+      request(AddressesResponse, {
+        ...options,
+        method: "POST",
+        base: service.quoteUrl,
+        path: "/addresses",
         body,
       }),
   };

@@ -8,6 +8,7 @@ import {
   type Operation,
   OPERATIONS,
   QuoteErrorResponse,
+  QuoteResponse,
 } from "../wire/index.ts";
 import { type JsonSchema, listSchemas, schemaOf } from "./schemas.ts";
 
@@ -129,8 +130,8 @@ function describeKey(key: Operation["key"]): readonly JsonSchema[] {
 }
 
 /** Returns the schema of a success: of the answer, or of either where a parameter chooses between two. */
-function describeResponse({ response, extendedResponse, server }: Operation): JsonSchema {
-  if (server === "quote") return { anyOf: [schemaOf(response), { $ref: RESPELLED_RESPONSE }] };
+function describeResponse({ response, extendedResponse }: Operation): JsonSchema {
+  if (response === QuoteResponse) return { anyOf: [schemaOf(response), { $ref: RESPELLED_RESPONSE }] };
   if (!extendedResponse) return schemaOf(response);
   return { anyOf: [schemaOf(response), schemaOf(extendedResponse)] };
 }

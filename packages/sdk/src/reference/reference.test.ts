@@ -54,9 +54,10 @@ describe("OpenAPI", () => {
     expect(responses[503]?.description).toContain("CONFIG_MISSING");
   });
 
-  test("uses QuoteErrorResponse for quotes and ErrorResponse for everything else", () => {
+  test("uses QuoteErrorResponse on the quote service and ErrorResponse on the other", () => {
     for (const [path, operations] of Object.entries(document["paths"] ?? {})) {
-      const schema = path === "/v3/quote" ? "QuoteErrorResponse" : "ErrorResponse";
+      const isQuote = ["/v3/quote", "/addresses"].includes(path);
+      const schema = isQuote ? "QuoteErrorResponse" : "ErrorResponse";
       const references = [...JSON.stringify(operations).matchAll(/schemas\/(\w*ErrorResponse)"/g)];
       expect(new Set(references.map(([, name]) => name))).toEqual(new Set([schema]));
     }

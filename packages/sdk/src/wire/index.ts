@@ -7,6 +7,7 @@ export * from "./details.ts";
 export * from "./errors.ts";
 export * from "./event.ts";
 export { FINALITY_STATES, type FinalityState } from "./finality.ts";
+export * from "./issue-addresses.ts";
 export * from "./key.ts";
 export * from "./operations.ts";
 export * from "./pages.ts";

@@ -5,6 +5,7 @@ import { DepositAddressPage, DepositAddressWithCommitment } from "./deposit-addr
 import { Deposit, DepositPage } from "./deposit.ts";
 import type { ErrorCode } from "./errors.ts";
 import { EventPage, ExtendedEventPage } from "./event.ts";
+import { AddressesRequest, AddressesResponse } from "./issue-addresses.ts";
 import { KeySelf, type KeyScope } from "./key.ts";
 import { DepositsQuery, EventsQuery, ListQuery, SwapsQuery } from "./pages.ts";
 import { QuoteRequest, QuoteResponse } from "./quote.ts";
@@ -319,5 +320,18 @@ export const OPERATIONS: readonly Operation[] = [
     query: QuoteRequest,
     response: QuoteResponse,
     errors: QUOTE_ERRORS,
+  },
+  {
+    id: "issueAddresses",
+    method: "POST",
+    path: "/addresses",
+    summary: "Issue many deposit addresses in one call, without quotes",
+    key: "header",
+    scope: "quote",
+    server: "quote",
+    published: false,
+    body: AddressesRequest,
+    response: AddressesResponse,
+    errors: ["UNSUPPORTED_CHAIN", "UNSUPPORTED_ROUTE", "UNSUPPORTED_DEST", "CONFIG_MISSING"],
   },
 ];

@@ -4,6 +4,7 @@
  *
  * Invariant: an address is returned only if it derives from the fields of its row (`assertDerived`).
  */
+import type { Selectable } from "kysely";
 import type { Chain } from "../chains/port/index.ts";
 import type { Random } from "../core/ports.ts";
 import { assert } from "../core/assert.ts";
@@ -17,9 +18,10 @@ import {
 } from "../core/commitment.ts";
 import { type Address, type Hex, toAddress } from "../core/hex.ts";
 import type { InTurn } from "../core/in-turn.ts";
-import type { Db, Tx } from "../db/schema.ts";
+import type { Db, IntegratorsTable, Tx } from "../db/schema.ts";
 import { assertAddressQuota, type Quotas } from "../integrators/index.ts";
-import { keepFresh } from "./fresh.ts";
+import { keepAllFresh } from "./fresh.ts";
+import { hasNotes, type NotesChange, putNotes } from "./notes.ts";
 import * as store from "./store.ts";
 import { rootOf } from "./route-set.ts";
 import type { DepositAddress, Destination, RouteSet } from "./types.ts";
@@ -43,19 +45,27 @@ interface IssueDeps {
   readonly quotas?: Quotas | undefined;
 }
 
-interface IssueArgs {
+/** An address that a request asks for. */
+export interface WantedAddress {
   readonly chain: Pick<
     Chain,
     "chainId" | "kind" | "predictWallet" | "hashCommitment" | "isWalletOf" | "addresses"
   > & { readonly wallets: Pick<Chain["wallets"], "kind"> };
-  readonly integratorId: string;
-  /** Called before a new address is issued; throws if there may be none. */
-  readonly admitNew?: (() => Promise<void>) | undefined;
   readonly destination: Destination;
   /** The request's choices; the integrator's apply to a new address without them. */
   readonly terms?: AddressTerms | undefined;
   /** The present routes to the destination from every EVM chain, to which a fixed address commits. */
   readonly routeSet?: RouteSet | undefined;
+  /** The request's words about the address; those that it does not mention stay. */
+  readonly notes?: NotesChange | undefined;
+}
+
+interface IssueArgs {
+  readonly integratorId: string;
+  /** Called before new addresses are issued, with their number; throws if there may be none. */
+  readonly admitNew?: ((count: number) => Promise<void>) | undefined;
+  /** Returns the error of one of several addresses, with its place among them. */
+  readonly nameFault?: ((thrown: unknown, index: number) => unknown) | undefined;
 }
 
 /**
@@ -66,33 +76,115 @@ interface IssueArgs {
  *   settlements on Solana; CONFIG_MISSING if the stored address no
  *   longer derives from its fields, or without a signer for vaults; QuotaExceeded for a new address above the quota.
  */
-export async function issueAddress(deps: IssueDeps, args: IssueArgs): Promise<DepositAddress> {
-  const address = await getOrIssue(deps, args);
-  await keepFresh(deps.db, args.chain.chainId, address, "quoted");
+export async function issueAddress(
+  deps: IssueDeps,
+  args: IssueArgs & WantedAddress,
+): Promise<DepositAddress> {
+  const [address] = await issueAddresses(deps, { ...args, wanted: [args] });
+  assert(address, "an address for each that is wanted");
   return address;
 }
 
-async function getOrIssue(deps: IssueDeps, args: IssueArgs): Promise<DepositAddress> {
-  const { db, random } = deps;
-  const { chain, integratorId, destination, terms = {} } = args;
-  const { kind: family } = chain;
-  assertOffered(chain, terms);
-  const issued = await store.getByDestination(db, { integratorId, family, destination, terms });
-  if (issued) {
-    // Users will pay to this address, so an edited row or one of another deployment must fail.
-    assertDerived(chain, issued);
-    return issued;
+/**
+ * Returns the deposit addresses that are wanted, in their order, and issues those that do not exist: all of them with their
+ * notes, or none.
+ * @throws as `issueAddress`.
+ */
+export async function issueAddresses(
+  deps: IssueDeps,
+  args: IssueArgs & { readonly wanted: readonly WantedAddress[] },
+): Promise<readonly DepositAddress[]> {
+  const addresses = await getOrIssue(deps, args);
+  for (const chainId of new Set(args.wanted.map(({ chain }) => chain.chainId))) {
+    const quoted = addresses.filter((_, index) => args.wanted[index]?.chain.chainId === chainId);
+    await keepAllFresh(deps.db, chainId, quoted, "quoted");
   }
+  return addresses;
+}
 
-  await args.admitNew?.();
-  // Current terms, which this address keeps: they are part of its commitment.
+async function getOrIssue(
+  deps: IssueDeps,
+  {
+    integratorId,
+    admitNew,
+    nameFault = (thrown) => thrown,
+    wanted,
+  }: IssueArgs & { readonly wanted: readonly WantedAddress[] },
+): Promise<readonly DepositAddress[]> {
+  const { db } = deps;
+  const named = <Result>(index: number, work: () => Result): Result => {
+    try {
+      return work();
+    } catch (thrown) {
+      throw nameFault(thrown, index);
+    }
+  };
+  for (const [index, { chain, terms = {} }] of wanted.entries()) {
+    named(index, () => assertOffered(chain, terms));
+  }
+  const found = await store.listByDestinations(db, integratorId, wanted.map(queryOf));
+  for (const [index, { chain }] of wanted.entries()) {
+    const address = found[index];
+    // Users will pay to this address, so an edited row or one of another deployment must fail.
+    if (address) named(index, () => assertDerived(chain, address));
+  }
+  const issued = found.filter((address) => address !== null);
+  const missing = wanted.length - issued.length;
+  if (missing === 0 && !wanted.some(({ notes }) => hasNotes(notes))) return issued;
+
+  if (missing > 0) await admitNew?.(missing);
+  // Current terms, which new addresses keep: they are part of their commitments.
   const integrator = await db
     .selectFrom("integrators")
     .selectAll()
     .where("id", "=", integratorId)
     .executeTakeFirstOrThrow();
+  const planned: Planned[] = [];
+  for (const [index, one] of wanted.entries()) {
+    if (found[index]) continue;
+    const plan = planAddress(deps, integrator, one).catch((thrown: unknown) => {
+      throw nameFault(thrown, index);
+    });
+    planned.push(await plan);
+  }
+  const storeAll = async (tx: Tx) => {
+    const inserted = await insertPlanned(tx, integratorId, planned);
+    // After the inserts, which wait for concurrent ones of the integrator, so that they cannot exceed the quota together.
+    if (missing > 0 && deps.quotas) await assertAddressQuota(tx, integratorId, deps.quotas);
+    const left = [...inserted];
+    const stored = found.map((address) => address ?? left.shift());
+    const all = stored.filter((address) => address !== undefined);
+    assert(all.length === wanted.length, "an address for each that is wanted");
+    await putNotes(
+      tx,
+      all.map(({ id }, index) => ({ addressId: id, notes: wanted[index]?.notes })),
+    );
+    return all;
+  };
+  const { inTurn = (_, work) => work() } = deps;
+  return inTurn(integratorId, () => db.transaction().execute(storeAll));
+}
+
+function queryOf({ chain, destination, terms = {} }: WantedAddress): store.AddressQuery {
+  return { family: chain.kind, destination, terms };
+}
+
+/** A new address before its insert. */
+interface Planned {
+  readonly plan: DepositAddress;
+  readonly chain: WantedAddress["chain"];
+  /** The terms that it was given. */
+  readonly terms: AddressTerms;
+}
+
+async function planAddress(
+  { findVault, random }: IssueDeps,
+  integrator: Selectable<IntegratorsTable>,
+  { chain, destination, terms = {}, routeSet: present = [] }: WantedAddress,
+): Promise<Planned> {
+  const { kind: family } = chain;
   const chosen = chooseTerms(integrator, chain, terms);
-  const routeSet = chosen.routes === "fixed" ? (args.routeSet ?? []) : null;
+  const routeSet = chosen.routes === "fixed" ? present : null;
   assert(routeSet?.length !== 0, "a fixed address commits to at least one route");
   const commitment = store.commitmentOf(
     {
@@ -108,12 +200,11 @@ async function getOrIssue(deps: IssueDeps, args: IssueArgs): Promise<DepositAddr
   const { wallet, proof } =
     chain.wallets.kind === "contract"
       ? { wallet: chain.predictWallet(commitment), proof: null }
-      : await askForVault(deps.findVault, commitment);
-  const id = random.uuid();
-  const address: DepositAddress = {
+      : await askForVault(findVault, commitment);
+  const plan: DepositAddress = {
     ...destination,
-    id,
-    integratorId,
+    id: random.uuid(),
+    integratorId: integrator.id,
     family,
     wallet,
     proof,
@@ -123,29 +214,39 @@ async function getOrIssue(deps: IssueDeps, args: IssueArgs): Promise<DepositAddr
     routeSet,
   };
   // Before the insert: a signer that answered with another vault must not leave a row.
-  assertDerived(chain, address);
-  const { inTurn = (_, work) => work() } = deps;
-  const insert = async (tx: Tx) => {
-    await store.insertAddress(tx, id, address);
-    // After the insert, which waits for concurrent ones of the integrator, so that they cannot exceed the quota together.
-    if (deps.quotas) await assertAddressQuota(tx, integratorId, deps.quotas);
-    // Of two concurrent first requests one inserts; both return the row of that one, whose commitment may differ.
-    const stored = await store.getByDestination(tx, {
-      integratorId,
-      family,
-      destination,
-      terms: chosen,
-    });
-    assert(stored !== null, "the address exists after an insert or a conflict");
-    assertDerived(chain, stored);
-    return stored;
-  };
-  return inTurn(integratorId, () => db.transaction().execute(insert));
+  assertDerived(chain, plan);
+  return { plan, chain, terms: chosen };
+}
+
+/** Inserts planned addresses and returns the stored ones, in the same order. */
+async function insertPlanned(
+  tx: Tx,
+  integratorId: string,
+  planned: readonly Planned[],
+): Promise<readonly DepositAddress[]> {
+  if (planned.length === 0) return [];
+  await store.insertAddresses(
+    tx,
+    integratorId,
+    planned.map(({ plan }) => plan),
+  );
+  // Of two concurrent first requests one inserts; both return the row of that one, whose commitment may differ.
+  const stored = await store.listByDestinations(
+    tx,
+    integratorId,
+    planned.map(({ plan, terms }) => ({ family: plan.family, destination: plan, terms })),
+  );
+  return planned.map(({ chain }, index) => {
+    const address = stored[index];
+    assert(address, "the address exists after an insert or a conflict");
+    assertDerived(chain, address);
+    return address;
+  });
 }
 
 /** Refuses terms that only contracts can keep: on Solana the signer moves every deposit. */
 function assertOffered(
-  { wallets }: IssueArgs["chain"],
+  { wallets }: WantedAddress["chain"],
   { routes, unattended }: AddressTerms,
 ): void {
   if (wallets.kind === "contract") return;
@@ -161,7 +262,7 @@ function assertOffered(
 /** Returns the terms of a new address: the request's, else the integrator's. */
 function chooseTerms(
   integrator: { readonly routes: string; readonly unattended: boolean },
-  { wallets }: IssueArgs["chain"],
+  { wallets }: WantedAddress["chain"],
   { routes, unattended }: AddressTerms,
 ): { readonly routes: RouteTerms; readonly unattended: boolean } {
   if (wallets.kind === "vault") return { routes: "governed", unattended: false };

@@ -3,9 +3,11 @@ import { implementationOf } from "@sluice/sdk/address";
 import type {
   DepositAddress as ShownAddress,
   DepositAddressWithCommitment,
+  IssuedAddress,
   PayDepositCommitment,
 } from "@sluice/sdk/wire";
-import type { Selectable } from "kysely";
+import { type Selectable, sql } from "kysely";
+import { assert } from "../core/assert.ts";
 import { COMMITMENT_VERSION, NO_ROUTE_SET, WALLET_KIND } from "../core/commitment.ts";
 import { type Address, toAddress } from "../core/hex.ts";
 import type { AddressesTable, Db } from "../db/schema.ts";
@@ -50,6 +52,22 @@ export async function findAddress(
     .where("id", "=", id)
     .executeTakeFirst();
   return row ? showWithCommitment(row, display) : null;
+}
+
+/** Returns addresses with their notes, in the order of the ids. @throws Error if one does not exist. */
+export async function listIssued(
+  db: Db,
+  { ids, display }: { readonly ids: readonly string[]; readonly display: Display },
+): Promise<readonly IssuedAddress[]> {
+  const rows = await selectWithNotes(db)
+    .where("id", "=", sql<string>`any(${[...new Set(ids)]}::uuid[])`)
+    .execute();
+  const shown = new Map(rows.map((row) => [row.id, showWithNotes(row, display)]));
+  return ids.map((id) => {
+    const address = shown.get(id);
+    assert(address, "an issued address exists");
+    return address;
+  });
 }
 
 /** Rows per query of an export. */
@@ -101,8 +119,12 @@ function showAddress(row: Selectable<AddressesTable>, display: Display): ShownAd
 
 function showWithCommitment(row: RowWithNotes, display: Display): DepositAddressWithCommitment {
   const payDepositCommitment = formatCommitment(parseAddress(row), display);
-  const notes = { label: row.label, metadata: { ...row.metadata } };
-  return { ...showAddress(row, display), ...notes, payDepositCommitment };
+  return { ...showWithNotes(row, display), payDepositCommitment };
+}
+
+function showWithNotes(row: RowWithNotes, display: Display): IssuedAddress {
+  const { label, metadata } = row;
+  return { ...showAddress(row, display), label, metadata: { ...metadata } };
 }
 
 /**

@@ -12,36 +12,62 @@ export interface AddressNotes {
 /** Notes of an address that was given none. */
 export const NO_NOTES: AddressNotes = { label: null, metadata: {} };
 
-/** Replaces what a request notes about an address; what it does not mention stays. */
+/** A request's words about an address. */
+export interface NotesChange {
+  readonly label?: string | undefined;
+  readonly metadata?: Metadata | undefined;
+}
+
+/** Returns whether a request has any words about an address. */
+export function hasNotes({ label, metadata }: NotesChange = {}): boolean {
+  return label !== undefined || metadata !== undefined;
+}
+
+/** Replaces the notes of addresses that a request has; those that it does not mention stay. */
 export async function putNotes(
   db: Db | Tx,
-  addressId: string,
-  {
-    label,
-    metadata,
-  }: { readonly label?: string | undefined; readonly metadata?: Metadata | undefined },
+  changes: readonly { readonly addressId: string; readonly notes: NotesChange | undefined }[],
 ): Promise<void> {
-  if (label === undefined && metadata === undefined) return;
-  const change = {
-    ...(label !== undefined && { label }),
-    ...(metadata !== undefined && { metadata: JSON.stringify(metadata) }),
-  };
-  await db
-    .insertInto("address_notes")
-    .values({ address_id: addressId, label: null, metadata: "{}", ...change })
-    .onConflict((conflict) =>
-      conflict
-        .column("address_id")
-        .doUpdateSet({ ...change, updated_at: sql<string>`clock_timestamp()` })
-        // A repeated request writes nothing.
-        .where(
-          sql<boolean>`(address_notes.label, address_notes.metadata) is distinct from
-            (${label === undefined ? sql`address_notes.label` : sql`excluded.label`},
-             ${metadata === undefined ? sql`address_notes.metadata` : sql`excluded.metadata`})`,
-        ),
-    )
-    .execute();
+  // Of each form one statement: a change of one column must leave the other.
+  for (const [hasLabel, hasMetadata] of FORMS) {
+    const values = changes.flatMap(({ addressId, notes: { label, metadata } = {} }) =>
+      (label !== undefined) === hasLabel && (metadata !== undefined) === hasMetadata
+        ? [
+            {
+              address_id: addressId,
+              label: label ?? null,
+              metadata: JSON.stringify(metadata ?? {}),
+            },
+          ]
+        : [],
+    );
+    if (values.length === 0) continue;
+    const label = hasLabel ? sql<string>`excluded.label` : sql<string>`address_notes.label`;
+    const metadata = hasMetadata
+      ? sql<string>`excluded.metadata`
+      : sql<string>`address_notes.metadata`;
+    await db
+      .insertInto("address_notes")
+      .values(values)
+      .onConflict((conflict) =>
+        conflict
+          .column("address_id")
+          .doUpdateSet({ label, metadata, updated_at: sql<string>`clock_timestamp()` })
+          // A repeated request writes nothing.
+          .where(
+            sql<boolean>`(address_notes.label, address_notes.metadata) is distinct from (${label}, ${metadata})`,
+          ),
+      )
+      .execute();
+  }
 }
+
+/** The forms of a change: whether it has a label, and whether it has metadata. */
+const FORMS = [
+  [true, false],
+  [false, true],
+  [true, true],
+] as const;
 
 /** Returns the notes of addresses by their ids. Addresses without an entry were given none. */
 export async function listNotes(

@@ -26,71 +26,80 @@ import { lockStamps } from "../events/index.ts";
 import { parseRouteSet } from "./route-set.ts";
 import type { DepositAddress, Destination } from "./types.ts";
 
-/** Returns the oldest address that was issued for a user and destination with these terms, or null. */
-export async function getByDestination(
-  db: Db | Tx,
-  {
-    integratorId,
-    family,
-    destination,
-    terms,
-  }: {
-    readonly integratorId: string;
-    readonly family: ChainKind;
-    readonly destination: Destination;
-    /** Absent ones match any. */
-    readonly terms: AddressTerms;
-  },
-): Promise<DepositAddress | null> {
-  let query = db
-    .selectFrom("addresses")
-    .selectAll()
-    .where("integrator_id", "=", integratorId)
-    .where("chain_family", "=", family)
-    .where("user_id", "=", destination.userId)
-    .where("dest_chain", "=", destination.destChain)
-    .where("dest_wallet", "=", destination.destWallet)
-    .where("dest_token", "=", destination.destToken)
-    .orderBy("created_at")
-    .limit(1);
-  if (terms.routes !== undefined) query = query.where("fixed", "=", terms.routes === "fixed");
-  if (terms.unattended !== undefined) {
-    query = query.where("flags", "=", terms.unattended ? UNATTENDED : 0);
-  }
-  const row = await query.executeTakeFirst();
-  return row ? parseAddress(row) : null;
+/** A user and destination with terms, of a family of source chains. Absent terms match any. */
+export interface AddressQuery {
+  readonly family: ChainKind;
+  readonly destination: Destination;
+  readonly terms: AddressTerms;
 }
 
-/** Inserts an address. Does nothing if a concurrent request issued it. */
-export async function insertAddress(tx: Tx, id: string, address: DepositAddress): Promise<void> {
+/** Returns for each user and destination the oldest address that was issued with these terms, or null. One statement. */
+export async function listByDestinations(
+  db: Db | Tx,
+  integratorId: string,
+  asked: readonly AddressQuery[],
+): Promise<readonly (DepositAddress | null)[]> {
+  const columnOf = (pick: (query: AddressQuery) => unknown) => asked.map((query) => pick(query));
+  const wanted = sql<{ place: bigint }>`unnest(
+    ${columnOf(({ family }) => family)}::text[],
+    ${columnOf(({ destination }) => destination.userId)}::text[],
+    ${columnOf(({ destination }) => destination.destChain)}::integer[],
+    ${columnOf(({ destination }) => destination.destWallet)}::text[],
+    ${columnOf(({ destination }) => destination.destToken)}::text[],
+    ${columnOf(({ terms }) => (terms.routes === undefined ? null : terms.routes === "fixed"))}::boolean[],
+    ${columnOf(({ terms }) => (terms.unattended === undefined ? null : terms.unattended ? UNATTENDED : 0))}::integer[]
+  ) with ordinality as wanted (family, user_id, dest_chain, dest_wallet, dest_token, fixed, flags, place)`;
+  const { rows } = await sql<Selectable<AddressesTable> & { readonly place: bigint }>`
+    select found.*, wanted.place from ${wanted}
+    cross join lateral (
+      select * from addresses
+      where integrator_id = ${integratorId}::uuid and chain_family = wanted.family
+        and user_id = wanted.user_id and dest_chain = wanted.dest_chain
+        and dest_wallet = wanted.dest_wallet and dest_token = wanted.dest_token
+        and (wanted.fixed is null or fixed = wanted.fixed) and (wanted.flags is null or flags = wanted.flags)
+      order by created_at limit 1
+    ) found`.execute(db);
+  const found = new Map(rows.map((row) => [Number(row.place), parseAddress(row)]));
+  return asked.map((_, index) => found.get(index + 1) ?? null);
+}
+
+/** Inserts addresses of an integrator, in one statement. Leaves out those that a concurrent request issued. */
+export async function insertAddresses(
+  tx: Tx,
+  integratorId: string,
+  addresses: readonly DepositAddress[],
+): Promise<void> {
   // `created_at` is the cursor of `GET /deposit-addresses`: unique, and increasing in commit order.
-  await lockStamps(tx, address.integratorId);
+  await lockStamps(tx, integratorId);
   await tx
     .insertInto("addresses")
-    .values({
-      id,
-      integrator_id: address.integratorId,
-      chain_family: address.family,
-      user_id: address.userId,
-      dest_chain: address.destChain,
-      dest_wallet: address.destWallet,
-      dest_token: address.destToken,
-      refund_authority: unpadAddress(address.commitment.refundAuthority, address.family),
-      max_fee_bps: address.commitment.maxFeeBps,
-      max_slippage_bps: address.commitment.maxSlippageBps,
-      version: COMMITMENT_VERSION,
-      wallet_kind: WALLET_KIND,
-      factory: address.walletRoot,
-      commitment: address.commitmentHash,
-      wallet: address.wallet,
-      proof: address.proof,
-      routes: address.commitment.routes,
-      flags: address.commitment.flags,
-      fixed: address.routeSet !== null,
-      route_set: address.routeSet === null ? null : JSON.stringify(address.routeSet),
-      created_at: sql<string>`next_stamp((select created_at from addresses
-        where integrator_id = ${address.integratorId} order by created_at desc limit 1))`,
-    })
+    .values(
+      addresses.map((address, index) => ({
+        id: address.id,
+        integrator_id: integratorId,
+        chain_family: address.family,
+        user_id: address.userId,
+        dest_chain: address.destChain,
+        dest_wallet: address.destWallet,
+        dest_token: address.destToken,
+        refund_authority: unpadAddress(address.commitment.refundAuthority, address.family),
+        max_fee_bps: address.commitment.maxFeeBps,
+        max_slippage_bps: address.commitment.maxSlippageBps,
+        version: COMMITMENT_VERSION,
+        wallet_kind: WALLET_KIND,
+        factory: address.walletRoot,
+        commitment: address.commitmentHash,
+        wallet: address.wallet,
+        proof: address.proof,
+        routes: address.commitment.routes,
+        flags: address.commitment.flags,
+        fixed: address.routeSet !== null,
+        route_set: address.routeSet === null ? null : JSON.stringify(address.routeSet),
+        created_at: sql<string>`next_stamp((select created_at from addresses
+          where integrator_id = ${integratorId} order by created_at desc limit 1))
+          + ${index}::integer * interval '1 millisecond'`,
+      })),
+    )
     .onConflict((conflict) =>
       conflict
         .columns([

@@ -9,6 +9,6 @@ export { countRequests, createRefusals } from "./count-requests.ts";
 export { BOUNDS_INTERVAL_MS } from "./connection-guard.ts";
 export { listen } from "./listen.ts";
 export { createRateLimiter, type RateLimiter, refuseExceeded } from "./rate-limits.ts";
-export { createQuoteApp } from "./quote-app.ts";
+export { createQuoteApp, type QuoteAppDeps } from "./quote-app.ts";
 export { createSharedLimiter, deleteEndedWindows } from "./shared-limits.ts";
 export { createStream } from "./stream.ts";

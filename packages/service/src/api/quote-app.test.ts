@@ -61,6 +61,7 @@ beforeAll(async () => {
     trustedProxies: [],
     corsOrigins: [],
     describeService: () => SERVED_BY,
+    issueMany: () => Promise.reject(new Error("no test issues addresses here")),
     quote(...args) {
       asked.push(args);
       return answer();

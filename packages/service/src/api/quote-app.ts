@@ -1,5 +1,7 @@
 /** HTTP interface of the quote service, on its own port. */
 import {
+  AddressesRequest,
+  AddressesResponse,
   type ErrorObject,
   type QuoteErrorResponse,
   QuoteRequest,
@@ -17,6 +19,7 @@ import type { Log } from "../telemetry/log.ts";
 import { admit } from "./admission.ts";
 import { SERVER_LIMITS } from "./app.ts";
 import type { AtOnce } from "./at-once.ts";
+import { parseBody } from "./body.ts";
 import { allowOrigins } from "./cors.ts";
 import { answerInTime } from "./deadline.ts";
 import { handleErrors, refusalOptions } from "./errors.ts";
@@ -48,7 +51,14 @@ export interface QuoteAppDeps {
   /** Returns where the interface is served, for its description. */
   readonly describeService: () => ServedBy;
   readonly quote: (request: QuoteRequest, principal: Principal) => Promise<QuoteResponse>;
+  readonly issueMany: (
+    request: AddressesRequest,
+    principal: Principal,
+  ) => Promise<AddressesResponse>;
 }
+
+/** Body size of `POST /addresses`: 500 addresses with half a kilobyte each. */
+const ADDRESSES_BODY_LIMIT = 256 * 1024;
 
 /** Returns the quote application; the caller makes it listen. */
 export function createQuoteApp(deps: QuoteAppDeps): FastifyInstance {
@@ -103,6 +113,28 @@ export function createQuoteApp(deps: QuoteAppDeps): FastifyInstance {
     },
   });
   serveReference(app, { admission: { keyOf: null, scope: null } }, deps.describeService);
+  app.route({
+    method: "POST",
+    url: "/addresses",
+    schema: { response: { 200: AddressesResponse } },
+    bodyLimit: ADDRESSES_BODY_LIMIT,
+    config: {
+      admission: {
+        keyOf: (request) => request.headers["x-api-key"],
+        keyPlace: "the header x-api-key",
+        scope: "quote",
+      },
+    },
+    async handler(request, reply) {
+      const principal = principalOf(request);
+      const body = parseBody(AddressesRequest, request);
+      return answerInTime(
+        deps,
+        { elapsedMs: reply.elapsedTime, requestId: request.id },
+        holdPlace(request, deps.issueMany(body, principal)),
+      );
+    },
+  });
   return app;
 }
 

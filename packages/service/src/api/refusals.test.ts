@@ -44,6 +44,7 @@ beforeAll(async () => {
     corsOrigins: [],
     describeService: () => SERVED_BY,
     quote: () => Promise.reject(new Error("the test did not expect a quote")),
+    issueMany: () => Promise.reject(new Error("the test did not expect new addresses")),
   });
   ports.service = service.port;
   ports.quotes = Number(new URL(await quotes.listen({ host: "127.0.0.1", port: 0 })).port);

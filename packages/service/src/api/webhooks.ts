@@ -17,8 +17,7 @@ import {
   WebhookTestBody,
 } from "@sluice/sdk/wire";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { Static, TSchema } from "typebox";
-import { Value } from "typebox/value";
+import type { TSchema } from "typebox";
 import { OperatingError } from "../core/errors.ts";
 import {
   createEndpoint,
@@ -36,6 +35,7 @@ import {
   updateEndpoint,
 } from "../webhooks/index.ts";
 import type { Admission, Admitted } from "./admission.ts";
+import { invalid, parseBody } from "./body.ts";
 import { parseId, parseListQuery } from "./query.ts";
 import { parseStamp, type Rounding } from "./stamp-input.ts";
 
@@ -153,33 +153,6 @@ function idOf(request: FastifyRequest, name: string): string {
   throw new OperatingError("NOT_FOUND", "There is no such webhook endpoint or delivery of yours.");
 }
 
-/** Returns the body. An absent one is an empty object. @throws OperatingError VALIDATION_ERROR naming the field. */
-function parseBody<Schema extends TSchema>(
-  schema: Schema,
-  { body = {} }: FastifyRequest,
-): Static<Schema> {
-  if (Value.Check(schema, body)) return body;
-  const [first] = Value.Errors(schema, body);
-  const params: { requiredProperties?: string[]; additionalProperties?: string[] } = Object(
-    first?.params,
-  );
-  const [named] = params.requiredProperties ?? params.additionalProperties ?? [];
-  const field = named ?? (first?.instancePath.replace(/^\//, "").replaceAll("/", ".") || "body");
-  const expected = params.additionalProperties
-    ? "no such field"
-    : (describe(schema, field.split(".")[0] ?? "") ?? "an object");
-  throw invalid(field, expected);
-}
-
-/** Returns the description of a field, which says what is expected. */
-function describe(schema: TSchema, field: string): string | undefined {
-  const properties: Record<string, { description?: string } | undefined> = Object(
-    Reflect.get(schema, "properties"),
-  );
-  const text = Object.hasOwn(properties, field) ? properties[field]?.description : undefined;
-  return text && text.charAt(0).toLowerCase() + text.slice(1);
-}
-
 function refuseUnknown(query: Readonly<Record<string, unknown>>, known: readonly string[]): void {
   const unknown = Object.keys(query).find((name) => !known.includes(name));
   if (unknown !== undefined) throw invalid(unknown, `one of the parameters ${known.join(", ")}`);
@@ -212,10 +185,4 @@ function parseTime(
   const stamp = parseStamp(text, rounding);
   if (stamp !== undefined) return stamp;
   throw invalid(field, "a calendar date and time of ISO 8601, such as 2026-01-31T12:00:00.000Z");
-}
-
-function invalid(field: string, expected: string): OperatingError {
-  return new OperatingError("VALIDATION_ERROR", `${field}: expected ${expected}.`, {
-    details: { field },
-  });
 }

@@ -31,7 +31,7 @@ export const DEFAULTS = {
     perAddress: 300,
     wrongKeyPerAddress: 60,
     requestIndexPerKey: 60,
-    newAddressesPerKey: 120,
+    newAddressesPerKey: 1_000,
     nodeRequestsPerKey: 1_200,
   },
   socketCaps: { perKey: 100, perAddress: 500, connectionsPerAddress: 1_000 },
@@ -228,7 +228,7 @@ export const SETTINGS = {
           ),
           newAddressesPerKey: createRateLimit(
             "newAddressesPerKey",
-            "Deposit addresses that quotes with one API key issue. Each is watched permanently; quotes that return an issued one do not count.",
+            "Deposit addresses that one API key issues, by quotes or `POST /addresses`. Each is watched permanently; quotes that return an issued one do not count, `POST /addresses` counts every address of a call.",
           ),
           nodeRequestsPerKey: createRateLimit(
             "nodeRequestsPerKey",

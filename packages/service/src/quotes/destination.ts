@@ -2,6 +2,7 @@
 import { listByWallets } from "../addresses/index.ts";
 import type { AddressFormat } from "../chains/port/index.ts";
 import type { KnownChain } from "../core/chain-registry.ts";
+import type { OperatingError } from "../core/errors.ts";
 import { type Address, isNative } from "../core/hex.ts";
 import { findWalletFault } from "../core/solana-wallet.ts";
 import type { Db } from "../db/schema.ts";
@@ -40,10 +41,25 @@ export interface DestinationDeps {
  */
 export async function parseDestinationAddress(
   deps: DestinationDeps,
-  { kind }: Pick<KnownChain, "kind">,
+  chain: Pick<KnownChain, "kind">,
   text: string | undefined,
 ): Promise<Address | null> {
   if (text === undefined) return null;
+  const address = parseWallet(deps, chain, text);
+  const [looped] = await listLoops(deps.db, [address]);
+  if (looped !== undefined) throw loop();
+  return address;
+}
+
+/**
+ * Parses a destination wallet without the check that it is no deposit address, for which `listLoops` takes many at once.
+ * @throws OperatingError VALIDATION_ERROR with the expected form.
+ */
+export function parseWallet(
+  deps: DestinationDeps,
+  { kind }: Pick<KnownChain, "kind">,
+  text: string,
+): Address {
   const refuse = (expected: string) => invalid("destinationAddress", expected);
   const parsed = deps.format.parse(text, kind);
   if (parsed.kind === "invalid") throw refuse(parsed.expected);
@@ -57,10 +73,20 @@ export async function parseDestinationAddress(
   if (deps.reserved.has(address)) {
     throw refuse(notOurs);
   }
-  if ((await listByWallets(deps.db, [address])).size > 0) {
-    throw refuse("a wallet that is not a deposit address: it would settle in a loop");
-  }
   return address;
+}
+
+/** Returns the wallets that are deposit addresses, to which a settlement would go in a loop. */
+export async function listLoops(db: Db, wallets: readonly Address[]): Promise<readonly Address[]> {
+  return [...(await listByWallets(db, wallets)).keys()];
+}
+
+/** Returns the error of a destination that is a deposit address. */
+export function loop(): OperatingError {
+  return invalid(
+    "destinationAddress",
+    "a wallet that is not a deposit address: it would settle in a loop",
+  );
 }
 
 /** Returns the expected form if an EVM address cannot be a wallet; undefined if it can. */

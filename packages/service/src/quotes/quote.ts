@@ -8,18 +8,14 @@ import {
   type FindVault,
   isCommitted,
   issueAddress,
-  putNotes,
-  readChainStates,
 } from "../addresses/index.ts";
-import type { AddressFormat, Chain, Chains } from "../chains/port/index.ts";
+import type { AddressFormat, Chains } from "../chains/port/index.ts";
 import { type Caps, formatUnits, roundUnits } from "../core/amounts.ts";
-import { findChainByName, type KnownChain } from "../core/chain-registry.ts";
-import type { AddressTerms } from "../core/commitment.ts";
-import { type ErrorDetails, OperatingError } from "../core/errors.ts";
-import { type Address, isNativeName, NATIVE_TOKEN, nativeOf } from "../core/hex.ts";
+import type { KnownChain } from "../core/chain-registry.ts";
+import { OperatingError } from "../core/errors.ts";
+import type { Address } from "../core/hex.ts";
 import type { InTurn } from "../core/in-turn.ts";
 import type { Clock, Random } from "../core/ports.ts";
-import { parseUserId } from "../core/user-id.ts";
 import type { Db } from "../db/schema.ts";
 import { gateBalance } from "../deposits/index.ts";
 import { type Fees, itemise } from "../fees/index.ts";
@@ -34,6 +30,18 @@ import {
 import { parseDestinationAddress } from "./destination.ts";
 import { formatQuote, type ListedToken } from "./format.ts";
 import { invalid } from "./invalid.ts";
+import {
+  assertOpen,
+  chainOf,
+  isOff,
+  isOn,
+  parseDestination,
+  parsePayUserId,
+  parseSource,
+  parseTerms,
+  parseToken,
+  unsupported,
+} from "./request.ts";
 
 /** Dependencies of the quote service. */
 export interface QuoteDeps {
@@ -55,14 +63,12 @@ export interface QuoteDeps {
   readonly quotas?: Quotas | undefined;
   /** Orders the new addresses of an integrator. */
   readonly inTurn?: InTurn | undefined;
-  /** Counts a new address of a key; throws above its limit. */
-  readonly admitNewAddress?: ((keyId: string) => Promise<void>) | undefined;
+  /** Counts new addresses of a key; throws above its limit. */
+  readonly admitNewAddress?: ((keyId: string, count: number) => Promise<void>) | undefined;
   /** Caps of quotes without a deposit address. */
   readonly caps: Caps;
 }
 
-/** User id of requests without `payUserId`. */
-const NO_USER = NATIVE_TOKEN;
 /** Exclusive upper bound of amounts, which are uint256 on chain. */
 const AMOUNT_END = 2n ** 256n;
 /** Maximum slippage of a request, as in the SDK. */
@@ -117,7 +123,7 @@ export async function quote(
   // Issued before the routes are quoted: the quotes use the caps that the address commits to.
   const address = eligible
     ? await issueAddress(deps, {
-        admitNew: async () => deps.admitNewAddress?.(principal.keyId),
+        admitNew: async (count) => deps.admitNewAddress?.(principal.keyId, count),
         chain,
         integratorId: principal.integratorId,
         destination: {
@@ -127,32 +133,19 @@ export async function quote(
           destToken: toToken.address,
         },
         terms,
+        notes: { label: request.payLabel, metadata: request.payMetadata },
         routeSet: listRouteSet(deps.routes, deps.evmChainIds, {
           destChain: destination.chainId,
           destToken: toToken.address,
         }),
       })
     : null;
-  if (address) {
-    await putNotes(deps.db, address.id, {
-      label: request.payLabel,
-      metadata: request.payMetadata,
-    });
-  }
   const asked = { amount, slippageBps, userId, principal, address, destWallet, fromToken, toToken };
   const usable = listCommitted(routes, source, address);
   const quotes = await keepAnswers(usable.map((route) => quoteRoute(deps, { route, ...asked })));
   return {
     quotes: isOn(request.fullList) ? quotes : pickFastestAndBest(quotes),
     minimumSdkVersion: [7, 0, 0],
-  };
-}
-
-/** Returns the request's choices about its address; absent ones are the integrator's. */
-function parseTerms({ payRoutes, payUnattended }: QuoteRequest): AddressTerms {
-  return {
-    routes: payRoutes,
-    unattended: payUnattended === undefined ? undefined : isOn(payUnattended),
   };
 }
 
@@ -172,10 +165,6 @@ function listCommitted(
     },
   );
 }
-
-type Switch = QuoteRequest["fullList"];
-const isOn = (flag: Switch) => flag === true || flag === "true";
-const isOff = (flag: Switch) => flag === false || flag === "false";
 
 /**
  * Returns the fastest quote and the one with the highest output; one quote if they are the same. Of equal quotes the first,
@@ -248,92 +237,6 @@ async function quoteRoute(
   });
 }
 
-function parseSource(deps: QuoteDeps, name: string): KnownChain {
-  const known = parseChain("fromChain", name);
-  if (deps.chains.has(known.chainId)) return known;
-  throw new OperatingError("UNSUPPORTED_ROUTE", "The source chain is not enabled here.", {
-    details: { field: "fromChain" },
-  });
-}
-
-function parseDestination(deps: QuoteDeps, name: string): KnownChain {
-  const known = parseChain("toChain", name);
-  if (deps.chains.has(known.chainId)) return known;
-  throw new OperatingError("UNSUPPORTED_DEST", "The destination chain is not enabled here.", {
-    details: { field: "toChain" },
-  });
-}
-
-/** Refuses a chain that the operator drains, or has retired. */
-async function assertOpen(
-  { db }: QuoteDeps,
-  source: KnownChain,
-  destination: KnownChain,
-): Promise<void> {
-  const states = await readChainStates(db);
-  if (states.has(source.chainId)) {
-    throw new OperatingError(
-      "UNSUPPORTED_ROUTE",
-      "The source chain is being taken out of service.",
-      {
-        details: { field: "fromChain", reason: "draining" },
-      },
-    );
-  }
-  if (states.has(destination.chainId)) {
-    throw new OperatingError(
-      "UNSUPPORTED_DEST",
-      "The destination chain is being taken out of service.",
-      { details: { field: "toChain", reason: "draining" } },
-    );
-  }
-}
-
-function parseChain(field: string, name: string): KnownChain {
-  const known = findChainByName(name.toLowerCase());
-  if (known) return known;
-  throw new OperatingError("UNSUPPORTED_CHAIN", `${field} is not the name of a known chain.`, {
-    details: { field },
-  });
-}
-
-/** The error of a request that the configuration does not serve: the same request fails again, so it is not retryable. */
-function unsupported(message: string, details: ErrorDetails): OperatingError {
-  return new OperatingError("UNSUPPORTED_ROUTE", message, { details });
-}
-
-/**
- * Returns the listed token that a field names by its address, as the native coin, or by its symbol in any case.
- * @throws OperatingError VALIDATION_ERROR with the listed symbols, or with the addresses of a symbol that several tokens
- * have; UNSUPPORTED_ROUTE for the address of a token that is not listed.
- */
-function parseToken(
-  deps: QuoteDeps,
-  field: string,
-  text: string,
-  { chainId, kind, name }: KnownChain,
-): ListedToken {
-  const listed = deps.tokens.filter((token) => token.chainId === chainId);
-  const symbols = [...new Set(listed.map(({ symbol }) => symbol))].join(", ");
-  const parsed = isNativeName(text)
-    ? { kind: "address" as const, address: nativeOf(kind) }
-    : deps.format.parse(text, kind);
-  if (parsed.kind === "address") {
-    const token = listed.find(({ address }) => address === parsed.address);
-    if (token) return token;
-    throw unsupported(`${field} is not a listed token of ${name}, which lists ${symbols}.`, {
-      field,
-      reason: "unlisted",
-    });
-  }
-  const named = listed.filter(({ symbol }) => symbol.toLowerCase() === text.toLowerCase());
-  const [token] = named;
-  if (!token) throw invalid(field, `${parsed.expected}, or a listed symbol of ${name}: ${symbols}`);
-  if (named.length === 1) return token;
-  const addresses = named.map(({ address }) => deps.format.display(address)).join(" or ");
-  throw invalid(field, `the address of one of the tokens ${token.symbol}: ${addresses}`);
-}
-
 /**
  * Parses the amount of a request to base units; `amountIn64` takes precedence over `amountIn`.
  * @throws OperatingError VALIDATION_ERROR with the accepted range.
@@ -359,19 +262,4 @@ function parseSlippage(slippageBps: QuoteRequest["slippageBps"]): number {
   const bps = typeof slippageBps === "number" ? slippageBps : Number(slippageBps);
   if (Number.isInteger(bps) && bps >= 0 && bps <= SLIPPAGE_BPS_MAX) return bps;
   throw invalid("slippageBps", `"auto" or a whole number from 0 to ${SLIPPAGE_BPS_MAX}`);
-}
-
-function parsePayUserId(payUserId: string | undefined): Address {
-  if (payUserId === undefined) return NO_USER;
-  const userId = parseUserId(payUserId);
-  if (userId !== undefined) return userId;
-  throw invalid("payUserId", "0x and hex digits whose value fits 20 bytes");
-}
-
-function chainOf(deps: QuoteDeps, chainId: number): Chain {
-  const chain = deps.chains.get(chainId);
-  if (chain) return chain;
-  throw new OperatingError("CONFIG_MISSING", "The source chain is not configured.", {
-    details: { chainId },
-  });
 }

@@ -173,8 +173,8 @@ export async function startApi(
 export async function startQuoteServer(context: QuoterParts): Promise<RunningServer> {
   const { config, db, log, clock } = context;
   const limiter = createLimiter(context);
-  const quote = createQuoter(context, async (keyId) => {
-    const counted = await limiter.take("newAddressesPerKey", keyId);
+  const quoter = createQuoter(context, async (keyId, count) => {
+    const counted = await limiter.take("newAddressesPerKey", keyId, count);
     logExceeded(log, counted, { keyId });
     refuseExceeded(counted);
   });
@@ -186,7 +186,7 @@ export async function startQuoteServer(context: QuoterParts): Promise<RunningSer
     log,
     clock,
     random: context.random,
-    quote,
+    ...quoter,
     limiter,
     nodeMeter: context.nodeMeter,
     keys: createKeyMemory({ clock, pepper: config.apiKeyPepper }),

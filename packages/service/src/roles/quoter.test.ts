@@ -57,7 +57,7 @@ test("refuses a quote to any of our accounts on Solana", async () => {
     findVault: () => Promise.reject(new Error("no vault is to be derived")),
   };
   // CAST: a quoter uses no other part.
-  const quote = createQuoter(context as RoleContext);
+  const { quote } = createQuoter(context as RoleContext);
   const principal = { integratorId: "", integratorName: "", keyId: "", depositAddresses: true };
   for (const account of [binding, escrow, delivery, treasury, lane]) {
     const request = {
@@ -96,7 +96,7 @@ test.each([
     } as unknown as RoleContext["config"],
   };
   // CAST: a quoter uses no other part.
-  const quote = createQuoter(context as RoleContext);
+  const { quote } = createQuoter(context as RoleContext);
   const request = {
     amountIn64: "1",
     fromChain: "ethereum",

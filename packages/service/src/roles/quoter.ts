@@ -1,9 +1,11 @@
 /** The quoter: prices routes and issues deposit addresses, on a separate port. Holds no key. */
 import { listOwnAccounts } from "../config/index.ts";
 import { implementationOf } from "@sluice/sdk/address";
+import type { AddressesRequest, QuoteRequest } from "@sluice/sdk/wire";
+import type { KeyHolder } from "../integrators/index.ts";
 import { toAddress } from "../core/hex.ts";
 import { createInTurn } from "../core/in-turn.ts";
-import { quote, type QuoteDeps } from "../quotes/index.ts";
+import { issueMany, quote, type QuoteDeps } from "../quotes/index.ts";
 import type { Parts } from "./context.ts";
 import { createConfiguredFees } from "./fees.ts";
 
@@ -24,7 +26,7 @@ export const QUOTER_PARTS = [
 ] as const;
 export type QuoterParts = Parts<(typeof QUOTER_PARTS)[number]>;
 
-/** Returns the function that answers quotes. */
+/** Returns the functions that answer quotes, and that issue addresses without them. */
 export function createQuoter(
   context: Omit<QuoterParts, "log" | "health" | "nodeMeter">,
   admitNewAddress?: QuoteDeps["admitNewAddress"],
@@ -66,6 +68,8 @@ export function createQuoter(
     admitNewAddress,
     caps: { maxFeeBps: config.maxFeeBps, maxSlippageBps: config.maxSlippageBps },
   };
-  return (...[request, principal]: [Parameters<typeof quote>[1], Parameters<typeof quote>[2]]) =>
-    quote(deps, request, principal);
+  return {
+    quote: (request: QuoteRequest, holder: KeyHolder) => quote(deps, request, holder),
+    issueMany: (request: AddressesRequest, holder: KeyHolder) => issueMany(deps, request, holder),
+  };
 }

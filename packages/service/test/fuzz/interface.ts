@@ -4,6 +4,8 @@
  */
 import { PassThrough } from "node:stream";
 import {
+  AddressesRequest,
+  AddressRequest,
   ErrorObject,
   ErrorResponse,
   type Operation,
@@ -42,7 +44,7 @@ import {
 } from "../support/tenants.ts";
 import { hashCommitment, predictWallet } from "../../src/chains/evm/commitment.ts";
 import { toEvmAddress } from "../../src/core/hex.ts";
-import { quote as quoteRoutes, type QuoteDeps } from "../../src/quotes/index.ts";
+import { issueMany, quote as quoteRoutes, type QuoteDeps } from "../../src/quotes/index.ts";
 import { addressFormat } from "../../src/roles/address-format.ts";
 import { systemClock, systemRandom } from "../../src/roles/system-ports.ts";
 import { createRouteBook, type Route } from "../../src/routes/index.ts";
@@ -98,6 +100,7 @@ beforeAll(async () => {
     corsOrigins: [],
     describeService: () => SERVED_BY,
     quote: (request, principal) => quoteRoutes(createQuoteDeps(), request, principal),
+    issueMany: (request, principal) => issueMany(createQuoteDeps(), request, principal),
   });
   apps = { service, quote };
   urls = {
@@ -260,6 +263,7 @@ function objectOf(schema: TSchema | undefined): fc.Arbitrary<Record<string, unkn
 
 /** As above; for quotes, which need many members, mostly a valid one with one or two changes. */
 function requestOf(schema: TSchema | undefined): fc.Arbitrary<Record<string, unknown>> {
+  if (schema === AddressesRequest) return addressesOf();
   if (schema !== QuoteRequest) return objectOf(schema);
   const names = fc.shuffledSubarray(Object.keys(QuoteRequest.properties), { maxLength: 2 });
   // Valid requests that no route takes, so that refusals with a reason are met in every run.
@@ -279,6 +283,21 @@ function requestOf(schema: TSchema | undefined): fc.Arbitrary<Record<string, unk
       ...Object.fromEntries(Object.entries(members).filter(([name]) => chosen.includes(name))),
     }));
   return fc.oneof(objectOf(schema), { weight: 4, arbitrary: changed });
+}
+
+/** Requests for addresses: mostly valid ones with changed members. */
+function addressesOf(): fc.Arbitrary<Record<string, unknown>> {
+  const { fromChain, toChain, toToken, destinationAddress } = QUOTE;
+  const address = fc.record({ members: objectOf(AddressRequest), isChanged: fc.boolean() }).map(
+    ({ members, isChanged }) => ({
+      ...{ fromChain, toChain, toToken, destinationAddress },
+      ...(isChanged ? members : {}),
+    }),
+  );
+  return fc.oneof(
+    objectOf(AddressesRequest),
+    fc.array(address, { maxLength: 3 }).map((addresses) => ({ addresses })),
+  );
 }
 
 function respell(fields: object, prefix: string): object {

@@ -101,6 +101,7 @@ export async function startQuoteApp(deps: Pick<QuoteAppDeps, "db"> & Partial<Quo
     corsOrigins: [],
     describeService: () => SERVED_BY,
     quote: async () => ({ quotes: [], minimumSdkVersion: [7, 0, 0] }),
+    issueMany: async () => ({ addresses: [] }),
     ...deps,
   });
   const url = await app.listen({ host: "127.0.0.1", port: 0 });

@@ -13,7 +13,7 @@ import { announceRefunds } from "./refunds.ts";
 test("a refund is announced once, to its integrator, with the recipient; a sweep is not [T214]", async () => {
   const desk = await openDesk();
   const address = await desk.issue("0xa1");
-  await putNotes(desk.db, address.id, { label: "Ann" });
+  await putNotes(desk.db, [{ addressId: address.id, notes: { label: "Ann" } }]);
   const block = { number: 12n, hash: toHex32(hashOf("12")), parentHash: toHex32(hashOf("11")) };
   const outflow = { wallet: address.wallet, token: USDC, txHash: hashOf("refund") };
   const outflows = [

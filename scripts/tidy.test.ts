@@ -60,6 +60,7 @@ const ORDER: readonly (readonly string[])[] = [
   ["quotes"],
   ["settlements"],
   ["scanner"],
+  ["exports"],
   ["doctor", "health"],
   ["api"],
   ["roles"],

@@ -95,6 +95,17 @@ integrator's own words about the address (additions to the published interface).
 as \`label\` and \`metadata\` in details of events, deposits, \`GET /settlements/{id}\` and \`GET /deposit-addresses/{id}\`. The quote service
 takes the key in the header \`x-api-key\` too.
 
+## Many addresses at once
+
+\`POST /addresses\` of the quote service (addition to the published interface) issues 1 to 500 deposit addresses in one call, without
+a quote each. The body is \`{ "addresses": [...] }\`; each address has \`fromChain\`, \`toChain\`, \`toToken\` and
+\`destinationAddress\`, and may have \`payUserId\`, \`payLabel\`, \`payMetadata\`, \`payRoutes\` and \`payUnattended\`, as in a quote
+request. The answer has the addresses in the same order; \`GET /deposit-addresses/{id}\` returns the preimage of each.
+
+All addresses of a call are issued, or none. An error names the index and the field of the first address that fails, as in
+\`addresses.17.destinationAddress\`. The same request again returns the same addresses. The same user and destination twice in one call is
+an error, since of two labels only one could stay. New addresses count against the quota of the integrator.
+
 ## Deposits and settlements
 
 \`GET /deposits\` and \`GET /swaps\` filter by user, address, chain, token, transaction and time (\`from\` included, \`to\` excluded); deposits
@@ -108,6 +119,26 @@ the fees that are planned and those that were taken; an estimate of its duration
 
 Endpoints that are additions refuse parameters that they do not have, so that a misspelled filter does not return everything; endpoints of
 the published interface ignore them.
+
+## Exports
+
+\`GET /exports/deposits\`, \`/exports/settlements\` and \`/exports/events\` (additions to the published interface) stream the rows of a time
+range, oldest first, as one JSON object per line (\`format=jsonl\`, the default) or as CSV with a header (\`format=csv\`). \`from\` is
+included, \`to\` is not, so that ranges that follow one another have each row once. \`sluice export\` writes the same lines. The server
+reads a page at a time while the client takes it; an export that fails half-way ends with a broken connection, never as a whole
+file. Events are kept for 30 days; export them before.
+
+Amounts are base units, with the symbol and decimals of their tokens in columns beside them. They sum to the ledger's accounts to the
+base unit, by chain and token:
+
+| exported column                                                 | account of the [ledger](ledger.md)          |
+| --------------------------------------------------------------- | ------------------------------------------- |
+| \`amount\` of deposits whose \`finality\` is not \`orphaned\`        | \`wallet\`, lines of deposits               |
+| \`sweptAmount\` of settlements                                  | \`in_flight\`, lines of sweeps              |
+| \`deliveredAmount\` of settlements                              | \`delivered\`, on the destination           |
+| \`fees.service\`, \`fees.gas\`; \`fees.bridge\` on the destination | \`fees\` of \`service\`, \`gas\`, \`bridge\` |
+
+In CSV, text that a spreadsheet would take for a formula has an apostrophe in front.
 
 ## API keys
 

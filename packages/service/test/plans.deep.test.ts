@@ -150,6 +150,9 @@ async function examine(run: () => Promise<unknown>) {
   return found;
 }
 
+/** The time from which an export of the history takes three pages. */
+const RANGE = new Date(Date.now() - 20 * 86_400_000 + (ROWS - 2_400) * 1_000).toISOString();
+
 /** Every filter and sort of the interface and of its additions, alone. */
 const LISTS: readonly string[] = [
   "/deposit-addresses",
@@ -188,6 +191,9 @@ const LISTS: readonly string[] = [
   ...EVENT_TYPES.map((type) => `/events?type=${type}&limit=200`),
   `/events?since=${OLD}&limit=200&extended=true`,
   `/events?walletAddress=${WALLET}`,
+  `/exports/deposits?from=${RANGE}`,
+  `/exports/settlements?from=${RANGE}&format=csv`,
+  `/exports/events?from=${RANGE}&to=${NEW}`,
 ];
 
 test.each(LISTS)("GET %s reads by an index, in its order [T179]", async (path) => {

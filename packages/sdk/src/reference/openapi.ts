@@ -5,6 +5,8 @@ import {
   ERROR_CODES,
   type ErrorCode,
   ErrorResponse,
+  EXPORT_MEDIA,
+  type ExportFormat,
   type Operation,
   OPERATIONS,
   QuoteErrorResponse,
@@ -112,15 +114,21 @@ function describeOperation(operation: Operation): JsonSchema {
       200: {
         description: "Success",
         headers: RATE_LIMIT_HEADERS,
-        content: {
-          "application/json": {
-            schema: describeResponse(operation),
-          },
-        },
+        content: operation.lines
+          ? {
+              [mediaOf("jsonl")]: { schema: schemaOf(operation.response) },
+              [mediaOf("csv")]: { schema: { type: "string" } },
+            }
+          : { "application/json": { schema: describeResponse(operation) } },
       },
       ...describeErrors(operation),
     },
   };
+}
+
+/** Returns the media type of a format, without parameters. */
+function mediaOf(format: ExportFormat): string {
+  return EXPORT_MEDIA[format].split(";")[0] ?? "";
 }
 
 /** Returns where the key is sent: to the quote service in the query or, as an addition, in the header. */

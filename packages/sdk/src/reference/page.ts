@@ -60,7 +60,7 @@ function describeOperation(operation: Operation): string {
     `<p>${escape(summary)}. ${facts.join(" ")}</p>`,
     query ? `<h4>Query</h4>${tableOf(JSON.parse(JSON.stringify(query)))}` : "",
     body ? `<p>Body: ${typeOf(schemaOf(body))}.</p>` : "",
-    `<p>Response: ${typeOf(schemaOf(response))}.</p>`,
+    `<p>Response: ${operation.lines ? "lines, in JSON each " : ""}${typeOf(schemaOf(response))}.</p>`,
     errors.length > 0
       ? `<p>Specific errors: ${errors.map((code) => `<code>${code}</code>`).join(", ")}.</p>`
       : "",

@@ -6,6 +6,7 @@ export * from "./deposit.ts";
 export * from "./details.ts";
 export * from "./errors.ts";
 export * from "./event.ts";
+export * from "./export.ts";
 export { FINALITY_STATES, type FinalityState } from "./finality.ts";
 export * from "./issue-addresses.ts";
 export * from "./key.ts";

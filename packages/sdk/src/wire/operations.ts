@@ -4,7 +4,8 @@ import { ChainList } from "./chain.ts";
 import { DepositAddressPage, DepositAddressWithCommitment } from "./deposit-address.ts";
 import { Deposit, DepositPage } from "./deposit.ts";
 import type { ErrorCode } from "./errors.ts";
-import { EventPage, ExtendedEventPage } from "./event.ts";
+import { EventPage, ExtendedEventItem, ExtendedEventPage } from "./event.ts";
+import { ExportedDeposit, ExportedSettlement, ExportQuery } from "./export.ts";
 import { AddressesRequest, AddressesResponse } from "./issue-addresses.ts";
 import { KeySelf, type KeyScope } from "./key.ts";
 import { DepositsQuery, EventsQuery, ListQuery, SwapsQuery } from "./pages.ts";
@@ -48,6 +49,8 @@ export interface Operation {
   readonly query?: TSchema;
   readonly body?: TSchema;
   readonly response: TSchema;
+  /** Whether the answer is a stream of lines in a format of `EXPORT_MEDIA`; `response` is one line of `jsonl`. */
+  readonly lines?: true;
   /** Response if the query has `extended=true`; absent where it has no such parameter. */
   readonly extendedResponse?: TSchema;
   /** Error codes of this endpoint, in addition to the common ones. */
@@ -64,6 +67,7 @@ export const COMMON_ERRORS: readonly ErrorCode[] = [
 const keyed = { key: "header", scope: "read", server: "service", published: true } as const;
 
 const own = { ...keyed, published: false } as const;
+const lines = { ...own, method: "GET", query: ExportQuery, lines: true, errors: [] } as const;
 const webhooks = { ...own, scope: "webhooks" } as const;
 const webhook = { ...webhooks, errors: ["NOT_FOUND"] } as const;
 
@@ -161,6 +165,27 @@ export const OPERATIONS: readonly Operation[] = [
     response: EventPage,
     extendedResponse: ExtendedEventPage,
     errors: [],
+  },
+  {
+    ...lines,
+    id: "exportDeposits",
+    path: "/exports/deposits",
+    summary: "Deposits of a time range as CSV or JSON lines, oldest first",
+    response: ExportedDeposit,
+  },
+  {
+    ...lines,
+    id: "exportSettlements",
+    path: "/exports/settlements",
+    summary: "Settlements of a time range as CSV or JSON lines, oldest first",
+    response: ExportedSettlement,
+  },
+  {
+    ...lines,
+    id: "exportEvents",
+    path: "/exports/events",
+    summary: "Events of a time range with their details as CSV or JSON lines, oldest first",
+    response: ExtendedEventItem,
   },
   {
     ...keyed,

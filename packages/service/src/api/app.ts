@@ -45,6 +45,7 @@ import {
   refuseUnknown,
 } from "./query.ts";
 import { answerInTime } from "./deadline.ts";
+import { serveExports } from "./exports.ts";
 import { isHandshake, STREAM_PATH } from "./handshake.ts";
 import { acceptIdempotencyKeys } from "./idempotency.ts";
 import type { KeyMemory } from "./key-memory.ts";
@@ -230,6 +231,7 @@ export function createApi(deps: ApiDeps): FastifyInstance {
       address: callerOf(request.raw).exact,
     }),
   );
+  serveExports(app, keyed, admitted, { db, display, chains: deps.scanned, log: deps.log });
   serveWebhooks(app, needs("webhooks"), { principalOf }, { ...deps, ...deps.webhooks });
 
   const scanned = new Set(deps.scanned.map(({ chainId }) => chainId));

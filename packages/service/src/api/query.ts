@@ -5,6 +5,8 @@ import {
   EVENT_TYPES,
   EVENTS_LIMIT_DEFAULT,
   EVENTS_LIMIT_MAX,
+  EXPORT_FORMATS,
+  ExportQuery,
   EXTENDED_EVENT_TYPES,
   type ExtendedEventType,
   LIST_LIMIT_DEFAULT,
@@ -103,6 +105,15 @@ export function parseDepositsQuery(query: RawQuery, format: AddressFormat) {
     cursor: parseDepositCursor(query),
     filter,
   };
+}
+
+/** Returns format and range of an export. @throws OperatingError VALIDATION_ERROR naming the parameter. */
+export function parseExportQuery(query: RawQuery) {
+  refuseUnknown(query, Object.keys(ExportQuery.properties));
+  const text = single(query, "format") ?? "jsonl";
+  const format = EXPORT_FORMATS.find((known) => known === text);
+  if (format) return { format, ...parseRange(query) };
+  throw invalid("format", EXPORT_FORMATS.join(" or "));
 }
 
 /** Returns the id in a path; null if no object can have it. */

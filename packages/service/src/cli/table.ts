@@ -8,6 +8,7 @@ import {
   parseBps,
   parseBridgeId,
   parseChainId,
+  parseExportFormat,
   parseGas,
   parseHeight,
   parseLifetime,
@@ -361,6 +362,22 @@ export const COMMANDS: readonly CommandRow[] = [
     summary: "print every address with the preimage of its commitment, one JSON object per line",
     options: { integrator: optional("name", "name or id of one integrator") },
     load: () => import("./addresses/export.ts"),
+  }),
+  command({
+    name: "export",
+    summary:
+      "print deposits, settlements or events of an integrator with amounts in base units, as JSON lines or CSV",
+    arguments: { kind: "deposits, settlements or events" },
+    options: {
+      integrator: required("name", "name or id of the integrator"),
+      format: defaulting("format", "jsonl or csv", {
+        fallback: "jsonl",
+        parse: parseExportFormat,
+      }),
+      from: optional("time", "those detected or created at or after this time", parseTime),
+      to: optional("time", "and before this one", parseTime),
+    },
+    load: () => import("./export.ts"),
   }),
   command({
     name: "rescue",

@@ -1,5 +1,7 @@
 /** Parsers of option values. Each throws InvalidArgumentError with the expected form. */
 import {
+  EXPORT_FORMATS,
+  type ExportFormat,
   KEY_SCOPES,
   type KeyScope,
   UUID_PATTERN,
@@ -74,6 +76,13 @@ export function parseTime(text: string): string {
   const stamp = parseStamp(text, "down");
   if (stamp !== undefined) return stamp;
   throw new InvalidArgumentError("expected a time such as 2026-01-31T12:00:00Z");
+}
+
+/** Parses the format of an export. */
+export function parseExportFormat(text: string): ExportFormat {
+  const format = EXPORT_FORMATS.find((known) => known === text);
+  if (format) return format;
+  throw new InvalidArgumentError(`expected ${EXPORT_FORMATS.join(" or ")}`);
 }
 
 /** Parses event types, separated by commas. */

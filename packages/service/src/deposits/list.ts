@@ -73,6 +73,39 @@ export async function listDeposits(
   return { items, nextCursor: last ? `${last.detectedAt}_${last.id}` : null };
 }
 
+/** Rows per statement of an export. */
+const EXPORT_PAGE = 500;
+
+/** Yields pages of an integrator's deposits of a time range, oldest first. Each page is one statement by an index. */
+export async function* iterateDeposits(
+  db: Db,
+  integratorId: string,
+  { from, to, ...view }: DepositView & Pick<DepositFilter, "from" | "to">,
+): AsyncGenerator<readonly Deposit[], void> {
+  let after: DepositCursor | undefined;
+  for (;;) {
+    let query = selectDeposits(db, integratorId, view)
+      .orderBy("deposits.detected_at")
+      .orderBy("deposits.id")
+      .limit(EXPORT_PAGE);
+    if (after) {
+      query = query.where(
+        sql<boolean>`(deposits.detected_at, deposits.id)
+          > (${after.detectedAt}::timestamptz, ${after.id}::uuid)`,
+      );
+    } else if (from !== undefined) query = query.where("deposits.detected_at", ">=", from);
+    if (to !== undefined) query = query.where("deposits.detected_at", "<", to);
+    const rows = await query.execute();
+    if (rows.length > 0) yield rows.map((row) => describeDeposit(row, view.display));
+    after = rows.length < EXPORT_PAGE ? undefined : asCursor(rows.at(-1));
+    if (!after) return;
+  }
+}
+
+function asCursor(row: DepositRow | undefined): DepositCursor | undefined {
+  return row && { detectedAt: row.detected_at, id: row.id };
+}
+
 /** Returns one deposit of an integrator; null for an unknown id and for another integrator's deposit alike. */
 export async function findDeposit(
   db: Db,

@@ -4,6 +4,7 @@ export {
   appendEvents,
   type EventsPage,
   getNewestStamp,
+  iterateEvents,
   listEvents,
   listEventsAt,
   listExtendedEvents,

@@ -90,6 +90,34 @@ export async function listExtendedEvents(
   return { items, more: rows.length > page.limit };
 }
 
+/** Rows per statement of an export. */
+const EXPORT_PAGE = 500;
+
+/** Yields pages of an integrator's kept events of every type with their details, of a time range, oldest first. */
+export async function* iterateEvents(
+  db: Db,
+  integratorId: string,
+  { from, to }: { readonly from?: string | undefined; readonly to?: string | undefined },
+): AsyncGenerator<readonly ExtendedEventItem[], void> {
+  let after: string | undefined;
+  for (;;) {
+    let query = db
+      .selectFrom("events")
+      .select(["id", "type", "data", "created_at as timestamp", "details"])
+      .where("integrator_id", "=", integratorId)
+      .orderBy("created_at")
+      .limit(EXPORT_PAGE);
+    if (after !== undefined) query = query.where("created_at", ">", after);
+    else if (from !== undefined) query = query.where("created_at", ">=", from);
+    if (to !== undefined) query = query.where("created_at", "<", to);
+    // CAST: as in listEvents.
+    const items = (await query.execute()) as unknown as ExtendedEventItem[];
+    if (items.length > 0) yield items;
+    after = items.length < EXPORT_PAGE ? undefined : items.at(-1)?.timestamp;
+    if (after === undefined) return;
+  }
+}
+
 /** Returns an event as readers that did not ask for details see it; null for one of a type that they do not see. */
 export function withoutDetails(event: ExtendedEventItem): EventItem | null {
   if (!EVENT_TYPES.some((type) => type === event.type)) return null;

@@ -36,6 +36,7 @@ interface DetailsRow {
   readonly dest_wallet: string;
   readonly dest_token: string;
   readonly min_out: string | null;
+  readonly swept_amount: string | null;
   readonly delivered_amount: string | null;
   readonly delivery_tx_hash: string | null;
   readonly fee_service: string | null;
@@ -44,18 +45,38 @@ interface DetailsRow {
   readonly deposits: readonly DepositRow[] | null;
 }
 
-/** Returns the details of a settlement, and the rows of the deposits that they list. Assumes that it exists. */
+/** Details of a settlement, and the rows of the deposits that they list. */
+export interface ReadDetails {
+  readonly details: StatusChangedDetails;
+  readonly rows: readonly DepositRow[];
+  /** Amount that was swept; null before. */
+  readonly sweptAmount: string | null;
+}
+
+/** Returns the details of a settlement. Assumes that it exists. */
 export async function readDetails(
   db: Db | Tx,
   settlementId: string,
   display: (address: Address) => string,
-): Promise<{ readonly details: StatusChangedDetails; readonly rows: readonly DepositRow[] }> {
+): Promise<ReadDetails> {
+  const read = (await listDetails(db, [settlementId], display)).get(settlementId);
+  if (!read) throw new RangeError(`expected the settlement ${settlementId}`);
+  return read;
+}
+
+/** Returns the details of settlements by their ids, from one statement. */
+export async function listDetails(
+  db: Db | Tx,
+  settlementIds: readonly string[],
+  display: (address: Address) => string,
+): Promise<ReadonlyMap<string, ReadDetails>> {
   // The fees: of a lock its own; of a bridge what was kept before the burn and after it; else what the sweep kept. Gas comes
   // first, the rest is the service's.
   const { rows } = await sql<DetailsRow>`
     select s.id, s.address_id, a.user_id, n.label, n.metadata, s.status,
            coalesce(s.swept_amount, s.planned_amount, s.amount)::text as amount, s.route, s.swap_tx_hash,
            a.dest_chain, a.dest_wallet, a.dest_token, s.min_out::text, s.delivered_amount::text, s.delivery_tx_hash,
+           s.swept_amount::text,
            fees.service::text as fee_service, fees.gas::text as fee_gas, fees.bridge::text as fee_bridge, held.deposits
     from settlements s
     join addresses a on a.id = s.address_id
@@ -81,9 +102,11 @@ export async function readDetails(
         order by settlement_id, block_number, log_index limit ${DETAILS_DEPOSITS_MAX + 1}
       ) one
     ) held on true
-    where s.id = ${settlementId}::uuid`.execute(db);
-  const [row] = rows;
-  if (!row) throw new RangeError(`expected the settlement ${settlementId}`);
+    where s.id = any(${[...settlementIds]}::uuid[])`.execute(db);
+  return new Map(rows.map((row) => [row.id, describeDetails(row, display)]));
+}
+
+function describeDetails(row: DetailsRow, display: (address: Address) => string): ReadDetails {
   const show = (text: string) => display(toAddress(text));
   const deposits = row.deposits ?? [];
   const listed = deposits.slice(0, DETAILS_DEPOSITS_MAX);
@@ -107,7 +130,7 @@ export async function readDetails(
     deliveryTxHash: row.delivery_tx_hash && displayTxHash(row.delivery_tx_hash),
     fees: row.status === "completed" ? feesOf(row) : null,
   };
-  return { details, rows: listed };
+  return { details, rows: listed, sweptAmount: row.swept_amount };
 }
 
 /** Returns the fees of a completed settlement; null for one from before its parts were recorded. */

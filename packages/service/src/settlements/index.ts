@@ -1,6 +1,7 @@
 export { createSettlementsPoll } from "./advance.ts";
 export type { IntakeDeps, SettlementDeps } from "./deps.ts";
-export { findSwap, listSwaps, type SwapFilter } from "./list.ts";
+export { listDetails } from "./details.ts";
+export { findSwap, iterateSwaps, listSwaps, type SwapFilter } from "./list.ts";
 export { readReport } from "./report.ts";
 export type { Heights } from "./wait-reason.ts";
 export type { OperatorRequest } from "./operator/request.ts";

@@ -63,6 +63,36 @@ export async function listSwaps(
   return { items, nextCursor: more ? (items.at(-1)?.createdAt ?? null) : null };
 }
 
+/** Rows per statement of an export. */
+const EXPORT_PAGE = 500;
+
+/** Yields pages of an integrator's settlements of a time range, oldest first. Each page is one statement by an index. */
+export async function* iterateSwaps(
+  db: Db,
+  integratorId: string,
+  {
+    from,
+    to,
+    display,
+  }: Pick<SwapFilter, "from" | "to"> & { readonly display: (address: Address) => string },
+): AsyncGenerator<readonly Swap[], void> {
+  let after: string | undefined;
+  for (;;) {
+    let query = selectSwaps(db)
+      .where("settlements.integrator_id", "=", integratorId)
+      .orderBy("settlements.created_at")
+      .limit(EXPORT_PAGE);
+    // The stamps of an integrator's settlements are unique.
+    if (after !== undefined) query = query.where("settlements.created_at", ">", after);
+    else if (from !== undefined) query = query.where("settlements.created_at", ">=", from);
+    if (to !== undefined) query = query.where("settlements.created_at", "<", to);
+    const rows = await query.execute();
+    if (rows.length > 0) yield rows.map((row) => describeSwap(row, display));
+    after = rows.length < EXPORT_PAGE ? undefined : rows.at(-1)?.created_at;
+    if (after === undefined) return;
+  }
+}
+
 /** Returns one settlement of an integrator; null for an unknown id and for another integrator's settlement alike. */
 export async function findSwap(
   db: Db | Tx,

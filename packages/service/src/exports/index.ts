@@ -1,0 +1,1 @@
+export { type ExportDeps, exportLines, type ExportRequest } from "./lines.ts";

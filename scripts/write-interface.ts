@@ -109,7 +109,7 @@ an error, since of two labels only one could stay. New addresses count against t
 ## Deposits and settlements
 
 \`GET /deposits\` and \`GET /swaps\` filter by user, address, chain, token, transaction and time (\`from\` included, \`to\` excluded); deposits
-also by settlement and by whether they entered the queue, settlements also by status. Filters are combined with AND. A deposit names how far
+also by settlement, by whether they entered the queue and by the finality of their blocks, settlements also by status. Filters are combined with AND. A deposit names how far
 its block is from final: \`confirmations\` of \`confirmationsRequired\`, and \`finality\`, which is \`orphaned\` after a reorg.
 
 \`GET /settlements/{id}\` is the swap of that id with everything recorded about it: its transactions, each with its purpose (deposit,
@@ -119,6 +119,11 @@ the fees that are planned and those that were taken; an estimate of its duration
 
 Endpoints that are additions refuse parameters that they do not have, so that a misspelled filter does not return everything; endpoints of
 the published interface ignore them.
+
+## Refunds
+
+\`POST /refunds\` returns the balance of a deposit address to the refund authority of its commitment, and to nobody else; where
+only the authority can, the answer has the transaction for it. [refunds.md](refunds.md) explains each case and the states.
 
 ## Exports
 
@@ -180,8 +185,9 @@ each intent. The first request runs, and for 24 hours the same request of the sa
 | 429    | \`RPC_UNAVAILABLE\`  | \`quota_exceeded\` | the integrator has 10,000 keys; stored answers are still repeated |
 
 A request that failed stores nothing and runs again. If the service itself stops while a request runs, the same request runs again after two
-minutes, so that its effect can happen twice unless the endpoint is idempotent by itself. Quotes and \`POST /request-index\` are: the same
-request returns the same address, and an open settlement is not queued twice.
+minutes, so that its effect can happen twice unless the endpoint is idempotent by itself. Quotes, \`POST /addresses\`,
+\`POST /request-index\` and \`POST /refunds\` are: the same request returns the same address, and an open settlement or refund is not queued
+twice.
 
 ## Errors
 

@@ -247,14 +247,14 @@ export const EQUIVALENTS: readonly Equivalent[] = [
   })),
   {
     file: "addresses/issue.ts",
-    line: "if (issued) {",
+    line: "if (missing === 0 && !wanted.some(({ notes }) => hasNotes(notes))) return issued;",
     mutator: "ConditionalExpression",
     replacement: "false",
     why: "only saves a transaction: a conflicting row is read and checked after the insert",
   },
   {
     file: "addresses/issue.ts",
-    line: 'assert(stored !== null, "the address exists after an insert or a conflict");',
+    line: 'assert(address, "the address exists after an insert or a conflict");',
     mutator: "ConditionalExpression",
     replacement: "true",
     why: "addresses are never deleted",

@@ -59,7 +59,7 @@ function describeChain(chain: DescribedChain): string {
   return `${chain.rpcUrl} (bridge chain id ${chain.chainId}${evmId})`;
 }
 
-/** Returns one `curl` command per endpoint, ready to paste, but for those of one webhook endpoint: the demo has none. */
+/** Returns one `curl` command per endpoint, ready to paste, but for those of one webhook endpoint or refund: the demo has none. */
 export function listCommands(
   descriptor: Descriptor,
   { addressId, depositAddress, settlementId, depositId }: GuideObjects,
@@ -95,6 +95,8 @@ export function listCommands(
     get("/exports/settlements"),
     get("/exports/events"),
     postJson(`${baseUrl}/request-index`, index, key),
+    postJson(`${baseUrl}/refunds`, index, key),
+    get("/refunds"),
     get("/keys/self"),
     postJson(`${baseUrl}/webhooks`, { url: WEBHOOK_URL }, key),
     get("/webhooks"),

@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { Kysely, PostgresDialect, sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { EVENT_TYPES, SETTLEMENT_STATUS_NAMES } from "@sluice/sdk/wire";
+import { DEPOSIT_FINALITY_STATES, EVENT_TYPES, SETTLEMENT_STATUS_NAMES } from "@sluice/sdk/wire";
 import { toAddress, toHex32 } from "../src/core/hex.ts";
 import type { Database, Db } from "../src/db/schema.ts";
 import { createTail, listEvents } from "../src/events/index.ts";
@@ -80,6 +80,9 @@ async function insertStrangers(session: Db): Promise<void> {
     select 'p' || i, 'price', '0x' || encode(sha256(('c' || (i % ${sql.lit(WALLETS)}))::bytea), 'hex'),
       jsonb_build_object('srcChain', '2', 'token', '0x', 'route', '0x'), 0
     from generate_series(0, ${sql.lit(ROWS / 4 - 1)}) as i`.execute(session);
+  // All but the newest deposits are final.
+  await sql`insert into scanner_finality (chain_id, number) select chain_id, ${sql.lit(ROWS - 100)}
+    from (values (2), (30)) as chains (chain_id)`.execute(session);
   await sql`insert into scanner_blocks select 2, i, '0x' || i, '0x' || (i - 1) from generate_series(1, 300) as i`.execute(
     session,
   );
@@ -181,6 +184,7 @@ const LISTS: readonly string[] = [
   "/deposits?queued=true&limit=100",
   `/deposits?from=${OLD}&to=${NEW}&limit=100`,
   `/deposits?cursor=${NEW}_${NO_UUID}&limit=100`,
+  ...DEPOSIT_FINALITY_STATES.map((state) => `/deposits?finality=${state}&limit=100`),
   `/deposits?walletAddress=${WALLET}`,
   "/deposits?chainId=30&limit=100",
   "/deposits?chainId=4",

@@ -26,6 +26,11 @@ import {
   QuoteResponse,
   type RequestIndexBody,
   RequestIndexResponse,
+  Refund,
+  type RefundBody,
+  RefundPage,
+  RefundResponse,
+  type RefundsQuery,
   Settlement,
   SourceConfig,
   Swap,
@@ -94,6 +99,12 @@ export interface SluiceClient extends WebhookCalls {
   ): AsyncGenerator<ExtendedEventItem, void>;
   /** Queues a settlement of a token that is not detected automatically. */
   requestIndex(body: RequestIndexBody, options?: PostOptions): Promise<RequestIndexResponse>;
+  /** Refunds a balance to its refund authority, or returns the transaction by which the authority takes it. */
+  requestRefund(body: RefundBody, options?: PostOptions): Promise<RefundResponse>;
+  /** Returns one page of refunds of the service, newest first. */
+  listRefunds(query?: RefundsQuery, options?: CallOptions): Promise<RefundPage>;
+  /** Returns one refund. */
+  getRefund(id: string, options?: CallOptions): Promise<Refund>;
   /** Returns the rights, limits and use of the client's own key. */
   keySelf(options?: CallOptions): Promise<KeySelf>;
   /** Returns every known chain. Needs no key. */
@@ -174,6 +185,16 @@ export function createSluiceClient(service: SluiceClientOptions): SluiceClient {
         path: "/request-index",
         body,
       }),
+    requestRefund: (body, options) =>
+      request(RefundResponse, {
+        ...options,
+        method: "POST",
+        base: service.baseUrl,
+        path: "/refunds",
+        body,
+      }),
+    listRefunds: (query = {}, options = {}) => get(RefundPage, "/refunds", { ...options, query }),
+    getRefund: (id, options) => get(Refund, `/refunds/${encodeURIComponent(id)}`, options),
     keySelf: (options) => get(KeySelf, "/keys/self", options),
     chains: (options) => get(ChainList, "/chains", options),
     sourceConfig: (options) => get(SourceConfig, "/source-config", options),

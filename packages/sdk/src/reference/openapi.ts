@@ -139,7 +139,8 @@ function describeKey(key: Operation["key"]): readonly JsonSchema[] {
 
 /** Returns the schema of a success: of the answer, or of either where a parameter chooses between two. */
 function describeResponse({ response, extendedResponse }: Operation): JsonSchema {
-  if (response === QuoteResponse) return { anyOf: [schemaOf(response), { $ref: RESPELLED_RESPONSE }] };
+  if (response === QuoteResponse)
+    return { anyOf: [schemaOf(response), { $ref: RESPELLED_RESPONSE }] };
   if (!extendedResponse) return schemaOf(response);
   return { anyOf: [schemaOf(response), schemaOf(extendedResponse)] };
 }

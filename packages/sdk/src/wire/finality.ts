@@ -7,6 +7,11 @@ export const FINALITY_STATES = ["seen", "confirming", "final", "orphaned"] as co
 /** State of a transaction's block. */
 export type FinalityState = (typeof FINALITY_STATES)[number];
 
+/** States of a deposit's block, which the service has always read. */
+export const DEPOSIT_FINALITY_STATES = ["confirming", "final", "orphaned"] as const;
+/** State of a deposit's block. */
+export type DepositFinalityState = (typeof DEPOSIT_FINALITY_STATES)[number];
+
 /** Fields about a block. */
 export const finality = {
   finality: oneOf(

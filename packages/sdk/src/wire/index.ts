@@ -7,12 +7,18 @@ export * from "./details.ts";
 export * from "./errors.ts";
 export * from "./event.ts";
 export * from "./export.ts";
-export { FINALITY_STATES, type FinalityState } from "./finality.ts";
+export {
+  DEPOSIT_FINALITY_STATES,
+  type DepositFinalityState,
+  FINALITY_STATES,
+  type FinalityState,
+} from "./finality.ts";
 export * from "./issue-addresses.ts";
 export * from "./key.ts";
 export * from "./operations.ts";
 export * from "./pages.ts";
 export * from "./quote.ts";
+export * from "./refund.ts";
 export * from "./request-index.ts";
 export * from "./settlement.ts";
 export * from "./source-config.ts";

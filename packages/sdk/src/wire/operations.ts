@@ -10,6 +10,7 @@ import { AddressesRequest, AddressesResponse } from "./issue-addresses.ts";
 import { KeySelf, type KeyScope } from "./key.ts";
 import { DepositsQuery, EventsQuery, ListQuery, SwapsQuery } from "./pages.ts";
 import { QuoteRequest, QuoteResponse } from "./quote.ts";
+import { Refund, RefundBody, RefundPage, RefundResponse, RefundsQuery } from "./refund.ts";
 import { RequestIndexBody, RequestIndexResponse } from "./request-index.ts";
 import { Settlement } from "./settlement.ts";
 import { SourceConfig } from "./source-config.ts";
@@ -197,6 +198,36 @@ export const OPERATIONS: readonly Operation[] = [
     body: RequestIndexBody,
     response: RequestIndexResponse,
     errors: ["UNSUPPORTED_CHAIN", "UNSUPPORTED_ROUTE", "NOT_FOUND"],
+  },
+  {
+    ...own,
+    id: "requestRefund",
+    scope: "refunds",
+    method: "POST",
+    path: "/refunds",
+    summary: "Refund the balance of a deposit address to its refund authority",
+    body: RefundBody,
+    response: RefundResponse,
+    errors: ["UNSUPPORTED_CHAIN", "NOT_FOUND"],
+  },
+  {
+    ...own,
+    id: "listRefunds",
+    method: "GET",
+    path: "/refunds",
+    summary: "Refunds of the service, newest first",
+    query: RefundsQuery,
+    response: RefundPage,
+    errors: [],
+  },
+  {
+    ...own,
+    id: "getRefund",
+    method: "GET",
+    path: "/refunds/{id}",
+    summary: "One refund",
+    response: Refund,
+    errors: ["NOT_FOUND"],
   },
   {
     ...webhooks,

@@ -1,6 +1,7 @@
 /** Queries of the list endpoints. Endpoints of the published interface ignore unknown parameters, additions refuse them. */
 import { Type, type Static } from "typebox";
 import { oneOf, timestampInput, uuid } from "./fields.ts";
+import { DEPOSIT_FINALITY_STATES } from "./finality.ts";
 import { SETTLEMENT_STATUS_NAMES } from "./statuses.ts";
 
 /** Default page size of the lists. */
@@ -92,6 +93,12 @@ export const DepositsQuery = Type.Object(
       Type.Boolean({
         description: "Only deposits that entered the queue, or only those that did not",
       }),
+    ),
+    finality: Type.Optional(
+      oneOf(
+        DEPOSIT_FINALITY_STATES,
+        "Only deposits whose block is in this state: `confirming`, `final` or `orphaned`",
+      ),
     ),
     from: Type.Optional(timestampInput("Only detected at or after this time")),
     to: Type.Optional(timestampInput("Only detected before this time")),

@@ -1,5 +1,17 @@
-export { findAddress, formatCommitment, iterateAddresses, listAddresses, listIssued } from "./list.ts";
-export { assertDerived, type FindVault, issueAddress, issueAddresses, type WantedAddress } from "./issue.ts";
+export {
+  findAddress,
+  formatCommitment,
+  iterateAddresses,
+  listAddresses,
+  listIssued,
+} from "./list.ts";
+export {
+  assertDerived,
+  type FindVault,
+  issueAddress,
+  issueAddresses,
+  type WantedAddress,
+} from "./issue.ts";
 export { findWalletByCommitment, getById as getAddressById, listByWallets } from "./store.ts";
 export { expireFresh, keepAllFresh, keepFresh } from "./fresh.ts";
 export { listInRanges, type WalletList, type WalletRange } from "./ranges.ts";

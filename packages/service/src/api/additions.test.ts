@@ -263,6 +263,32 @@ describe("deposits", () => {
     expect(new Set(seen)).toEqual(new Set(ids));
   });
 
+  test("are filtered by the finality of their blocks", async () => {
+    const fay = await createTenant(database.db);
+    const address = await insertAddress(database.db, fay);
+    // A chain of its own, whose heights no other test changes.
+    const chain_id = 4;
+    const insert = (block_number: bigint, more: object = {}) =>
+      insertDeposits(fay, address, 1, { chain_id, block_number, ...more });
+    const [final, confirming] = [await insert(10n), await insert(11n)];
+    const orphaned = await insert(9n, { orphaned_at: "2026-01-02T00:00:00.000Z" });
+    const idsBy = async (state: string) =>
+      (await list(fay, `finality=${state}`)).items.map(({ id, finality }) => [id, finality]);
+    const block = { chain_id, number: 12n, hash: createHex(32), parent_hash: createHex(32) };
+    await database.db.insertInto("scanner_blocks").values(block).execute();
+    expect(await idsBy("final")).toEqual([]);
+    expect(new Set((await idsBy("confirming")).map(([id]) => id))).toEqual(
+      new Set([...final, ...confirming]),
+    );
+    await database.db.insertInto("scanner_finality").values({ chain_id, number: 10n }).execute();
+    expect(await idsBy("final")).toEqual([[final[0], "final"]]);
+    expect(await idsBy("confirming")).toEqual([[confirming[0], "confirming"]]);
+    expect(await idsBy("orphaned")).toEqual([[orphaned[0], "orphaned"]]);
+    expect(await refused(fay, "/deposits?finality=seen")).toMatchObject({
+      details: { field: "finality" },
+    });
+  });
+
   test("include their origin, destination and confirmations", async () => {
     const erin = await createTenant(database.db);
     const address = await insertAddress(database.db, erin);

@@ -1,4 +1,4 @@
-/** The REST interface over the database. Only `POST /request-index` reads a chain, through the settlements. */
+/** The REST interface over the database. Only `POST /request-index` and `POST /refunds` read a chain, through the settlements. */
 import {
   ChainList,
   Deposit,
@@ -29,7 +29,13 @@ import type { Db } from "../db/schema.ts";
 import { HEIGHTS_OF_DEPOSIT, readHeights } from "../scanner/index.ts";
 import { findDeposit, listDeposits } from "../deposits/index.ts";
 import { listEvents, listExtendedEvents } from "../events/index.ts";
-import { findSwap, listSwaps, readReport, type RequestResult } from "../settlements/index.ts";
+import {
+  findSwap,
+  listSwaps,
+  readReport,
+  type RefundDesk,
+  type RequestResult,
+} from "../settlements/index.ts";
 import type { Log } from "../telemetry/log.ts";
 import { type Admission, admit } from "./admission.ts";
 import type { AtOnce } from "./at-once.ts";
@@ -54,6 +60,7 @@ import type { KeyUses } from "./key-uses.ts";
 import { createNodeBudget } from "./node-budget.ts";
 import type { RateLimiter } from "./rate-limits.ts";
 import { serveReference } from "./reference.ts";
+import { serveRefunds } from "./refunds.ts";
 import { serveWebhooks, type WebhookRoutesDeps } from "./webhooks.ts";
 import { type IndexRequest, parseIndexBody, readIndexRequest } from "./request-index.ts";
 
@@ -77,9 +84,11 @@ export interface ApiDeps {
   readonly pepper: Secret;
   readonly log: Log;
   readonly format: AddressFormat;
-  /** Queues a settlement. The only dependency here that reads a chain. */
+  /** Queues a settlement. Reads a chain. */
   readonly requestIndex: (request: IndexRequest) => Promise<RequestResult>;
   readonly scanned: readonly ScannedChain[];
+  /** Requests and shows refunds. Reads chains as `requestIndex` does. */
+  readonly refunds: RefundDesk;
   readonly webhooks: Pick<WebhookRoutesDeps, "rules" | "endpointsMax" | "wakeWebhooks">;
   readonly limiter: RateLimiter;
   /** Counts the requests to nodes of a call. */
@@ -235,6 +244,31 @@ export function createApi(deps: ApiDeps): FastifyInstance {
   serveWebhooks(app, needs("webhooks"), { principalOf }, { ...deps, ...deps.webhooks });
 
   const scanned = new Set(deps.scanned.map(({ chainId }) => chainId));
+  serveRefunds(
+    app,
+    {
+      ask: { admission: { ...needs("refunds").admission, limit: "requestIndexPerKey" } },
+      read: keyed,
+    },
+    admitted,
+    {
+      ...deps,
+      // An EVM address is the same on chains that nobody watches, where its refund authority can act.
+      scanned: new Set([
+        ...scanned,
+        ...KNOWN_CHAINS.filter(({ kind }) => kind === "evm").map(({ chainId }) => chainId),
+      ]),
+      nodeBudget,
+      signedTokens: new Map(
+        deps.scanned
+          .filter(({ kind }) => kind === "svm")
+          .map(({ chainId, tokens }) => [
+            chainId,
+            new Set(tokens.map((token): Address => token.address)),
+          ]),
+      ),
+    },
+  );
   const indexRoute = {
     schema: answers(RequestIndexResponse),
     config: { admission: { ...needs("settle").admission, limit: "requestIndexPerKey" as const } },

@@ -20,7 +20,12 @@ let database: TestDatabase;
 let api: RunningApi;
 beforeAll(async () => {
   database = await createTestDatabase();
-  const token = { address: toEvmAddress(USDC), symbol: "USDC", decimals: 6, minDepositUnits: undefined };
+  const token = {
+    address: toEvmAddress(USDC),
+    symbol: "USDC",
+    decimals: 6,
+    minDepositUnits: undefined,
+  };
   api = await startApi({
     db: database.db,
     scanned: [{ chainId: 2, name: "ethereum", kind: "evm", tokens: [token] }],
@@ -59,7 +64,11 @@ test("deposits of a range are exported once each in order, over many pages", asy
   const tenant = await createTenant(database.db);
   const address = await insertAddress(database.db, tenant);
   await insertDeposits(tenant, address, 1_203);
-  await insertDeposits(await createTenant(database.db), await insertAddress(database.db, tenant), 0);
+  await insertDeposits(
+    await createTenant(database.db),
+    await insertAddress(database.db, tenant),
+    0,
+  );
   const whole = await get(tenant, "deposits");
   expect(whole.headers.get("content-type")).toBe("application/x-ndjson; charset=utf-8");
   const items = linesOf(whole.text, "\n").map((line) => JSON.parse(line));

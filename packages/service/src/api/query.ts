@@ -1,6 +1,8 @@
 /** Parses the queries of the lists. */
 import {
   DEPOSIT_CURSOR_PATTERN,
+  DEPOSIT_FINALITY_STATES,
+  type DepositFinalityState,
   DepositsQuery,
   EVENT_TYPES,
   EVENTS_LIMIT_DEFAULT,
@@ -98,12 +100,23 @@ export function parseDepositsQuery(query: RawQuery, format: AddressFormat) {
     settlementId: parseSettlementId(query),
     queued:
       query["queued"] === undefined ? undefined : parseFlag(single(query, "queued"), "queued"),
+    finality: parseFinality(query),
     ...parseRange(query),
   };
   return {
     limit: parseLimit(query, LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX),
     cursor: parseDepositCursor(query),
     filter,
+  };
+}
+
+/** Returns page and filters of the refunds. @throws OperatingError VALIDATION_ERROR naming the parameter. */
+export function parseRefundsQuery(query: RawQuery, format: AddressFormat) {
+  const cursor = parseDepositCursor(query);
+  return {
+    limit: parseLimit(query, LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX),
+    cursor: cursor && { at: cursor.detectedAt, id: cursor.id },
+    filter: { wallet: parseWallet(query, format), chainId: parseChainId(query) },
   };
 }
 
@@ -189,6 +202,14 @@ function parseStatus(query: RawQuery): SettlementStatus | undefined {
   const status = SETTLEMENT_STATUS_NAMES.find((known) => known === text);
   if (status) return status;
   throw invalid("status", `one of ${SETTLEMENT_STATUS_NAMES.join(", ")}`);
+}
+
+function parseFinality(query: RawQuery): DepositFinalityState | undefined {
+  const text = single(query, "finality");
+  if (text === undefined) return undefined;
+  const state = DEPOSIT_FINALITY_STATES.find((known) => known === text);
+  if (state) return state;
+  throw invalid("finality", `one of ${DEPOSIT_FINALITY_STATES.join(", ")}`);
 }
 
 function parseWallet(query: RawQuery, format: AddressFormat): Address | undefined {

@@ -1,9 +1,9 @@
-import { type Config, listSolanaChains } from "../config/index.ts";
+import type { Config } from "../config/index.ts";
 import { createWakeups } from "../jobs/wakeups.ts";
 import { takeParts } from "../roles/context.ts";
 import { createHealth } from "../roles/health.ts";
 import { createParts } from "../roles/parts.ts";
-import { createSettlementDeps, INTAKE_PARTS } from "../roles/settlement-deps.ts";
+import { createSettlementDeps, INTAKE_PARTS, listRefundLanes } from "../roles/settlement-deps.ts";
 import { systemClock } from "../roles/system-ports.ts";
 import type { SettlementDeps } from "../settlements/index.ts";
 import { createLog } from "../telemetry/log.ts";
@@ -23,19 +23,9 @@ export function withSettlements<Result>(
       const shared = { config, dbOf: () => db, log, health, wakeups };
       const partsOf = createParts({ ...shared, lanes: undefined, findVault: undefined });
       const parts = takeParts(partsOf("settler"), INTAKE_PARTS);
-      return await run(createSettlementDeps(parts, listSettleLanes(config)));
+      return await run(createSettlementDeps(parts, listRefundLanes(config)));
     } finally {
       await wakeups.close();
     }
   });
-}
-
-/** Returns the lanes that send refunds: on Solana the first fee payer, whose key is derived from the seed. */
-function listSettleLanes(config: Config): SettlementDeps["lanes"] {
-  return new Map(
-    listSolanaChains(config).map(({ chainId, accounts: { settle } }) => [
-      chainId,
-      { deploy: [], settle: [settle] },
-    ]),
-  );
 }

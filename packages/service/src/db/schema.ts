@@ -332,6 +332,8 @@ export interface AddressRefundsTable {
   id: string;
   number: Generated<bigint>;
   address_id: string;
+  /** Set by the database. */
+  integrator_id: ColumnType<string, never, never>;
   chain_id: number;
   wallet: string;
   token: string;

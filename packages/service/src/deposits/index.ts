@@ -1,4 +1,10 @@
-export { type DepositCursor, type DepositFilter, findDeposit, iterateDeposits, listDeposits } from "./list.ts";
+export {
+  type DepositCursor,
+  type DepositFilter,
+  findDeposit,
+  iterateDeposits,
+  listDeposits,
+} from "./list.ts";
 export {
   findUnexplained,
   type HeldAt,

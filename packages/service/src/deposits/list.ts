@@ -1,5 +1,5 @@
-import type { Deposit, IgnoredReason } from "@sluice/sdk/wire";
-import { type AliasableExpression, sql } from "kysely";
+import type { Deposit, DepositFinalityState, IgnoredReason } from "@sluice/sdk/wire";
+import { type AliasableExpression, type RawBuilder, sql } from "kysely";
 import { displayTxHash } from "../core/base58.ts";
 import { type Address, toAddress, type TxHash } from "../core/hex.ts";
 import type { Db } from "../db/schema.ts";
@@ -19,6 +19,8 @@ export interface DepositFilter {
   readonly token?: Address | undefined;
   readonly settlementId?: string | undefined;
   readonly queued?: boolean | undefined;
+  /** State of the block. */
+  readonly finality?: DepositFinalityState | undefined;
   /** Detected at or after. */
   readonly from?: string | undefined;
   /** Detected before. */
@@ -32,6 +34,8 @@ export interface DepositView {
   readonly heights: {
     readonly tip: AliasableExpression<bigint | null>;
     readonly final: AliasableExpression<bigint | null>;
+    /** Ids of an integrator's deposits above the final block of their chains, few at any time. */
+    readonly unfinal: (integratorId: string) => RawBuilder<string>;
   };
 }
 
@@ -65,6 +69,15 @@ export async function listDeposits(
   if (token !== undefined) query = query.where("deposits.token", "=", token);
   if (settlementId !== undefined) query = query.where("deposits.settlement_id", "=", settlementId);
   if (queued !== undefined) query = query.where("deposits.queued", "=", queued);
+  const { finality } = filter;
+  if (finality !== undefined) {
+    query = query.where("deposits.orphaned_at", finality === "orphaned" ? "is not" : "is", null);
+  }
+  const { final, unfinal } = page.heights;
+  if (finality === "final") query = query.where(sql<boolean>`deposits.block_number <= ${final}`);
+  if (finality === "confirming") {
+    query = query.where("deposits.id", "in", sql<string>`(${unfinal(integratorId)})`);
+  }
   if (from !== undefined) query = query.where("deposits.detected_at", ">=", from);
   if (to !== undefined) query = query.where("deposits.detected_at", "<", to);
   const rows = await query.execute();

@@ -29,7 +29,9 @@ test("leaves amounts, addresses, times and ordinary labels as they are", () => {
 
 test("reads paths of an object, and writes objects as JSON and absent values as nothing", () => {
   const item = { fees: { gas: "5" }, error: null, metadata: { a: "1" }, queued: false, count: 0 };
-  expect(["fees.gas", "error.code", "metadata", "queued", "count", "none"].map((path) => textAt(item, path))).toEqual(
-    ["5", "", '{"a":"1"}', "false", "0", ""],
-  );
+  expect(
+    ["fees.gas", "error.code", "metadata", "queued", "count", "none"].map((path) =>
+      textAt(item, path),
+    ),
+  ).toEqual(["5", "", '{"a":"1"}', "false", "0", ""]);
 });

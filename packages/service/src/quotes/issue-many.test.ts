@@ -199,8 +199,12 @@ describe("POST /addresses", () => {
       details: { reason: "quota_exceeded", quota: "addresses", limit: 2 },
     });
     expect(await listedOf(own)).toEqual([]);
-    expect((await clientOf(own).issueAddresses({ addresses: addresses.slice(1) })).addresses).toEqual(
-      (await listedOf(own)).toReversed().map((address) => ({ ...address, label: null, metadata: {} })),
+    expect(
+      (await clientOf(own).issueAddresses({ addresses: addresses.slice(1) })).addresses,
+    ).toEqual(
+      (await listedOf(own))
+        .toReversed()
+        .map((address) => ({ ...address, label: null, metadata: {} })),
     );
   });
 

@@ -8,10 +8,11 @@ import {
   withoutChains,
 } from "../config/index.ts";
 import { assert, Bug } from "../core/assert.ts";
+import { KNOWN_CHAINS } from "../core/chain-registry.ts";
 import { OperatingError } from "../core/errors.ts";
 import { claimRoles, EXCLUSIVE_ROLES } from "../db/instance.ts";
 import { createWakeups } from "../jobs/wakeups.ts";
-import { createIndexRequests } from "../settlements/index.ts";
+import { createIndexRequests, createRefundDesk } from "../settlements/index.ts";
 import type { AttestorSigner, LaneSigner } from "../signers/port.ts";
 import { createLog, type Log } from "../telemetry/log.ts";
 import { API_PARTS, type RunningServer, startApi, startQuoteServer } from "./api.ts";
@@ -27,7 +28,7 @@ import { getSigners, getVaultSigner } from "./keys.ts";
 import { createParts } from "./parts.ts";
 import { QUOTER_PARTS } from "./quoter.ts";
 import { SCANNER_PARTS, startScanner } from "./scanner.ts";
-import { createIntakeDeps, INTAKE_PARTS } from "./settlement-deps.ts";
+import { createSettlementDeps, INTAKE_PARTS, listRefundLanes } from "./settlement-deps.ts";
 import { SETTLER_PARTS, startSettler } from "./settler.ts";
 import { createSignerReads, type SignerReads } from "./signer-reads.ts";
 import { startWebhooks, WEBHOOKS_PARTS } from "./webhooks.ts";
@@ -237,10 +238,26 @@ async function openAttestorSigner(starting: StartingProcess): Promise<AttestorSi
   );
 }
 
-/** Returns the function that settles by request. It reads balances, prices and routes, to which the API itself has no access. */
+/**
+ * Starts the API with the functions that settle and refund by request. They read balances, prices and routes, to which the
+ * API itself has no access. They sign nothing: attestors and lanes do.
+ */
 function startApiOf(context: RoleContext): Promise<RunningServer> {
-  const deps = createIntakeDeps(takeParts(context, INTAKE_PARTS));
-  return startApi(takeParts(context, API_PARTS), createIndexRequests(deps));
+  const parts = takeParts(context, INTAKE_PARTS);
+  const { config } = parts;
+  const deps = createSettlementDeps(parts, listRefundLanes(config));
+  // Of configured chains by the configuration: a local chain has an id of its own.
+  const evmChainIds = new Map(
+    [...KNOWN_CHAINS, ...config.chains].flatMap((chain) =>
+      chain.kind === "evm" && chain.evmChainId !== undefined
+        ? [[chain.chainId, chain.evmChainId] as const]
+        : [],
+    ),
+  );
+  return startApi(takeParts(context, API_PARTS), {
+    requestIndex: createIndexRequests(deps),
+    refunds: createRefundDesk(deps, evmChainIds),
+  });
 }
 
 /**

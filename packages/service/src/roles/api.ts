@@ -47,7 +47,7 @@ const USES_POLL_MS = 60_000;
 /** Interval of the poll for keys that may no longer use the stream, whose sockets it closes, in milliseconds. */
 const RIGHTS_POLL_MS = 500;
 
-/** Parts of the API. It has no chain readers: settling by request, which reads balances, is passed in as a function. */
+/** Parts of the API. It has no chain readers: settling and refunding by request, which read balances, are passed in as functions. */
 export const API_PARTS = [
   "config",
   "db",
@@ -64,7 +64,7 @@ export const API_PARTS = [
 /** Starts REST and stream. */
 export async function startApi(
   context: Parts<(typeof API_PARTS)[number]>,
-  requestIndex: ApiDeps["requestIndex"],
+  { requestIndex, refunds }: Pick<ApiDeps, "requestIndex" | "refunds">,
 ): Promise<RunningServer> {
   const { config, db, log, clock, wakeups, format, health } = context;
   const pepper = config.apiKeyPepper;
@@ -80,6 +80,7 @@ export async function startApi(
     random: context.random,
     format,
     requestIndex,
+    refunds,
     scanned: config.chains,
     webhooks: {
       rules: createAddressRules(config.webhooks.allowedRanges),

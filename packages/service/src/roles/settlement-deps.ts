@@ -2,6 +2,7 @@
  * Composes the dependencies of settlements at two levels: queueing settlements for arrived value (scanner) and by request
  * (API), and the steps of settlements (settler).
  */
+import { type Config, listSolanaChains } from "../config/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import type { Address } from "../core/hex.ts";
 import { floorAmount, gateBalance, type Minimums } from "../deposits/index.ts";
@@ -80,6 +81,19 @@ export function createBelowMinimum(
   const readMinimums = createMinimums(parts);
   return async (chainId, token, balance) =>
     gateBalance(balance, await readMinimums(chainId, token)).kind === "ignore";
+}
+
+/**
+ * Returns the lanes that send refunds by request: on Solana the first fee payer, whose key is derived from the seed. Elsewhere
+ * the settler chooses one, once the attestors have signed.
+ */
+export function listRefundLanes(config: Config): SettlementDeps["lanes"] {
+  return new Map(
+    listSolanaChains(config).map(({ chainId, accounts: { settle } }) => [
+      chainId,
+      { deploy: [], settle: [settle] },
+    ]),
+  );
 }
 
 /** Returns the minimums of a balance, from the configuration and current prices. */

@@ -29,6 +29,13 @@ export const HEIGHTS_OF_DEPOSIT = {
     .whereRef("scanner_finality.chain_id", "=", "deposits.chain_id")
     .select("number")
     .$asScalar(),
+  /** Ids of an integrator's deposits in blocks that are not final, which are few at any time. */
+  unfinal: (integratorId: string) => sql<string>`select unfinal.id
+    from (select distinct chain_id from scanner_blocks) scanned
+    left join scanner_finality using (chain_id)
+    join deposits unfinal on unfinal.chain_id = scanned.chain_id
+      and unfinal.block_number > coalesce(scanner_finality.number, -1)
+    where unfinal.integrator_id = ${integratorId}::uuid and unfinal.orphaned_at is null`,
 };
 
 /** Returns the newest scanned and the newest final block of chains. Those that are not scanned have neither. */

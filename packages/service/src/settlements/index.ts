@@ -20,6 +20,11 @@ export {
 } from "./operator/refund-address.ts";
 export { pollAttestedRefunds, readUnsent, type UnsentState } from "./operator/attested-refund.ts";
 export { type AddressRefund, findLastRefund } from "./operator/refunds.ts";
+export {
+  createRefundDesk,
+  type RefundAsked,
+  type RefundDesk,
+} from "./operator/requested-refunds.ts";
 export { createIndexRequests, requestIndex, type RequestResult } from "./intake/request-index.ts";
 export { announceRefunds } from "./intake/refunds.ts";
 export { acceptBalance } from "./intake/accept.ts";

@@ -8,6 +8,7 @@ import {
   AddressRequest,
   ErrorObject,
   ErrorResponse,
+  EXPORT_MEDIA,
   type Operation,
   OPERATIONS,
   QuoteErrorResponse,
@@ -288,12 +289,12 @@ function requestOf(schema: TSchema | undefined): fc.Arbitrary<Record<string, unk
 /** Requests for addresses: mostly valid ones with changed members. */
 function addressesOf(): fc.Arbitrary<Record<string, unknown>> {
   const { fromChain, toChain, toToken, destinationAddress } = QUOTE;
-  const address = fc.record({ members: objectOf(AddressRequest), isChanged: fc.boolean() }).map(
-    ({ members, isChanged }) => ({
+  const address = fc
+    .record({ members: objectOf(AddressRequest), isChanged: fc.boolean() })
+    .map(({ members, isChanged }) => ({
       ...{ fromChain, toChain, toToken, destinationAddress },
       ...(isChanged ? members : {}),
-    }),
-  );
+    }));
   return fc.oneof(
     objectOf(AddressesRequest),
     fc.array(address, { maxLength: 3 }).map((addresses) => ({ addresses })),
@@ -385,6 +386,17 @@ export function testFuzzedInterface({ requests, frames, seed }: FuzzOptions): vo
         const { status } = response;
         statuses.set(status, (statuses.get(status) ?? 0) + 1);
         expect(status).toBeLessThan(500);
+        const { operation, method } = request;
+        if (status === 200 && operation.lines && method === "GET") {
+          expect(Object.values(EXPORT_MEDIA)).toContain(response.headers.get("content-type"));
+          for (const secret of secrets) expect(text).not.toContain(secret);
+          if (text.startsWith("{")) {
+            for (const line of text.split("\n").slice(0, -1)) {
+              expect([...Value.Errors(operation.response, JSON.parse(line))]).toEqual([]);
+            }
+          }
+          return;
+        }
         expect(response.headers.get("content-type")).toMatch(/^application\/json/);
         const body: unknown = JSON.parse(text);
         const refusal = request.operation.server === "quote" ? QuoteErrorResponse : ErrorResponse;

@@ -64,6 +64,11 @@ export function createTestApi(deps: TestDeps) {
     random: systemRandom,
     format: addressFormat,
     requestIndex: () => Promise.reject(new Error("the test did not expect a request to settle")),
+    refunds: {
+      request: () => Promise.reject(new Error("the test did not expect a request to refund")),
+      list: async () => ({ items: [], nextCursor: null }),
+      find: async () => null,
+    },
     scanned: [],
     webhooks: { rules: createAddressRules([]), endpointsMax: 100, wakeWebhooks: () => {} },
     limiter: createGenerousLimiter(),

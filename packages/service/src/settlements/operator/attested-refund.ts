@@ -10,6 +10,7 @@ import { type DepositAddress, listByWallets } from "../../addresses/index.ts";
 import type { Chain, RefundProof } from "../../chains/port/index.ts";
 import { allowsRefund, type RefundPolicies, refundPolicyOf } from "../../config/index.ts";
 import { assert } from "../../core/assert.ts";
+import { OperatingError } from "../../core/errors.ts";
 import type { Address } from "../../core/hex.ts";
 import type { RefundReason } from "../../core/refund-reason.ts";
 import type { Db, Tx } from "../../db/schema.ts";
@@ -47,6 +48,9 @@ const LIFETIME_S = REFUND_LIFETIME_MAX_S - 30n;
 /** Least time left, in seconds, for a refund to be sent. */
 const TIME_TO_MINE_S = 45n;
 const REFUNDS_AT_ONCE = 50;
+
+/** `details.reason` of the error about a refund that only the refund authority can make. */
+export const BY_AUTHORITY = "by_authority";
 
 /** State of a requested refund that no transaction carries. */
 export type UnsentState =
@@ -232,8 +236,10 @@ async function readProof(
 }
 
 function byTheAuthority(why: string) {
-  return refusal(
+  return new OperatingError(
+    "VALIDATION_ERROR",
     `The service may not refund this: ${why}. The refund authority can take it by itself: run \`sluice addresses export\`, then \`sluice rescue FILE --token TOKEN\`, which prints its transaction.`,
+    { details: { reason: BY_AUTHORITY } },
   );
 }
 

@@ -1,4 +1,5 @@
 /** Records refunds that were requested by address and token. The table is append-only. */
+import { sql } from "kysely";
 import { toAddress, toTxHash, type Address, type TxHash } from "../../core/hex.ts";
 import type { Db, Tx } from "../../db/schema.ts";
 import type { RefundReason } from "../../core/refund-reason.ts";
@@ -77,6 +78,48 @@ export async function listUnsentRefunds(
     .limit(of.limit)
     .execute();
   return rows.map(parseRefund);
+}
+
+/** Lists the refunds of an integrator that were requested by address, the newest first, after a position. */
+export async function listRefundsOf(
+  db: Db,
+  integratorId: string,
+  page: {
+    readonly limit: number;
+    readonly cursor: { readonly at: string; readonly id: string } | undefined;
+    readonly filter: {
+      readonly id?: string | undefined;
+      readonly wallet?: Address | undefined;
+      readonly chainId?: number | undefined;
+    };
+  },
+): Promise<readonly ListedRefund[]> {
+  const { id, wallet, chainId } = page.filter;
+  let query = selectRefunds(db)
+    .where("refund.integrator_id", "=", integratorId)
+    .orderBy("refund.at", "desc")
+    .orderBy("refund.id", "desc")
+    .limit(page.limit);
+  if (page.cursor) {
+    query = query.where(
+      sql<boolean>`(refund.at, refund.id) < (${page.cursor.at}::timestamptz, ${page.cursor.id}::uuid)`,
+    );
+  }
+  if (id !== undefined) query = query.where("refund.id", "=", id);
+  if (wallet !== undefined) query = query.where("refund.wallet", "=", wallet);
+  if (chainId !== undefined) query = query.where("refund.chain_id", "=", chainId);
+  const rows = await query.execute();
+  return rows.map((row) => ({
+    ...parseRefund(row),
+    addressId: row.address_id,
+    requestedAt: row.at,
+  }));
+}
+
+/** A refund with its address and time. */
+export interface ListedRefund extends AddressRefund {
+  readonly addressId: string;
+  readonly requestedAt: string;
 }
 
 const selectRefunds = (db: Db | Tx) =>

@@ -1,0 +1,179 @@
+/**
+ * Refunds at the request of an integrator: by the service where it may, else by a transaction that only the committed refund
+ * authority can send. The recipient is never part of a request.
+ */
+import { encodeRefund } from "@sluice/sdk/address";
+import type { Refund, RefundResponse, RefundState } from "@sluice/sdk/wire";
+import {
+  type DepositAddress,
+  formatCommitment,
+  getAddressById,
+  listNotes,
+  NO_NOTES,
+} from "../../addresses/index.ts";
+import { displayTxHash } from "../../core/base58.ts";
+import { OperatingError } from "../../core/errors.ts";
+import { type Address, unpadAddress } from "../../core/hex.ts";
+import type { SettlementDeps } from "../deps.ts";
+import { BY_AUTHORITY, readUnsent, type UnsentState } from "./attested-refund.ts";
+import { refundAddress } from "./refund-address.ts";
+import { type AddressRefund, type ListedRefund, listRefundsOf } from "./refunds.ts";
+
+/** A request of an integrator about one of its own addresses. */
+export interface RefundAsked {
+  readonly chainId: number;
+  readonly address: DepositAddress;
+  readonly token: Address;
+  readonly keyId: string;
+  readonly note: string | undefined;
+}
+
+/** A page of an integrator's refunds. */
+export interface RefundsPage {
+  readonly limit: number;
+  readonly cursor: { readonly at: string; readonly id: string } | undefined;
+  readonly filter: {
+    readonly wallet?: Address | undefined;
+    readonly chainId?: number | undefined;
+  };
+}
+
+/** Refunds as the interface requests and shows them. */
+export interface RefundDesk {
+  /**
+   * Requests a refund, or returns the open one.
+   * @throws OperatingError VALIDATION_ERROR with the reason when nothing can be refunded now.
+   */
+  request(asked: RefundAsked): Promise<RefundResponse>;
+  /** Returns a page, newest first. */
+  list(
+    integratorId: string,
+    page: RefundsPage,
+  ): Promise<{ readonly items: Refund[]; readonly nextCursor: string | null }>;
+  /** Returns one refund of an integrator; null for an unknown id and for another integrator's alike. */
+  find(integratorId: string, id: string): Promise<Refund | null>;
+}
+
+/** Begins the `operator` of refunds that an API key requested; the accounts of people have no colon before their name. */
+const BY_KEY = "api key:";
+/** Recorded for a request without a note, since every refund has a reason. */
+const NO_NOTE = "requested by the integrator";
+
+const UNWATCHED =
+  "The service does not watch this chain. The refund authority can take the balance by this transaction, if the factory is deployed there.";
+
+/** @param evmChainIds EIP-155 ids by bridge chain id, of every chain whose authority may send a transaction. */
+export function createRefundDesk(
+  deps: SettlementDeps,
+  evmChainIds: ReadonlyMap<number, number>,
+): RefundDesk {
+  return {
+    async request({ chainId, address, token, keyId, note }) {
+      const { wallet, family } = address;
+      if (!deps.chains.has(chainId)) {
+        const transaction = prepare(deps, evmChainIds, { chainId, address, token });
+        return { refund: null, transaction, reason: UNWATCHED };
+      }
+      const to = unpadAddress(address.commitment.refundAuthority, family);
+      const by = { operator: `${BY_KEY}${keyId}`, reason: note ?? NO_NOTE };
+      try {
+        const asked = { chainId, wallet, token, to, ...by };
+        const { refund } = await refundAddress(deps, asked);
+        const shown = await findOne(deps, address.integratorId, refund.id);
+        return { refund: shown, transaction: null, reason: null };
+      } catch (error) {
+        if (!(error instanceof OperatingError) || error.details?.["reason"] !== BY_AUTHORITY) {
+          throw error;
+        }
+        const transaction = prepare(deps, evmChainIds, { chainId, address, token });
+        return { refund: null, transaction, reason: error.message };
+      }
+    },
+    async list(integratorId, { limit, ...page }) {
+      const refunds = await listRefundsOf(deps.db, integratorId, { ...page, limit: limit + 1 });
+      const items = await showAll(deps, refunds.slice(0, limit));
+      const last = refunds.length > limit ? items.at(-1) : undefined;
+      return { items, nextCursor: last ? `${last.requestedAt}_${last.id}` : null };
+    },
+    find: (integratorId, id) => findOne(deps, integratorId, id),
+  };
+}
+
+/** Prepares the refund authority's own transaction, as `sluice rescue` does. */
+function prepare(
+  { displayAddress }: SettlementDeps,
+  evmChainIds: ReadonlyMap<number, number>,
+  {
+    chainId,
+    address,
+    token,
+  }: { readonly chainId: number; readonly address: DepositAddress; readonly token: Address },
+): RefundResponse["transaction"] {
+  const evmChainId = evmChainIds.get(chainId);
+  if (evmChainId === undefined) return null;
+  const commitment = formatCommitment(address, displayAddress);
+  return {
+    evmChainId,
+    from: displayAddress(unpadAddress(address.commitment.refundAuthority, address.family)),
+    to: commitment.factory,
+    data: encodeRefund({ commitment, token }),
+    value: "0",
+  };
+}
+
+async function findOne(
+  deps: SettlementDeps,
+  integratorId: string,
+  id: string,
+): Promise<Refund | null> {
+  const page = { limit: 1, cursor: undefined, filter: { id } };
+  const [shown] = await showAll(deps, await listRefundsOf(deps.db, integratorId, page));
+  return shown ?? null;
+}
+
+async function showAll(deps: SettlementDeps, refunds: readonly ListedRefund[]): Promise<Refund[]> {
+  const { db, displayAddress } = deps;
+  const notes = await listNotes(
+    db,
+    refunds.map(({ addressId }) => addressId),
+  );
+  const shown: Refund[] = [];
+  for (const refund of refunds) {
+    const { userId } = await getAddressById(db, refund.addressId);
+    const unsent = await readUnsent(deps, refund);
+    const { label, metadata } = notes.get(refund.addressId) ?? NO_NOTES;
+    const isByKey = refund.operator.startsWith(BY_KEY);
+    shown.push({
+      id: refund.id,
+      chainId: refund.chainId,
+      walletAddress: displayAddress(refund.wallet),
+      depositAddressId: refund.addressId,
+      userId,
+      label,
+      metadata: { ...metadata },
+      tokenAddress: displayAddress(refund.token),
+      amount: refund.amount.toString(),
+      refundTo: displayAddress(refund.authority),
+      state: stateOf(refund, unsent),
+      policyReason: refund.attested?.reason ?? null,
+      refusal: unsent?.kind === "refused" ? unsent.refusal : null,
+      txHash: refund.txHash && displayTxHash(refund.txHash),
+      // The operator's reason is for the operator's own record.
+      note: isByKey && refund.reason !== NO_NOTE ? refund.reason : null,
+      requestedBy: isByKey ? "api_key" : "operator",
+      requestedAt: refund.requestedAt,
+    });
+  }
+  return shown;
+}
+
+function stateOf(
+  { state, succeeded, txHash }: AddressRefund,
+  unsent: UnsentState | null,
+): RefundState {
+  if (unsent) return unsent.kind === "asked" ? "requested" : unsent.kind;
+  if (state === "final") return succeeded ? "refunded" : "failed";
+  if (state === "abandoned") return "failed";
+  if (state === "mined") return "mined";
+  return txHash === null ? "requested" : "sent";
+}

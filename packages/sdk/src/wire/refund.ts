@@ -110,7 +110,10 @@ export const RefundTransaction = Type.Object(
 /** Response of `POST /refunds`: either a refund of the service, or a transaction for the refund authority. */
 export const RefundResponse = Type.Object(
   {
-    refund: nullable(Refund, "The refund, if the service may make it; the open one if there is one"),
+    refund: nullable(
+      Refund,
+      "The refund, if the service may make it; the open one if there is one",
+    ),
     transaction: nullable(
       RefundTransaction,
       "The transaction by which the refund authority takes the balance itself; null on Solana, where only the signer moves deposits",
@@ -122,7 +125,8 @@ export const RefundResponse = Type.Object(
   },
   {
     $id: "RefundResponse",
-    description: "A refund of the service, or a transaction that only the refund authority can send",
+    description:
+      "A refund of the service, or a transaction that only the refund authority can send",
   },
 );
 /** Response of `POST /refunds`. */

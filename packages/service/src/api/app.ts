@@ -256,17 +256,11 @@ export function createApi(deps: ApiDeps): FastifyInstance {
       // An EVM address is the same on chains that nobody watches, where its refund authority can act.
       scanned: new Set([
         ...scanned,
-        ...KNOWN_CHAINS.filter(({ kind }) => kind === "evm").map(({ chainId }) => chainId),
+        ...KNOWN_CHAINS.flatMap(({ chainId, evmChainId }) =>
+          evmChainId === undefined ? [] : [chainId],
+        ),
       ]),
       nodeBudget,
-      signedTokens: new Map(
-        deps.scanned
-          .filter(({ kind }) => kind === "svm")
-          .map(({ chainId, tokens }) => [
-            chainId,
-            new Set(tokens.map((token): Address => token.address)),
-          ]),
-      ),
     },
   );
   const indexRoute = {

@@ -59,8 +59,9 @@ async function call(
     },
     ...(method === "POST" ? { body: "{}" } : {}),
   });
-  const body: unknown = await response.json();
+  const text = await response.text();
   if (response.status !== 403) return undefined;
+  const body: unknown = JSON.parse(text);
   expect([...Value.Errors(ErrorResponse, body)]).toEqual([]);
   // CAST: checked against its schema.
   const { error } = body as ErrorResponse;

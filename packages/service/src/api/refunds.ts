@@ -2,27 +2,27 @@
 import { Refund, RefundBody, RefundPage, RefundResponse, RefundsQuery } from "@sluice/sdk/wire";
 import type { FastifyInstance } from "fastify";
 import { OperatingError } from "../core/errors.ts";
-import type { Address } from "../core/hex.ts";
 import type { RefundDesk } from "../settlements/index.ts";
 import type { Admission, Admitted } from "./admission.ts";
 import { parseBody } from "./body.ts";
 import { answerInTime } from "./deadline.ts";
 import type { NodeBudget } from "./node-budget.ts";
 import { parseId, parseRefundsQuery, refuseUnknown } from "./query.ts";
-import { type IndexRequest, readIndexRequest } from "./request-index.ts";
+import { readIndexRequest } from "./request-index.ts";
 
-export interface RefundRoutesDeps
-  extends Parameters<typeof readIndexRequest>[0], Parameters<typeof answerInTime>[0] {
-  readonly refunds: RefundDesk;
-  readonly nodeBudget: NodeBudget;
-  /** Tokens that the signer moves on chains where it alone can, by bridge chain id. */
-  readonly signedTokens: ReadonlyMap<number, ReadonlySet<Address>>;
-}
+export type RefundRoutesDeps = Parameters<typeof readIndexRequest>[0] &
+  Parameters<typeof answerInTime>[0] & {
+    readonly refunds: RefundDesk;
+    readonly nodeBudget: NodeBudget;
+  };
 
 /** Adds the routes to the application. */
 export function serveRefunds(
   app: FastifyInstance,
-  config: { readonly ask: { readonly admission: Admission }; readonly read: { readonly admission: Admission } },
+  config: {
+    readonly ask: { readonly admission: Admission };
+    readonly read: { readonly admission: Admission };
+  },
   { principalOf, holdPlace }: Pick<Admitted, "principalOf" | "holdPlace">,
   deps: RefundRoutesDeps,
 ): void {
@@ -35,7 +35,6 @@ export function serveRefunds(
       const principal = principalOf(request);
       const { note, ...holding } = parseBody(RefundBody, request);
       const read = await readIndexRequest(deps, holding, principal);
-      assertMovable(deps, read);
       const { keyId } = principal;
       const asking = nodeBudget.spend(keyId, () => refunds.request({ ...read, keyId, note }));
       return answerInTime(
@@ -70,19 +69,5 @@ export function serveRefunds(
       if (refund) return refund;
       throw new OperatingError("NOT_FOUND", "There is no such refund of yours.");
     },
-  );
-}
-
-/** Refuses a token that nobody can move: where the signer alone moves deposits, it moves listed tokens only. */
-function assertMovable(
-  { signedTokens }: Pick<RefundRoutesDeps, "signedTokens">,
-  { chainId, token }: IndexRequest,
-): void {
-  const movable = signedTokens.get(chainId);
-  if (!movable || movable.has(token)) return;
-  throw new OperatingError(
-    "VALIDATION_ERROR",
-    "tokenAddress: expected a listed token of this chain. The operator can list the token, with or without a route.",
-    { details: { field: "tokenAddress" } },
   );
 }

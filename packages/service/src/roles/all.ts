@@ -256,7 +256,15 @@ function startApiOf(context: RoleContext): Promise<RunningServer> {
   );
   return startApi(takeParts(context, API_PARTS), {
     requestIndex: createIndexRequests(deps),
-    refunds: createRefundDesk(deps, evmChainIds),
+    refunds: createRefundDesk({
+      ...deps,
+      evmChainIds,
+      lists: (chainId, token) =>
+        config.chains.some(
+          (chain) =>
+            chain.chainId === chainId && chain.tokens.some(({ address }) => address === token),
+        ),
+    }),
   });
 }
 

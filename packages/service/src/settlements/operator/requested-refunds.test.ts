@@ -38,7 +38,11 @@ async function openDust(policy: Partial<RefundPolicy>) {
   };
   desk.state.balance = DUST;
   await desk.arrive(address, { amount: DUST, block: 90n });
-  const refunds = createRefundDesk(deps, EVM_CHAIN_IDS);
+  const refunds = createRefundDesk({
+    ...deps,
+    evmChainIds: EVM_CHAIN_IDS,
+    lists: (_, token) => token === USDC,
+  });
   const ask = (change: Partial<RefundAsked> = {}) =>
     refunds.request({ chainId: 2, address, token: USDC, keyId: KEY, note: undefined, ...change });
   return { desk, address, refunds, ask };
@@ -76,10 +80,7 @@ describe("a refund that the policies allow", () => {
   test("is shown as refused with the attestors' text, and can be requested again", async () => {
     const { desk, refunds, ask } = await openDust({ belowMinimum: true });
     const { refund } = await ask();
-    const { id } = await desk.db
-      .selectFrom("attestations")
-      .select("id")
-      .executeTakeFirstOrThrow();
+    const { id } = await desk.db.selectFrom("attestations").select("id").executeTakeFirstOrThrow();
     await desk.db
       .insertInto("attestation_answers")
       .values({
@@ -145,6 +146,9 @@ test("on Solana the signer pays the refund, followed until it is final", async (
   if (!chain) throw new Error("the desk has a chain");
   Object.assign<Chain, Partial<Chain>>(chain, {
     readHolding: async () => ({ amount: desk.state.balance }),
+  });
+  await expect(ask({ token: toEvmAddress(`0x${"9".repeat(40)}`) })).rejects.toMatchObject({
+    details: { field: "tokenAddress" },
   });
   const { refund } = await ask();
   const id = refund?.id ?? "";

@@ -62,18 +62,23 @@ const NO_NOTE = "requested by the integrator";
 const UNWATCHED =
   "The service does not watch this chain. The refund authority can take the balance by this transaction, if the factory is deployed there.";
 
-/** @param evmChainIds EIP-155 ids by bridge chain id, of every chain whose authority may send a transaction. */
-export function createRefundDesk(
-  deps: SettlementDeps,
-  evmChainIds: ReadonlyMap<number, number>,
-): RefundDesk {
+export interface RefundDeskDeps extends SettlementDeps {
+  /** EIP-155 ids by bridge chain id, of every chain whose authority may send a transaction. */
+  readonly evmChainIds: ReadonlyMap<number, number>;
+  /** Returns whether the configuration lists a token. */
+  readonly lists: (chainId: number, token: Address) => boolean;
+}
+
+export function createRefundDesk(deps: RefundDeskDeps): RefundDesk {
   return {
     async request({ chainId, address, token, keyId, note }) {
       const { wallet, family } = address;
-      if (!deps.chains.has(chainId)) {
-        const transaction = prepare(deps, evmChainIds, { chainId, address, token });
+      const chain = deps.chains.get(chainId);
+      if (!chain) {
+        const transaction = prepare(deps, { chainId, address, token });
         return { refund: null, transaction, reason: UNWATCHED };
       }
+      if (chain.wallets.kind === "vault" && !deps.lists(chainId, token)) throw unlisted();
       const to = unpadAddress(address.commitment.refundAuthority, family);
       const by = { operator: `${BY_KEY}${keyId}`, reason: note ?? NO_NOTE };
       try {
@@ -85,7 +90,7 @@ export function createRefundDesk(
         if (!(error instanceof OperatingError) || error.details?.["reason"] !== BY_AUTHORITY) {
           throw error;
         }
-        const transaction = prepare(deps, evmChainIds, { chainId, address, token });
+        const transaction = prepare(deps, { chainId, address, token });
         return { refund: null, transaction, reason: error.message };
       }
     },
@@ -101,8 +106,7 @@ export function createRefundDesk(
 
 /** Prepares the refund authority's own transaction, as `sluice rescue` does. */
 function prepare(
-  { displayAddress }: SettlementDeps,
-  evmChainIds: ReadonlyMap<number, number>,
+  { displayAddress, evmChainIds }: RefundDeskDeps,
   {
     chainId,
     address,
@@ -119,6 +123,15 @@ function prepare(
     data: encodeRefund({ commitment, token }),
     value: "0",
   };
+}
+
+/** The signer alone moves the deposits of a vault, and it moves listed tokens only. */
+function unlisted(): OperatingError {
+  return new OperatingError(
+    "VALIDATION_ERROR",
+    "tokenAddress: expected a listed token of this chain. The operator can list the token, with or without a route.",
+    { details: { field: "tokenAddress" } },
+  );
 }
 
 async function findOne(

@@ -322,7 +322,10 @@ const isWebhook = ({ path }: Operation) => path.startsWith("/webhooks");
 const operations = fc.oneof(
   { weight: 4, arbitrary: fc.constantFrom(...OPERATIONS.filter((one) => !isWebhook(one))) },
   { weight: 1, arbitrary: fc.constantFrom(...OPERATIONS.filter(isWebhook)) },
-  { weight: 1, arbitrary: fc.constantFrom(...OPERATIONS.filter(({ server }) => server === "quote")) },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom(...OPERATIONS.filter(({ server }) => server === "quote")),
+  },
 );
 
 const asked = operations.chain((operation) =>

@@ -136,11 +136,11 @@ file. Events are kept for 30 days; export them before.
 Amounts are base units, with the symbol and decimals of their tokens in columns beside them. They sum to the ledger's accounts to the
 base unit, by chain and token:
 
-| exported column                                                 | account of the [ledger](ledger.md)          |
-| --------------------------------------------------------------- | ------------------------------------------- |
-| \`amount\` of deposits whose \`finality\` is not \`orphaned\`        | \`wallet\`, lines of deposits               |
-| \`sweptAmount\` of settlements                                  | \`in_flight\`, lines of sweeps              |
-| \`deliveredAmount\` of settlements                              | \`delivered\`, on the destination           |
+| exported column                                              | account of the [ledger](ledger.md)   |
+| ------------------------------------------------------------ | ------------------------------------ |
+| \`amount\` of deposits whose \`finality\` is not \`orphaned\`      | \`wallet\`, lines of deposits          |
+| \`sweptAmount\` of settlements                                 | \`in_flight\`, lines of sweeps         |
+| \`deliveredAmount\` of settlements                             | \`delivered\`, on the destination      |
 | \`fees.service\`, \`fees.gas\`; \`fees.bridge\` on the destination | \`fees\` of \`service\`, \`gas\`, \`bridge\` |
 
 In CSV, text that a spreadsheet would take for a formula has an apostrophe in front.

@@ -1,6 +1,6 @@
 /**
  * `npm test`: checks, units, contracts and one story per capability. `npm run test:deep`: the rest, files named
- * `*.deep.test.ts`, and the contracts with as many cases as `foundry.toml` says. Tests of TypeScript run beside the other
+ * `*.deep.test.ts`, and the contracts with as many fuzz cases as `foundry.toml` says. Tests of TypeScript run beside the other
  * steps, because stories mostly wait. At the end stand the longest steps and files, the failures with the first line of
  * each error and, on the last line, the count of all. Without a Chromium on the machine the browser's tests do not run,
  * and the end says so. Names of files behind the command run only the tests of TypeScript in them.
@@ -97,6 +97,9 @@ const QUICK_FORGE = {
   FOUNDRY_CACHE_PATH: "cache/quick",
 };
 
+/** Half the games of `foundry.toml`, which take as long as all stories: 32,768 calls per law. */
+const DEEP_FORGE = { FOUNDRY_INVARIANT_RUNS: "256" };
+
 async function contracts(): Promise<Outcome> {
   // One thread: the rest of the machine is for the stories, whose clocks run.
   const args = ["packages/contracts/scripts/forge.ts", "test", "--json", "--threads", "1"];
@@ -104,7 +107,7 @@ async function contracts(): Promise<Outcome> {
     "contracts",
     "node",
     args,
-    values.deep ? {} : QUICK_FORGE,
+    values.deep ? DEEP_FORGE : QUICK_FORGE,
   );
   const json = stdout.slice(stdout.indexOf("{"));
   let suites: Record<string, { test_results: Record<string, { status: string; reason?: string }> }>;

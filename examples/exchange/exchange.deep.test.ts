@@ -18,6 +18,7 @@ import {
   removeSandbox,
   type Sandbox,
   SCENARIO_NAMES,
+  type ScenarioName,
   startSandbox,
 } from "@sluice/sandbox";
 import { getAddress } from "viem";
@@ -27,6 +28,29 @@ import { readSandbox } from "./sandbox.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const PATIENCE = { timeout: 120_000, interval: 500 };
+
+const UNIT = 1_000_000n;
+const afterFee = (amount: bigint) => amount - amount / 1_000n;
+
+const exactly = (amount: bigint) => [amount, amount] as const;
+/** Deliveries in base units of USDC, from and to: those of other tokens depend on a price. */
+const DELIVERED: Readonly<Record<ScenarioName, readonly [bigint, bigint]>> = {
+  "deposit-delivered": exactly(afterFee(25n * UNIT)),
+  "deposit-reorged": exactly(0n),
+  "deposit-replaced": exactly(afterFee(10n * UNIT)),
+  "deposit-delayed": exactly(afterFee(25n * UNIT)),
+  dust: exactly(0n),
+  "below-minimum": exactly(afterFee(1_100_000n)),
+  "fee-on-transfer": [99n * UNIT, (997n * UNIT) / 10n],
+  "provider-outage": exactly(afterFee(25n * UNIT)),
+  "attestation-late": [(299n * UNIT) / 10n, 30n * UNIT],
+  "bridge-stuck": [(299n * UNIT) / 10n, 30n * UNIT],
+  "route-paused": exactly(afterFee(25n * UNIT)),
+  "settlement-dead": exactly(0n),
+  "deposit-refunded": exactly(0n),
+  "webhook-endpoint-down": exactly(afterFee(25n * UNIT)),
+  "clock-jump": exactly(afterFee(35n * UNIT)),
+};
 
 let folder: string;
 let sandbox: Sandbox;
@@ -95,6 +119,9 @@ test.each(CUSTOMERS)(
       .finally(async () => {
         if (isDown) exchange = await open(Number(port));
       });
+    const [least, most] = DELIVERED[name];
+    expect(BigInt(played.delivered)).toBeGreaterThanOrEqual(least);
+    expect(BigInt(played.delivered)).toBeLessThanOrEqual(most);
     if (!isDown) await untilCredited(customer, played.delivered);
     expect(await exchange.reconcile()).toEqual([]);
     expect(await ask("GET", `/customers/${customer}`)).toMatchObject({

@@ -6,7 +6,7 @@ import { runSeed } from "./simulation/run.ts";
 import { SOLANA } from "./simulation/stage.ts";
 
 /** For the seeds alone; the other tests take as long again. */
-const SECONDS = 180;
+const SECONDS = 120;
 /** On a busy machine these seeds take longer than that. */
 const SEEDS_MIN = 21;
 /** A run that ends late spoils the databases for the next. */

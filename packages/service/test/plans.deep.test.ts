@@ -18,18 +18,37 @@ import {
   listWaitingForGas,
   listWaitingForInventory,
 } from "../src/settlements/store/due.ts";
+import { createRows } from "../src/health/index.ts";
+import { systemClock } from "../src/roles/system-ports.ts";
+import {
+  DELIVERY_STATES,
+  getDelivery,
+  insertTest,
+  listDeliveries,
+  listEndpoints,
+  purgeDeliveries,
+  resendEvent,
+  resendRange,
+  WEBHOOK_GAUGES,
+} from "../src/webhooks/index.ts";
 import { countSettlements, getSweptAfter } from "../src/settlements/store/read.ts";
 import { getLatestPrice, nextNumber } from "../src/routes/swift/attestations.ts";
 import { createTestApi } from "./support/api.ts";
 import { createTestDatabase, type TestDatabase } from "./support/database.ts";
 import { insertHistory, ROWS, walletOf, WALLETS } from "./support/million-rows.ts";
 import { createTenant, insertEvent, insertStatusEvent, type Tenant } from "./support/tenants.ts";
+import {
+  createEndpointDeps,
+  createTestDispatcher,
+  insertEndpoint,
+  startReceiver,
+} from "./support/webhooks.ts";
 
 const TENANTS = 40;
 
 /** Tables with rows of history or of strangers. Of the others a process reads few rows, however long it runs. */
 const GROWING =
-  /^(settlements|deposits|events.*|addresses|attestations|attestation_answers|deliveries|transactions|attempts|outflows|settlement_transitions)$/;
+  /^(settlements|deposits|events.*|addresses|attestations|attestation_answers|deliveries|transactions|attempts|outflows|settlement_transitions|webhook_deliveries|webhook_attempts)$/;
 
 interface Recorded {
   readonly text: string;
@@ -71,8 +90,44 @@ beforeAll(async () => {
     },
   });
   await insertHistory(db, { tenants: ids, chains: { usual: 2, rare: 30 }, also: insertStrangers });
+  await insertWebhooks(
+    db,
+    others.map(({ id }) => id),
+  );
 }, 600_000);
 afterAll(() => database.drop());
+
+/** Endpoints of webhooks of strangers, and the deliveries of each. */
+const ENDPOINTS = 1_000;
+const DELIVERIES = ROWS / ENDPOINTS;
+
+/**
+ * Inserts deliveries to endpoints of strangers: of some endpoints all wait for a retry, of some they failed, of most they
+ * arrived.
+ */
+async function insertWebhooks(session: Db, integratorIds: readonly string[]): Promise<void> {
+  await sql`insert into webhook_cursors
+    select id, '2100-01-01' from unnest(${[...integratorIds]}::uuid[]) as id`.execute(session);
+  await sql`insert into webhook_endpoints
+      (id, integrator_id, url, extended, ordered, state, since, failing_since, created_at)
+    select md5('endpoint' || i)::uuid, (${[...integratorIds]}::uuid[])[1 + i % ${sql.lit(integratorIds.length)}],
+      'http://127.0.0.1:1', false, i % 2 = 0, 'enabled', '2100-01-01', case when i % 20 = 0 then now() end, now()
+    from generate_series(1, ${sql.lit(ENDPOINTS)}) as i`.execute(session);
+  await sql`insert into webhook_deliveries
+      (endpoint_id, event_id, integrator_id, type, event_at, order_key, state, attempts, tries, next_check_at)
+    select endpoints.id, gen_random_uuid(), endpoints.integrator_id, 'status_changed',
+      now() - i * interval '1 second', case when endpoints.ordered then 'k' || i % 50 end,
+      case when endpoints.failing_since is not null then case when i % 2 = 0 then 'pending' else 'failed' end
+           else 'delivered' end, 1, 1, now() + interval '10 hours'
+    from webhook_endpoints as endpoints, generate_series(1, ${sql.lit(DELIVERIES)}) as i`.execute(
+    session,
+  );
+  await sql`insert into webhook_attempts (endpoint_id, event_id, attempt, at, latency_ms, status)
+    select endpoint_id, event_id, 1, event_at, 5, 200 from webhook_deliveries`.execute(session);
+  await sql`analyze webhook_deliveries, webhook_attempts, webhook_endpoints, webhook_cursors`.execute(
+    session,
+  );
+}
 
 /** Inserts rows of strangers that a list must not read. */
 async function insertStrangers(session: Db): Promise<void> {
@@ -253,6 +308,40 @@ test("pages of waiting settlements read by an index [T236]", async () => {
     await listHeld(recorder, { ...page, reason: "IsPaused", deferredByMs: Date.parse(NEW) });
   });
   expect(found).toEqual([]);
+});
+
+test("statements of webhooks read by an index [T230]", async () => {
+  const receiver = await startReceiver();
+  const sender = createTestDispatcher(recorder);
+  const { id } = await insertEndpoint(database.db, big, receiver.url, { ordered: true });
+  const { id: other } = await insertEndpoint(database.db, big, receiver.url, { extended: true });
+  const ref = { integratorId: big.id, id };
+  const deps = createEndpointDeps(recorder);
+  const page = { limit: 100, cursor: undefined };
+  const found = await examine(async () => {
+    for (let n = 0; n < 3; n += 1) await insertEvent(database.db, big);
+    await sender.drain();
+    // Not recorded: the same row cannot be inserted again.
+    await insertTest(createEndpointDeps(database.db), ref);
+    await sender.drain();
+    const { items } = await listDeliveries(recorder, ref, { ...page, state: undefined });
+    for (const state of DELIVERY_STATES) await listDeliveries(recorder, ref, { ...page, state });
+    const cursor = { stamp: NEW, id: NO_UUID };
+    await listDeliveries(recorder, ref, { ...page, cursor, state: undefined });
+    const eventId = items.find(({ test: isTest }) => !isTest)?.eventId ?? "";
+    await getDelivery(recorder, ref, eventId);
+    await resendEvent(deps, ref, eventId);
+    await resendRange(deps, { ...ref, id: other }, { since: OLD, until: undefined });
+    await listEndpoints(recorder, big.id, page);
+    await createRows({ db: recorder, clock: systemClock, gauges: WEBHOOK_GAUGES }).read([
+      "webhooks",
+    ]);
+    await purgeDeliveries(recorder, Date.now());
+  });
+  expect(found).toEqual([]);
+  expect(receiver.arrived.length).toBeGreaterThanOrEqual(7);
+  sender.close();
+  receiver.close();
 });
 
 test("a list without its index is found out [T179]", async () => {

@@ -149,20 +149,16 @@ export async function purgeDeliveries(db: Db, nowMs: number): Promise<number> {
       select (select deliveries.endpoint_id from webhook_deliveries as deliveries
                where deliveries.endpoint_id > owners.endpoint_id order by deliveries.endpoint_id limit 1)
         from owners where owners.endpoint_id is not null
-    ), ended as(
-      select found.endpoint_id, found.event_id from owners cross join lateral (
-        select endpoint_id, event_id from webhook_deliveries as deliveries
+    )
+    delete from webhook_deliveries where ctid = any(array(
+      select found.ctid from owners cross join lateral (
+        select ctid from webhook_deliveries as deliveries
          where deliveries.endpoint_id = owners.endpoint_id
            and deliveries.event_at < case
              when exists (select from webhook_endpoints as endpoints where endpoints.id = owners.endpoint_id)
              then ${formatStamp(nowMs - RETENTION_MS)}::timestamptz else 'infinity' end
          order by deliveries.event_at limit ${PURGED_PER_ENDPOINT}
-      ) as found limit ${PURGED_AT_ONCE}
-    )
-    delete from webhook_deliveries as deliveries using ended
-     where deliveries.endpoint_id = ended.endpoint_id and deliveries.event_id = ended.event_id`.execute(
-    db,
-  );
+      ) as found limit ${PURGED_AT_ONCE}))`.execute(db);
   await db.deleteFrom("webhook_secrets").where("expires_at", "<", formatStamp(nowMs)).execute();
   return Number(numAffectedRows ?? 0n);
 }

@@ -43,6 +43,8 @@ function reportSilence(): () => void {
     if (performance.now() - printedAt < SILENCE_MS) return;
     printLine("...", WORK_AFTER[lastStep] ?? "waiting for the next step");
   }, SILENCE_MS / 10);
+  // A run that fails must end.
+  timer.unref();
   return () => clearInterval(timer);
 }
 

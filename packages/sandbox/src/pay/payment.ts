@@ -75,7 +75,7 @@ export async function runPayment(options: PaymentOptions): Promise<PaymentResult
       ` (${quote.type}, verified offline)`,
   );
   onStep(
-    "comes out",
+    "expected",
     `about ${quote.expectedAmountOut} ${nameOf(destination)} on ${destination.chain.name} for ${request.amount} ${nameOf(source)}`,
   );
   const since = await findCreation(client, depositAddress);

@@ -97,8 +97,8 @@ const QUICK_FORGE = {
   FOUNDRY_CACHE_PATH: "cache/quick",
 };
 
-/** Half the games of `foundry.toml`, which take as long as all stories: 32,768 calls per law. */
-const DEEP_FORGE = { FOUNDRY_INVARIANT_RUNS: "256" };
+/** A quarter of the games of `foundry.toml`, which take as long as all stories: 16,384 calls per law. */
+const DEEP_FORGE = { FOUNDRY_INVARIANT_RUNS: "128" };
 
 async function contracts(): Promise<Outcome> {
   // One thread: the rest of the machine is for the stories, whose clocks run.

@@ -91,7 +91,7 @@ def predict_wallet(factory, implementation, salt):
 
 def compute_delivery_id(lock):
     fields = ["srcChain", "escrow", "delivery", "commitment", "token"]
-    numbers = ["amount", "minOut", "seq", "lockedAt"]
+    numbers = ["amount", "minOut", "seq"]
     words = [keccak(b"sluice.delivery.v1")]
     words += [word(lock[field]) for field in fields]
     words += [word(int(lock[field])) for field in numbers]
@@ -110,15 +110,24 @@ def climb(leaf, proof):
     return hexed(node)
 
 
-def digest_refund(refund):
-    """EIP-712: the domain of the factory, then the struct."""
+def digest(name, chain_id, contract, struct):
+    """EIP-712: the domain of the contract, then the struct."""
     domain = [keccak(b"EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)")]
-    domain += [keccak(b"Sluice DepositFactory"), keccak(b"1")]
-    domain += [word(refund["evmChainId"]), word(refund["factory"])]
+    domain += [keccak(name), keccak(b"1"), word(chain_id), word(contract)]
+    return hexed(keccak(b"\x19\x01" + keccak(b"".join(domain)) + keccak(b"".join(struct))))
+
+
+def digest_payout(payout):
+    struct = [keccak(b"Deliver(bytes32 deliveryId,uint256 amount,uint256 windowStart)")]
+    struct += [word(payout["deliveryId"]), word(int(payout["amount"])), word(int(payout["windowStart"]))]
+    return digest(b"Sluice Delivery", payout["evmChainId"], payout["contract"], struct)
+
+
+def digest_refund(refund):
     struct = [keccak(b"Refund(address wallet,address token,uint256 maxAmount,uint8 reason,uint256 deadline)")]
     struct += [word(refund["wallet"]), word(refund["token"]), word(int(refund["maxAmount"]))]
     struct += [word(refund["reason"]), word(int(refund["deadline"]))]
-    return hexed(keccak(b"\x19\x01" + keccak(b"".join(domain)) + keccak(b"".join(struct))))
+    return digest(b"Sluice DepositFactory", refund["evmChainId"], refund["factory"], struct)
 
 
 def base58(address):
@@ -150,6 +159,8 @@ def differences(vectors):
     for routes in vectors["routeSets"]:
         for leaf in routes["leaves"]:
             yield routes["name"], climb(compute_leaf(leaf), leaf["proof"]), routes["root"]
+    for payout in vectors["payouts"]:
+        yield payout["name"], digest_payout(payout), payout["digest"]
     for refund in vectors["refunds"]:
         yield refund["name"], digest_refund(refund), refund["digest"]
     for refund in vectors["solanaRefunds"]:

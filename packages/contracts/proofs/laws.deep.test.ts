@@ -61,7 +61,7 @@ law(
   { file: "src/types/Commitment.sol", find: "                c.routes,\n", replace: "" },
 );
 
-law("every lock has its own id", (mistake) => isInjective(formats(mistake), "delivery", 9), {
+law("every lock has its own id", (mistake) => isInjective(formats(mistake), "delivery", 8), {
   file: "src/types/DeliveryId.sol",
   find: "abi.encode(DOMAIN, facts)",
   replace: "abi.encode(DOMAIN, facts.escrow, facts.seq)",
@@ -125,15 +125,17 @@ law("an account is never pending and listed", isNeverBoth, {
 const ESCROW = "src/Escrow.sol";
 const LOCKED = 1n;
 const BYTE = 255n;
+/** The bytes above the state. */
+const TIME = 2n ** 256n - 256n;
 
 /** Arguments of the escrow's methods: lock, commitment and numbers, then signatures of one attestor. */
 function argumentsOf(method: string): Word[] {
-  const [held, commitment] = [words("held", 7), words("commitment", 10)];
+  const [held, commitment] = [words("held", 6), words("commitment", 10)];
   const [paid = 0n, deadline = 0n, r = 0n, s = 0n, v = 0n] = words("claimed", 5);
   const signatures = [65n, r, s, v];
   const calls: Readonly<Record<string, readonly Word[]>> = {
-    claim: [...held, paid, deadline, 10n * 32n, ...signatures],
-    returnToWallet: [...held, deadline, 9n * 32n, ...signatures],
+    claim: [...held, paid, deadline, 9n * 32n, ...signatures],
+    returnToWallet: [...held, deadline, 8n * 32n, ...signatures],
     takeBack: [...held, ...commitment],
     announceTakeBack: [...commitment, paid],
     cancelTakeBack: [...commitment, paid],
@@ -144,11 +146,11 @@ function argumentsOf(method: string): Word[] {
 
 /**
  * Returns whether a method changes the state of a lock only from locked, with no call of another contract between the look
- * and the change, and never back to locked.
+ * and the change, never back to locked, and never the time of a lock.
  */
 function endsOnlyLocked(escrow: Contract, method: string): boolean {
   const id = unknown("anyLock");
-  const place = hash([id, escrow.slotOf("_states")]);
+  const place = hash([id, escrow.slotOf("_records")]);
   const storage = unknownStorage("locks");
   const paths = escrow.explore(method, { calldata: encode(...argumentsOf(method)), storage });
   const ends = paths.filter(endsWell);
@@ -159,7 +161,11 @@ function endsOnlyLocked(escrow: Contract, method: string): boolean {
         const isState = [...conditions, compare("=", key, place)];
         const wasLocked = compare("=", compute("bvand", before, BYTE), LOCKED);
         const isLocked = compare("=", compute("bvand", value, BYTE), LOCKED);
-        return isRefuted([...isState, not(wasLocked)]) && isRefuted([...isState, isLocked]);
+        const timeOf = (word: Word) => compute("bvand", word, TIME);
+        const keepsTime = compare("=", timeOf(before), timeOf(value));
+        return [not(wasLocked), isLocked, not(keepsTime)].every((broken) =>
+          isRefuted([...isState, broken]),
+        );
       }),
     )
   );
@@ -183,8 +189,9 @@ law(
   },
   {
     file: ESCROW,
-    find: "        _states[deliveryId] = state;\n        _send(held.token, to, held.amount);",
-    replace: "        _send(held.token, to, held.amount);\n        _states[deliveryId] = state;",
+    find: "        _records[deliveryId].state = state;\n        _send(held.token, to, held.amount);",
+    replace:
+      "        _send(held.token, to, held.amount);\n        _records[deliveryId].state = state;",
   },
 );
 

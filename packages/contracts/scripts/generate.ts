@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { format } from "prettier";
+import { format } from "oxfmt";
 import { CONTRACTS_DIR, runForge } from "./forge.ts";
 
 /**
@@ -192,7 +192,11 @@ async function renderAbis(artifacts: ReadonlyMap<string, Artifact>): Promise<str
   const source = abis.map(
     ([prefix, abi]) => `export const ${prefix}Abi = ${JSON.stringify(abi)} as const;\n`,
   );
-  return await format(HEADER + source.join("\n"), { parser: "typescript", printWidth: 100 });
+  const { code, errors } = await format("index.ts", HEADER + source.join("\n"), {
+    printWidth: 100,
+  });
+  if (errors[0]) throw new Error(`the ABIs are no TypeScript: ${errors[0].message}`);
+  return code;
 }
 
 /** Returns one unformatted line each: formatting cannot improve thousands of hex digits. */

@@ -229,7 +229,6 @@ interface Locked {
   readonly amount: string;
   readonly minOut: string;
   readonly seq: string;
-  readonly lockedAt: string;
 }
 
 function makeDelivery(name: string, lock: Locked) {
@@ -243,7 +242,6 @@ function makeDelivery(name: string, lock: Locked) {
     word(BigInt(lock.amount)),
     word(BigInt(lock.minOut)),
     word(BigInt(lock.seq)),
-    word(BigInt(lock.lockedAt)),
   );
   return { name, ...lock, deliveryId: hex(id) };
 }
@@ -369,7 +367,6 @@ const LOCK: Locked = {
   amount: "1000000",
   minOut: "995000000000000000",
   seq: "0",
-  lockedAt: "1750000000",
 };
 
 const UINT64_MAX = String(2n ** 64n - 1n);
@@ -384,7 +381,6 @@ const deliveries = [
   makeDelivery("native coin", { ...LOCK, token: ZERO }),
   makeDelivery("one unit more", { ...LOCK, amount: "1000001" }),
   makeDelivery("one unit more promised", { ...LOCK, minOut: "995000000000000001" }),
-  makeDelivery("one second later", { ...LOCK, lockedAt: "1750000001" }),
   makeDelivery("another delivery contract", { ...LOCK, delivery: anyAddress("delivery 2") }),
   makeDelivery("another commitment", { ...LOCK, commitment: anyWord("commitment 2") }),
   makeDelivery("amount and minimum exchanged", {
@@ -409,7 +405,6 @@ const deliveries = [
     amount: "0",
     minOut: "0",
     seq: "0",
-    lockedAt: "0",
   }),
   makeDelivery("all ones", {
     srcChain: UINT16_MAX,
@@ -420,7 +415,68 @@ const deliveries = [
     amount: UINT256_MAX,
     minOut: UINT256_MAX,
     seq: UINT64_MAX,
-    lockedAt: UINT64_MAX,
+  }),
+];
+
+interface Payout {
+  /** The paying contract, on EVM chains. */
+  readonly contract: string;
+  readonly evmChainId: number;
+  readonly deliveryId: string;
+  readonly amount: string;
+  readonly windowStart: string;
+}
+
+/** Returns a payout and the EIP-712 digest that attestors sign for it. */
+function makePayout(name: string, payout: Payout) {
+  const domain = domainOf("Sluice Delivery", payout.evmChainId, payout.contract);
+  const struct = hashOf(
+    keccakText("Deliver(bytes32 deliveryId,uint256 amount,uint256 windowStart)"),
+    bytes(payout.deliveryId),
+    word(BigInt(payout.amount)),
+    word(BigInt(payout.windowStart)),
+  );
+  return { name, ...payout, digest: hex(hashOf(Buffer.from([0x19, 0x01]), domain, struct)) };
+}
+
+/** Returns the EIP-712 domain of a contract. */
+function domainOf(name: string, evmChainId: number, contract: string): Buffer {
+  return hashOf(
+    keccakText(
+      "EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)",
+    ),
+    keccakText(name),
+    keccakText("1"),
+    word(evmChainId),
+    padded(bytes(contract)),
+  );
+}
+
+const PAYOUT: Payout = {
+  contract: anyAccount("delivery"),
+  evmChainId: 8453,
+  deliveryId: deliveries[0]?.deliveryId ?? "",
+  amount: "999000000000000000",
+  windowStart: "1750000000",
+};
+
+const payouts = [
+  makePayout("an ordinary payout", PAYOUT),
+  makePayout("another lock", { ...PAYOUT, deliveryId: deliveries[1]?.deliveryId ?? "" }),
+  makePayout("one unit more", { ...PAYOUT, amount: "999000000000000001" }),
+  makePayout("one second later", { ...PAYOUT, windowStart: "1750000001" }),
+  makePayout("amount and window exchanged", {
+    ...PAYOUT,
+    amount: PAYOUT.windowStart,
+    windowStart: PAYOUT.amount,
+  }),
+  makePayout("another chain", { ...PAYOUT, evmChainId: 1 }),
+  makePayout("another contract", { ...PAYOUT, contract: anyAccount("delivery 2") }),
+  makePayout("highest values", {
+    ...PAYOUT,
+    deliveryId: ONES,
+    amount: UINT256_MAX,
+    windowStart: UINT64_MAX,
   }),
 ];
 
@@ -436,15 +492,7 @@ interface Refund {
 
 /** Returns a refund and the EIP-712 digest that attestors sign for it. */
 function makeRefund(name: string, refund: Refund) {
-  const domain = hashOf(
-    keccakText(
-      "EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)",
-    ),
-    keccakText("Sluice DepositFactory"),
-    keccakText("1"),
-    word(refund.evmChainId),
-    padded(bytes(refund.factory)),
-  );
+  const domain = domainOf("Sluice DepositFactory", refund.evmChainId, refund.factory);
   const struct = hashOf(
     keccakText(
       "Refund(address wallet,address token,uint256 maxAmount,uint8 reason,uint256 deadline)",
@@ -546,7 +594,7 @@ const solanaRefunds = [
   makeSolanaRefund("native coin", 1, Buffer.alloc(32)),
 ];
 
-const vectors = { factories, wallets, deliveries, routeSets, refunds, solanaRefunds };
+const vectors = { factories, wallets, deliveries, routeSets, payouts, refunds, solanaRefunds };
 
 writeFileSync(
   join(CONTRACTS_DIR, "vectors/addresses.json"),

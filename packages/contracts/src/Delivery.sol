@@ -25,7 +25,7 @@ contract Delivery is IDelivery, Governed, DailyCaps, Eip712 {
     bytes32 public constant SETTLER = keccak256("sluice.role.settler");
 
     bytes32 private constant DELIVER_TYPEHASH =
-        keccak256("Deliver(bytes32 deliveryId,uint256 amount)");
+        keccak256("Deliver(bytes32 deliveryId,uint256 amount,uint256 windowStart)");
 
     /// @dev Returns of locks wait for it, and take-backs begin 72 hours after the lock.
     uint256 private constant PAYOUT_WINDOW_MAX = 24 hours;
@@ -190,13 +190,13 @@ contract Delivery is IDelivery, Governed, DailyCaps, Eip712 {
         if (order.c.destChain != BRIDGE_ID) {
             revert WrongDestChain(order.c.destChain, BRIDGE_ID);
         }
-        uint256 until = order.lockedAt + PAYOUT_WINDOW;
+        uint256 until = order.windowStart + PAYOUT_WINDOW;
         if (block.timestamp > until) revert PayoutWindowOver(until, block.timestamp);
         if (order.amount == 0) revert ZeroAmount();
         if (order.amount < order.minOut) revert BelowMinimum(order.amount, order.minOut);
         bytes32 commitment = CommitmentLib.hash(order.c);
         deliveryId = _idOf(order, commitment);
-        _checkAttestors(deliveryId, order.amount, signatures);
+        _checkAttestors(deliveryId, order, signatures);
         _markDelivered(deliveryId, order);
 
         address to = Address32.toNonZeroAddress(order.c.destWallet);
@@ -233,11 +233,13 @@ contract Delivery is IDelivery, Governed, DailyCaps, Eip712 {
         if (!BoundedCall.trySend(to, amount, PAYOUT_GAS)) revert RecipientRefused(to);
     }
 
-    function _checkAttestors(bytes32 deliveryId, uint256 amount, bytes calldata signatures)
+    function _checkAttestors(bytes32 deliveryId, Order calldata order, bytes calldata signatures)
         private
         view
     {
-        bytes32 structHash = keccak256(abi.encode(DELIVER_TYPEHASH, deliveryId, amount));
+        bytes32 structHash = keccak256(
+            abi.encode(DELIVER_TYPEHASH, deliveryId, order.amount, uint256(order.windowStart))
+        );
         FACTORY.checkAttested(_digestOf(structHash), signatures);
     }
 
@@ -251,8 +253,7 @@ contract Delivery is IDelivery, Governed, DailyCaps, Eip712 {
                 token: order.srcToken,
                 amount: order.lockedAmount,
                 minOut: order.minOut,
-                seq: order.seq,
-                lockedAt: order.lockedAt
+                seq: order.seq
             })
         );
     }

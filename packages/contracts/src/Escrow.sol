@@ -27,6 +27,12 @@ contract Escrow is IEscrow, Eip712 {
     using SafeERC20 for IERC20;
     using Address for address payable;
 
+    /// @dev What is stored of a lock: one slot.
+    struct Record {
+        LockState state;
+        uint64 lockedAt;
+    }
+
     bytes32 private constant CLAIM_TYPEHASH =
         keccak256("Claim(bytes32 deliveryId,uint256 paidAmount,uint256 deadline)");
 
@@ -53,7 +59,7 @@ contract Escrow is IEscrow, Eip712 {
     uint16 private immutable BRIDGE_ID;
     uint256 private immutable EVM_CHAIN_ID;
 
-    mapping(bytes32 deliveryId => LockState) private _states;
+    mapping(bytes32 deliveryId => Record) private _records;
     mapping(bytes32 delivery => uint64) private _nextSeqs;
     mapping(address token => uint256) private _uncollected;
 
@@ -92,12 +98,12 @@ contract Escrow is IEscrow, Eip712 {
             token: Address32.toBytes32(token),
             amount: _pull(token, wallet, amount),
             minOut: minOut,
-            seq: _nextSeqs[delivery]++,
-            lockedAt: SafeCast.toUint64(block.timestamp)
+            seq: _nextSeqs[delivery]++
         });
         deliveryId = DeliveryIdLib.compute(facts);
-        _states[deliveryId] = LockState.Locked;
-        _emitLocked(deliveryId, wallet, token, facts);
+        uint64 lockedAt = SafeCast.toUint64(block.timestamp);
+        _records[deliveryId] = Record({ state: LockState.Locked, lockedAt: lockedAt });
+        _emitLocked(deliveryId, wallet, token, facts, lockedAt);
     }
 
     /// @inheritdoc IEscrow
@@ -146,7 +152,7 @@ contract Escrow is IEscrow, Eip712 {
     function returnToWallet(Lock calldata held, uint256 deadline, bytes calldata signatures)
         external
     {
-        bytes32 deliveryId = _lockedIdOf(held);
+        (bytes32 deliveryId,) = _lockedOf(held);
         bytes32 structHash = keccak256(abi.encode(RETURN_TYPEHASH, deliveryId, deadline));
         _checkMembers(deadline, structHash, signatures);
 
@@ -175,14 +181,14 @@ contract Escrow is IEscrow, Eip712 {
 
     /// @inheritdoc IEscrow
     function takeBack(Lock calldata held, Commitment calldata c) external {
-        bytes32 deliveryId = _lockedIdOf(held);
+        (bytes32 deliveryId, uint256 lockedAt) = _lockedOf(held);
         bytes32 commitment = CommitmentLib.hash(c);
         if (commitment != held.commitment) revert WrongCommitment(commitment, held.commitment);
         address authority = _checkRefundAuthority(c);
         address wallet = _walletOf(commitment);
         uint256 announcedAt = _announcedAt[wallet][held.token];
         if (announcedAt == 0) revert NotAnnounced(wallet, held.token);
-        uint256 earliest = Math.max(held.lockedAt + TAKE_BACK_AFTER, announcedAt + TAKE_BACK_NOTICE);
+        uint256 earliest = Math.max(lockedAt + TAKE_BACK_AFTER, announcedAt + TAKE_BACK_NOTICE);
         if (block.timestamp < earliest) revert TooEarly(earliest, block.timestamp);
 
         emit TakenBack(deliveryId, authority, held.amount);
@@ -211,7 +217,13 @@ contract Escrow is IEscrow, Eip712 {
 
     /// @inheritdoc IEscrow
     function stateOf(bytes32 deliveryId) external view returns (LockState) {
-        return _states[deliveryId];
+        return _records[deliveryId].state;
+    }
+
+    /// @inheritdoc IEscrow
+    function recordOf(bytes32 deliveryId) external view returns (LockState state, uint64 lockedAt) {
+        Record storage record = _records[deliveryId];
+        return (record.state, record.lockedAt);
     }
 
     /// @inheritdoc IEscrow
@@ -235,8 +247,7 @@ contract Escrow is IEscrow, Eip712 {
                 token: Address32.toBytes32(held.token),
                 amount: held.amount,
                 minOut: held.minOut,
-                seq: held.seq,
-                lockedAt: held.lockedAt
+                seq: held.seq
             })
         );
     }
@@ -248,19 +259,19 @@ contract Escrow is IEscrow, Eip712 {
         uint256 deadline,
         bytes calldata signatures
     ) private {
-        bytes32 deliveryId = _lockedIdOf(held);
+        (bytes32 deliveryId, uint256 lockedAt) = _lockedOf(held);
         bytes32 structHash = keccak256(abi.encode(CLAIM_TYPEHASH, deliveryId, paidAmount, deadline));
-        _checkClaimants(relayer, held.lockedAt, deadline, structHash, signatures);
+        _checkClaimants(relayer, lockedAt, deadline, structHash, signatures);
         if (paidAmount < held.minOut) revert PaidTooLittle(paidAmount, held.minOut);
 
         emit Claimed(deliveryId, paidAmount, held.amount);
-        _states[deliveryId] = LockState.Claimed;
+        _records[deliveryId].state = LockState.Claimed;
         _payTreasury(held.token, held.amount);
     }
 
     /// @dev Writes the state first, so that a reentrant recipient cannot end the lock twice.
     function _release(bytes32 deliveryId, Lock calldata held, LockState state, address to) private {
-        _states[deliveryId] = state;
+        _records[deliveryId].state = state;
         _send(held.token, to, held.amount);
     }
 
@@ -282,10 +293,15 @@ contract Escrow is IEscrow, Eip712 {
     }
 
     /// @dev Any other field is another id, of which there is no lock.
-    function _lockedIdOf(Lock calldata held) private view returns (bytes32 deliveryId) {
+    function _lockedOf(Lock calldata held)
+        private
+        view
+        returns (bytes32 deliveryId, uint256 lockedAt)
+    {
         deliveryId = deliveryIdOf(held);
-        LockState state = _states[deliveryId];
-        if (state != LockState.Locked) revert NotLocked(deliveryId, state);
+        Record memory record = _records[deliveryId];
+        if (record.state != LockState.Locked) revert NotLocked(deliveryId, record.state);
+        lockedAt = record.lockedAt;
     }
 
     /// @dev The factory's derivation, without a call to it.
@@ -335,9 +351,13 @@ contract Escrow is IEscrow, Eip712 {
     }
 
     /// @dev A function of its own to avoid "stack too deep" in `lock`.
-    function _emitLocked(bytes32 id, address wallet, address token, LockFacts memory facts)
-        private
-    {
+    function _emitLocked(
+        bytes32 id,
+        address wallet,
+        address token,
+        LockFacts memory facts,
+        uint64 lockedAt
+    ) private {
         emit Locked(
             id,
             wallet,
@@ -346,7 +366,7 @@ contract Escrow is IEscrow, Eip712 {
             facts.amount,
             facts.minOut,
             facts.seq,
-            facts.lockedAt,
+            lockedAt,
             facts.delivery
         );
     }

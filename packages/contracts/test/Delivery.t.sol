@@ -113,7 +113,7 @@ contract DeliveryTest is Fixture {
         vm.warp(START + WINDOW);
         _deliver(order);
         order = orderOf(1, PAID);
-        order.lockedAt = uint64(START - 1);
+        order.windowStart = uint64(START - 1);
         _expect(
             order,
             abi.encodeWithSelector(
@@ -204,7 +204,7 @@ contract DeliveryTest is Fixture {
         if (field == 6) order.amount = value;
         if (field == 7) order.lockedAmount = value;
         if (field == 8) order.minOut = value;
-        if (field == 9) order.lockedAt = uint64(value);
+        if (field == 9) order.windowStart = uint64(value);
         vm.assume(keccak256(abi.encode(order)) != before);
         vm.expectRevert();
         vm.prank(SETTLER);

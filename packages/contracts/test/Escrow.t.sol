@@ -55,7 +55,7 @@ contract EscrowTest is Fixture {
         assertEq(held.amount, AMOUNT, "amount");
         assertEq(held.minOut, MIN_OUT, "minimum");
         assertEq(held.seq, 0, "seq");
-        assertEq(held.lockedAt, START, "time");
+        assertEq(lockedAtOf(id), START, "time");
         assertEq(held.delivery, word(address(delivery)), "delivery");
         assertEq(escrow.deliveryIdOf(held), id, "id");
         assertTrue(escrow.stateOf(id) == IEscrow.LockState.Locked, "state");

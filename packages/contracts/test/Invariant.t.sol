@@ -5,7 +5,7 @@ import { IDelivery } from "../src/interfaces/IDelivery.sol";
 import { IDepositFactory } from "../src/interfaces/IDepositFactory.sol";
 import { Commitment } from "../src/types/Commitment.sol";
 import { RouteFee } from "../src/types/RouteFee.sol";
-import { Fixture } from "./support/Fixture.sol";
+import { GameTest } from "./support/GameTest.sol";
 import { Users } from "./support/Users.sol";
 
 /// @notice Has the relayer's, the settler's and (for refunds, claims and honest deliveries) the
@@ -109,7 +109,7 @@ contract ThiefHandler is Users {
     function takeBackAny(uint256 index, uint256 caller, uint256 user) external {
         if (_ids.length == 0) return;
         bytes32 id = _ids[index % _ids.length];
-        uint256 lockedAt = lockOf(id).lockedAt;
+        uint256 lockedAt = lockedAtOf(id);
         uint256 announcedAt =
             escrow.takeBackAnnouncedAt(factory.predict(commitments[user % USERS]), address(usdc));
         vm.prank(authorityOf(caller % USERS));
@@ -179,7 +179,7 @@ contract ThiefHandler is Users {
 }
 
 /// @notice With any use of the hot keys, value is only where a commitment or the code sent it.
-contract InvariantTest is Fixture {
+contract InvariantTest is GameTest {
     ThiefHandler private _handler;
 
     function setUp() public override {
@@ -187,8 +187,8 @@ contract InvariantTest is Fixture {
         _handler.setUp();
     }
 
-    function targetContracts() external view returns (address[] memory) {
-        return listOf(address(_handler));
+    function played() internal view override returns (address) {
+        return address(_handler);
     }
 
     function invariant_ValueIsOnlyAtCommittedPlaces() public view {

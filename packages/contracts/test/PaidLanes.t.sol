@@ -33,11 +33,11 @@ contract PaidLanesTest is Fixture {
         assertEq(usdcThere.balanceOf(RECIPIENT), 3 * PAID, "each once");
     }
 
-    /// @dev A change of any field of the payout makes another lock.
+    /// @dev A change of any field of the payout but the window and the amount makes another lock.
     function testFuzz_deliver_AnotherFieldIsAnotherLock(uint256 field, uint256 value) public {
         IDelivery.Order memory order = orderOf(7, PAID);
         bytes32 id = delivery.deliveryIdOf(order);
-        field = field % 9;
+        field = field % 8;
         if (field == 0) order.c.destWallet ^= bytes32(value);
         if (field == 1) order.srcChain ^= uint16(value);
         if (field == 2) order.escrow ^= bytes32(value);
@@ -45,8 +45,7 @@ contract PaidLanesTest is Fixture {
         if (field == 4) order.lockedAmount ^= value;
         if (field == 5) order.minOut ^= value;
         if (field == 6) order.seq ^= uint64(value);
-        if (field == 7) order.lockedAt ^= uint64(value);
-        if (field == 8) order.c.refundAuthority ^= bytes32(value);
+        if (field == 7) order.c.refundAuthority ^= bytes32(value);
         bool same = keccak256(abi.encode(order)) == keccak256(abi.encode(orderOf(7, PAID)));
         assertTrue(same == (delivery.deliveryIdOf(order) == id), "id");
     }

@@ -3,6 +3,7 @@ pragma solidity 0.8.37;
 
 import { DepositFactory } from "../src/DepositFactory.sol";
 import { Fixture } from "./support/Fixture.sol";
+import { GameTest } from "./support/GameTest.sol";
 
 /// @notice Four attestors, three of which must sign. A thief has the keys of two, knows every
 /// signature of the honest ones, and was one itself before it was removed under a third key. It tries
@@ -87,7 +88,7 @@ contract StolenAttestorsGame is Fixture {
 }
 
 /// @notice Fewer stolen keys than the threshold attest nothing that no honest attestor signed.
-contract StolenAttestorsTest is Fixture {
+contract StolenAttestorsTest is GameTest {
     StolenAttestorsGame private _game;
 
     function setUp() public override {
@@ -95,8 +96,8 @@ contract StolenAttestorsTest is Fixture {
         _game.setUp();
     }
 
-    function targetContracts() external view returns (address[] memory) {
-        return listOf(address(_game));
+    function played() internal view override returns (address) {
+        return address(_game);
     }
 
     function invariant_AStolenMinorityAttestsNothing() public view {

@@ -5,7 +5,7 @@ import { IDelivery } from "../src/interfaces/IDelivery.sol";
 import { IDepositFactory } from "../src/interfaces/IDepositFactory.sol";
 import { Commitment } from "../src/types/Commitment.sol";
 import { RouteFee } from "../src/types/RouteFee.sol";
-import { Fixture } from "./support/Fixture.sol";
+import { GameTest } from "./support/GameTest.sol";
 import { Users } from "./support/Users.sol";
 
 /// @notice Honest use by three users, and the means of every thief: an account, time, and every
@@ -176,7 +176,7 @@ contract LaneKeysGame is StolenKeyGame {
             signature = signedDeliveries[index % signedOrders.length];
             if (change % 8 == 2) order.amount = amount;
             if (change % 8 == 4) order.seq += 1;
-            if (change % 8 == 6) order.lockedAt += 1;
+            if (change % 8 == 6) order.windowStart += 1;
         } else {
             order.c = anyCommitment(user, own);
             order.c.destChain = THERE;
@@ -408,19 +408,19 @@ contract OwnerKeyGame is StolenKeyGame {
 }
 
 /// @notice Law of every game: source tokens stay with their owners.
-abstract contract StolenKeyTest is Fixture {
+abstract contract StolenKeyTest is GameTest {
     StolenKeyGame internal immutable game;
 
-    constructor(StolenKeyGame played) {
-        game = played;
+    constructor(StolenKeyGame theft) {
+        game = theft;
     }
 
     function setUp() public override {
         game.setUp();
     }
 
-    function targetContracts() external view returns (address[] memory) {
-        return listOf(address(game));
+    function played() internal view override returns (address) {
+        return address(game);
     }
 
     /// @dev A game in which nothing happens would prove nothing.

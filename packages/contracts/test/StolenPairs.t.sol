@@ -208,7 +208,6 @@ contract StolenPairsTest is StolenKeyTest(new StolenPairsGame()) {
     uint8 private constant ANNOUNCE = 1;
     uint8 private constant TAKE_BACK = 3;
 
-    /// forge-config: default.invariant.runs = 256
     function invariant_NoOtherPairGainsAnything() public view {
         checkAll();
     }

@@ -6,6 +6,8 @@ import { IUniswapSwap } from "../src/interfaces/IUniswapSwap.sol";
 import { IMessageTransmitterV2 } from "../src/interfaces/external/IMessageTransmitterV2.sol";
 import { Commitment } from "../src/types/Commitment.sol";
 import { RouteFee } from "../src/types/RouteFee.sol";
+import { Fixture } from "./support/Fixture.sol";
+import { GameTest } from "./support/GameTest.sol";
 import { Market } from "./support/Market.sol";
 import { Vm } from "./support/Vm.sol";
 
@@ -300,19 +302,26 @@ contract BothRoutesGame is StolenRoutesGame {
     }
 }
 
-abstract contract StolenRoutesTest is Market {
+abstract contract StolenRoutesTest is GameTest {
     StolenRoutesGame internal immutable game;
 
-    constructor(StolenRoutesGame played) {
-        game = played;
+    constructor(StolenRoutesGame theft) {
+        game = theft;
     }
 
     function setUp() public override {
         game.setUp();
     }
 
-    function targetContracts() external view returns (address[] memory) {
-        return listOf(address(game));
+    function played() internal view override returns (address) {
+        return address(game);
+    }
+
+    /// @dev The pool asks the game for the tokens of its liquidity.
+    function noActions() internal pure override returns (bytes4[] memory selectors) {
+        selectors = new bytes4[](2);
+        selectors[0] = Fixture.setUp.selector;
+        selectors[1] = Market.uniswapV3MintCallback.selector;
     }
 
     /// @dev A game without activity would prove nothing: every route settles, and is minted.
@@ -340,16 +349,12 @@ abstract contract StolenRoutesTest is Market {
     }
 }
 
-/// forge-config: default.invariant.runs = 128
-/// forge-config: default.invariant.depth = 64
 contract StolenRelayerRoutesTest is StolenRoutesTest(new RelayerRoutesGame()) {
     function invariant_RelayerKeyTakesNothingFromRoutes() public view {
         checkAll();
     }
 }
 
-/// forge-config: default.invariant.runs = 128
-/// forge-config: default.invariant.depth = 64
 contract StolenBothRoutesTest is StolenRoutesTest(new BothRoutesGame()) {
     function invariant_BothKeysMoveNothingToTheThief() public view {
         checkAll();

@@ -9,6 +9,7 @@ import { IEscrow } from "../src/interfaces/IEscrow.sol";
 import { SameAssetRoute } from "../src/routes/SameAssetRoute.sol";
 import { Commitment } from "../src/types/Commitment.sol";
 import { Fixture } from "./support/Fixture.sol";
+import { GameTest } from "./support/GameTest.sol";
 
 /// @notice The destination's factory as its `Delivery` sees it: members of its own. The real one has the
 /// source's address, which one EVM cannot give to two contracts.
@@ -39,6 +40,12 @@ contract TwoChainsGame is Fixture {
     /// @dev The service claims within 12 hours of the payout.
     uint256 private constant CLAIM_WITHIN = 12 hours;
 
+    /// @dev A block of the source is final after so long; younger ones may come again at other times.
+    uint256 private constant FINAL_AFTER = 15 minutes;
+
+    /// @dev Slot of the escrow's records (`release/storage.json`).
+    uint256 private constant RECORDS = 0;
+
     /// @dev Most that the clocks of the chains differ.
     uint256 private constant SKEW = 30 minutes;
 
@@ -51,6 +58,7 @@ contract TwoChainsGame is Fixture {
     }
 
     uint256 public refusedClaims;
+    uint256 public moved;
     uint256 public takenBack;
     uint256 public claimed;
     Payment[] public payments;
@@ -103,23 +111,25 @@ contract TwoChainsGame is Fixture {
         } catch { }
     }
 
-    /// @dev Pays only what the keys that it has can claim, as the source lists them at the lock.
+    /// @dev Pays only final locks, and only what the keys that it has can claim, as the source lists them at
+    /// the lock.
     function pay(uint256 index, bool other) external {
         if (_orders.length == 0) return;
         _here();
         IDelivery.Order memory order = _orders[index % _orders.length];
         bytes32 id = _idOf(order);
-        IEscrow.Lock memory held = lockOf(id);
+        order.windowStart = lockedAtOf(id);
         uint256 key = other ? OTHER_KEY : ATTESTOR_KEY;
-        address relayer = factory.wasRelayer(RELAYER, held.lockedAt) ? RELAYER : OTHER_RELAYER;
+        address relayer = factory.wasRelayer(RELAYER, order.windowStart) ? RELAYER : OTHER_RELAYER;
         if (escrow.stateOf(id) != IEscrow.LockState.Locked) return;
-        if (asksSource() && !factory.wasRelayer(relayer, held.lockedAt)) return;
-        if (asksSource() && !factory.wasAttestor(vm.addr(key), held.lockedAt)) return;
+        if (block.timestamp < order.windowStart + FINAL_AFTER) return;
+        if (asksSource() && !factory.wasRelayer(relayer, order.windowStart)) return;
+        if (asksSource() && !factory.wasAttestor(vm.addr(key), order.windowStart)) return;
         _atDestination();
         bytes memory signature = signDeliver(key, order);
         vm.prank(SETTLER);
         try delivery.deliver(order, signature) {
-            payments.push(Payment(id, key, relayer, held.minOut, _timeHere));
+            payments.push(Payment(id, key, relayer, order.minOut, _timeHere));
         } catch { }
     }
 
@@ -143,10 +153,27 @@ contract TwoChainsGame is Fixture {
         if (_orders.length == 0) return;
         _here();
         bytes32 id = _idOf(_orders[index % _orders.length]);
-        if (_timeThere <= lockOf(id).lockedAt + WINDOW || isDelivered(id)) return;
+        if (_timeThere <= lockedAtOf(id) + WINDOW || isDelivered(id)) return;
         bytes memory signature = signReturn(other ? OTHER_KEY : ATTESTOR_KEY, id, block.timestamp);
         vm.prank(otherRelayer ? OTHER_RELAYER : RELAYER);
         try escrow.returnToWallet(lockOf(id), block.timestamp, signature) { } catch { }
+    }
+
+    // The chain.
+
+    /// @dev A lock in a block that is not final comes again in another one: the same lock, at another time.
+    function reorg(uint256 index, uint256 time) external {
+        if (_orders.length == 0) return;
+        _here();
+        bytes32 id = _idOf(_orders[index % _orders.length]);
+        (IEscrow.LockState state, uint256 lockedAt) = escrow.recordOf(id);
+        if (state != IEscrow.LockState.Locked) return;
+        if (block.timestamp >= lockedAt + FINAL_AFTER) return;
+        lockedAt = bound(time, block.timestamp - FINAL_AFTER + 1, block.timestamp);
+        bytes32 record = bytes32(lockedAt << 8 | uint256(state));
+        vm.store(address(escrow), keccak256(abi.encode(id, RECORDS)), record);
+        assertEq(lockedAtOf(id), lockedAt, "moved");
+        ++moved;
     }
 
     // The hostile ones.
@@ -168,9 +195,8 @@ contract TwoChainsGame is Fixture {
         _here();
         IDelivery.Order memory order = _orders[index % _orders.length];
         bytes32 id = _idOf(order);
-        IEscrow.Lock memory held = lockOf(id);
         uint256 announcedAt = escrow.takeBackAnnouncedAt(factory.predict(order.c), address(usdc));
-        bool isTime = block.timestamp >= held.lockedAt + 72 hours
+        bool isTime = block.timestamp >= lockedAtOf(id) + 72 hours
             && block.timestamp >= announcedAt + 24 hours && announcedAt != 0;
         vm.prank(authorityOf(uint256(order.c.userId)));
         try escrow.takeBack(lockOf(id), order.c) {
@@ -293,7 +319,7 @@ contract CarelessGame is TwoChainsGame {
 
 /// @notice The law of the operator's money (V11): a paid lock is claimed or still locked, and never
 /// taken back.
-contract TwoChainsTest is Fixture {
+contract TwoChainsTest is GameTest {
     uint256 private constant ACTION_REMOVE = 0;
     uint256 private constant ACTION_UNLIST_RELAYER = 1;
     uint256 private constant ACTION_SCHEDULE = 3;
@@ -307,8 +333,8 @@ contract TwoChainsTest is Fixture {
         _game.setUp();
     }
 
-    function targetContracts() external view returns (address[] memory) {
-        return listOf(address(_game));
+    function played() internal view override returns (address) {
+        return address(_game);
     }
 
     function invariant_WhatWasPaidIsClaimedOrStillLocked() public view {
@@ -322,6 +348,13 @@ contract TwoChainsTest is Fixture {
     function test_TheGameIsReal() public {
         _game.lock(0, 1e6, 0);
         _game.lock(1, 1e6, 0);
+        _game.pay(0, false);
+        assertEq(_game.countPayments(), 0, "not final");
+        _game.reorg(0, 1);
+        assertEq(_game.moved(), 1, "moved");
+        _game.pass(30 minutes, 0);
+        _game.reorg(0, 2);
+        assertEq(_game.moved(), 1, "final");
         _game.pay(0, false);
         assertEq(_game.countPayments(), 1, "paid");
         _game.govern(ACTION_REMOVE, 0, false, true);
@@ -347,6 +380,7 @@ contract TwoChainsTest is Fixture {
         _game.govern(ACTION_REMOVE, 0, false, true);
         _game.pass(1 hours, 0);
         _game.lock(0, 1e6, 0);
+        _game.pass(30 minutes, 0);
         _game.pay(0, false);
         assertEq(_game.countPayments(), 1, "paid");
         _game.announce(0, false);

@@ -129,7 +129,7 @@ describe("a deposit without a settlement", () => {
     });
   }
 
-  test("is refunded once it is final: dust, SOL, and a token without a route", async () => {
+  test("is refunded once it is final, with its reason in the memo: dust, SOL, and a token without a route [T203]", async () => {
     const before = await world.solanaBalance(authority);
     await world.payTokens(world.mintOf("USDC"), address, USDC / 2n);
     await ignored(1, "below_token_min");
@@ -139,10 +139,10 @@ describe("a deposit without a settlement", () => {
     await ignored(3, "below_token_min");
     expect(await world.swapsOf(address)).toEqual([]);
 
-    for (const [token, amount] of [
-      ["USDC", USDC / 2n],
-      [world.mintOf("WETH"), WETH],
-      ["native", LAMPORTS],
+    for (const [token, amount, reason] of [
+      ["USDC", USDC / 2n, 1],
+      [world.mintOf("WETH"), WETH, 2],
+      ["native", LAMPORTS, 1],
     ] as const) {
       const paid = await onceFinal(() => refund(token));
       expect(paid).toMatchObject({
@@ -152,6 +152,10 @@ describe("a deposit without a settlement", () => {
         txHash: expect.stringMatching(/^[1-9A-HJ-NP-Za-km-z]{80,}$/),
         changed: true,
       });
+      const [memo] = await world.memosOf(String(paid["txHash"]));
+      expect(memo).toMatchObject({ sluice: "refund", amount: String(amount), to: authority });
+      // 1 and 2 of the frozen format: below the minimum, and without a route.
+      expect(memo).toMatchObject({ reason });
       // Like a command that was killed before it answered.
       expect(await refund(token)).toEqual({ ...paid, changed: false });
     }

@@ -18,7 +18,8 @@ interface IDelivery is IGoverned, IDailyCaps, IEip712 {
     /// @param lockedAmount Locked amount, in base units of `srcToken`.
     /// @param minOut Minimum payout that the lock promised.
     /// @param seq The lock's number among those for this contract.
-    /// @param lockedAt Unix seconds of the lock.
+    /// @param windowStart Unix seconds from which the payout window counts: a time at or before that of
+    /// the lock, whichever block holds it in the end.
     /// @param amount Payout in base units of the committed token.
     struct Order {
         Commitment c;
@@ -28,7 +29,7 @@ interface IDelivery is IGoverned, IDailyCaps, IEip712 {
         uint256 lockedAmount;
         uint256 minOut;
         uint64 seq;
-        uint64 lockedAt;
+        uint64 windowStart;
         uint256 amount;
     }
 
@@ -59,7 +60,7 @@ interface IDelivery is IGoverned, IDailyCaps, IEip712 {
     /// @notice Less than the lock promised.
     error BelowMinimum(uint256 amount, uint256 minOut);
 
-    /// @notice The payout window after the lock is over: the lock is given back instead.
+    /// @notice The payout window is over: the lock is given back instead.
     error PayoutWindowOver(uint256 until, uint256 timestamp);
     error InvalidPayoutWindow(uint256 payoutWindow, uint256 max);
 
@@ -83,8 +84,8 @@ interface IDelivery is IGoverned, IDailyCaps, IEip712 {
     function factory() external view returns (address);
     function bridgeId() external view returns (uint16);
 
-    /// @notice Seconds after its lock in which an order may be paid. Never changes; far below the 72
-    /// hours after which the refund authority may take the lock back.
+    /// @notice Seconds after its `windowStart` in which an order may be paid. Never changes; far below the
+    /// 72 hours after which the refund authority may take the lock back.
     function PAYOUT_WINDOW() external view returns (uint256);
 
     /// @notice Returns whether a lock was paid. Chain, escrow and number are those of the lock that
@@ -103,7 +104,8 @@ interface IDelivery is IGoverned, IDailyCaps, IEip712 {
     /// @notice Pays one order. Settlers only, not while paused, within the payout window. Native coin
     /// is sent with 100,000 gas.
     /// @param signatures As in the factory's `checkAttested`, over
-    /// `Deliver(bytes32 deliveryId,uint256 amount)`.
+    /// `Deliver(bytes32 deliveryId,uint256 amount,uint256 windowStart)`, given only if the escrow holds the
+    /// lock and `windowStart` is not after its time: nobody can then pay a lock that was returned.
     function deliver(Order calldata order, bytes calldata signatures)
         external
         returns (bytes32 deliveryId);

@@ -20,14 +20,13 @@ interface IEscrow is IEip712 {
     }
 
     /// @notice A lock. Its delivery id is the hash of it with this chain and escrow; the escrow stores
-    /// only the state, so the caller that ends a lock passes it.
+    /// only state and time, so the caller that ends a lock passes it.
     /// @param commitment Hash of the wallet's commitment.
     /// @param delivery The contract that pays out on the destination chain, padded on the left.
     /// @param token Locked token; zero is the native coin.
     /// @param amount Amount that arrived here, in base units of `token`.
     /// @param minOut Minimum delivery in base units of the committed token.
     /// @param seq This lock's number among those for the same `delivery`, from 0.
-    /// @param lockedAt Block timestamp of the lock.
     struct Lock {
         bytes32 commitment;
         bytes32 delivery;
@@ -35,7 +34,6 @@ interface IEscrow is IEip712 {
         uint256 amount;
         uint256 minOut;
         uint64 seq;
-        uint64 lockedAt;
     }
 
     /// @notice An attested claim.
@@ -140,6 +138,10 @@ interface IEscrow is IEip712 {
     function TAKE_BACK_NOTICE() external view returns (uint256);
 
     function stateOf(bytes32 deliveryId) external view returns (LockState);
+
+    /// @notice Returns the state of a lock and the block timestamp at which it was made, which stays
+    /// when the lock has ended. The time is zero for an unknown id.
+    function recordOf(bytes32 deliveryId) external view returns (LockState state, uint64 lockedAt);
 
     /// @notice Returns the delivery id of a lock of this escrow.
     function deliveryIdOf(Lock calldata held) external view returns (bytes32);

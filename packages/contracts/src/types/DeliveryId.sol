@@ -10,7 +10,6 @@ pragma solidity 0.8.37;
 /// @param amount Locked amount, in base units of `token`.
 /// @param minOut Minimum delivery, in base units of the committed token.
 /// @param seq The escrow's counter for `delivery`, from 0.
-/// @param lockedAt Unix seconds of the lock.
 struct LockFacts {
     uint16 srcChain;
     bytes32 escrow;
@@ -20,13 +19,13 @@ struct LockFacts {
     uint256 amount;
     uint256 minOut;
     uint64 seq;
-    uint64 lockedAt;
 }
 
 /// @title The id of one delivery from inventory
 /// @notice The hash of the lock that it pays. Source and destination compute it independently, so
 /// each lock can be paid only once, and a lock that comes back otherwise after a reorganisation is
-/// another delivery.
+/// another delivery. The time of the lock is no part of it: a lock that comes back the same in another
+/// block is the same delivery.
 /// Never change it: escrow and delivery contracts on different chains must agree.
 library DeliveryIdLib {
     bytes32 internal constant DOMAIN = keccak256("sluice.delivery.v1");

@@ -202,16 +202,22 @@ abstract contract Fixture is Test {
             return false;
         }
         IEscrow.Lock memory held;
-        (held.token, held.amount, held.minOut, held.seq, held.lockedAt, held.delivery) =
+        uint64 lockedAt;
+        (held.token, held.amount, held.minOut, held.seq, lockedAt, held.delivery) =
             abi.decode(log.data, (address, uint256, uint256, uint64, uint64, bytes32));
         held.commitment = log.topics[3];
         newestLock = log.topics[1];
         locks[newestLock] = held;
+        assertEq(lockedAtOf(newestLock), lockedAt, "the time of the event is stored");
         return true;
     }
 
     function lockOf(bytes32 deliveryId) internal view returns (IEscrow.Lock memory) {
         return locks[deliveryId];
+    }
+
+    function lockedAtOf(bytes32 deliveryId) internal view returns (uint64 lockedAt) {
+        (, lockedAt) = escrow.recordOf(deliveryId);
     }
 
     function isDelivered(bytes32 deliveryId) internal view returns (bool) {
@@ -266,7 +272,7 @@ abstract contract Fixture is Test {
             lockedAmount: 1_000_000,
             minOut: 0,
             seq: seq,
-            lockedAt: uint64(block.timestamp),
+            windowStart: uint64(block.timestamp),
             amount: amount
         });
     }
@@ -290,7 +296,7 @@ abstract contract Fixture is Test {
             lockedAmount: held.amount,
             minOut: held.minOut,
             seq: held.seq,
-            lockedAt: held.lockedAt,
+            windowStart: lockedAtOf(id),
             amount: amount
         });
     }
@@ -302,9 +308,10 @@ abstract contract Fixture is Test {
     {
         bytes32 structHash = keccak256(
             abi.encode(
-                keccak256("Deliver(bytes32 deliveryId,uint256 amount)"),
+                keccak256("Deliver(bytes32 deliveryId,uint256 amount,uint256 windowStart)"),
                 delivery.deliveryIdOf(order),
-                order.amount
+                order.amount,
+                uint256(order.windowStart)
             )
         );
         return signTyped(key, delivery.domainSeparator(), structHash);

@@ -17,6 +17,9 @@ interface Vm {
     function chainId(uint256 id) external;
     function assume(bool condition) external;
     function etch(address target, bytes calldata code) external;
+    function store(address target, bytes32 slot, bytes32 value) external;
+    function snapshotState() external returns (uint256 id);
+    function revertToState(uint256 id) external returns (bool);
     function expectRevert() external;
     function expectRevert(bytes calldata reason) external;
     function expectEmit(address emitter) external;

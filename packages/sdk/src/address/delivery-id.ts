@@ -8,7 +8,10 @@ import { encodeUint, type Hex, keccak, keccakText, parseBytes, toHex } from "./e
 /** The text whose keccak-256 is the first word of the preimage. */
 export const DELIVERY_DOMAIN = "sluice.delivery.v1";
 
-/** A lock, as the event `Locked` of its escrow states it. Addresses are 20 bytes, or 32 bytes if already padded. */
+/**
+ * A lock, as the event `Locked` of its escrow states it, without its time. Addresses are 20 bytes, or 32 bytes if already
+ * padded.
+ */
 export interface LockFields {
   /** Hash of the deposit address's commitment. */
   readonly commitment: string;
@@ -22,8 +25,6 @@ export interface LockFields {
   readonly minOut: number | bigint;
   /** The escrow's counter for `delivery`, from 0, a uint64. */
   readonly seq: number | bigint;
-  /** Unix seconds of the lock, a uint64. */
-  readonly lockedAt: number | bigint;
 }
 
 /** A lock with the chain and the contract that hold it. */
@@ -34,7 +35,7 @@ export interface DeliveryFields extends LockFields {
   readonly escrow: string;
 }
 
-/** Returns the id of a delivery: keccak-256 over the domain and the nine fields, one word each. */
+/** Returns the id of a delivery: keccak-256 over the domain and the eight fields, one word each. */
 export function deliveryId(fields: DeliveryFields): Hex {
   return toHex(
     keccak(
@@ -47,7 +48,6 @@ export function deliveryId(fields: DeliveryFields): Hex {
       encodeUint("amount", fields.amount, 256),
       encodeUint("minOut", fields.minOut, 256),
       encodeUint("seq", fields.seq, 64),
-      encodeUint("lockedAt", fields.lockedAt, 64),
     ),
   );
 }
@@ -61,6 +61,5 @@ export function encodeLock(lock: LockFields): Uint8Array[] {
     encodeUint("amount", lock.amount, 256),
     encodeUint("minOut", lock.minOut, 256),
     encodeUint("seq", lock.seq, 64),
-    encodeUint("lockedAt", lock.lockedAt, 64),
   ];
 }

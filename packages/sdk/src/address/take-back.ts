@@ -8,7 +8,7 @@ import { type CommitmentFields, encodeAddressWord } from "./commitment.ts";
 import { encodeLock, type LockFields } from "./delivery-id.ts";
 import type { Hex } from "./encoding.ts";
 
-const LOCK_TYPE = "(bytes32,bytes32,address,uint256,uint256,uint64,uint64)";
+const LOCK_TYPE = "(bytes32,bytes32,address,uint256,uint256,uint64)";
 
 /** A deposit address and token whose locks are taken back. */
 export interface TakeBackOf {

@@ -6,7 +6,7 @@ import { GOVERNED } from "../core/commitment.ts";
 import { createReadableSigner, createStillClock, LANE } from "../../test/support/doubles.ts";
 import type { Payout, RefundProof } from "../chains/port/index.ts";
 import { type Hex, padAddress, toEvmAddress, toHex32, toTxHash } from "../core/hex.ts";
-import { SignerRefusal } from "./refusal.ts";
+import { SignerRefusal, SignerWaits } from "./refusal.ts";
 import { type AttestorRules, type Guard, openGuard } from "./guard.ts";
 import type { LaneRules } from "./lane-memory.ts";
 import type { AttestorSigner, SigningRequest } from "./port.ts";
@@ -46,6 +46,7 @@ describe("a guarded lane", () => {
     gasMax: 1_000_000n,
     gasPriceMax: 100n,
     dailyGasBudget: undefined,
+    claimReserve: 0n,
   };
   const intent = (change: {
     readonly nonce?: number;
@@ -254,6 +255,45 @@ describe("a guarded lane", () => {
   });
 });
 
+describe("a guarded lane that sweeps and claims", () => {
+  const CLAIM: Hex = "0xc1";
+  const rules: LaneRules = {
+    checkCall: ({ data }) => (data === CLAIM ? "claim" : "settle"),
+    gasMax: 1_000_000n,
+    gasPriceMax: 10n,
+    dailyGasBudget: 4_000_000n,
+    claimReserve: 1_000_000n,
+  };
+  const request = (nonce: number, data: Hex = "0x01"): SigningRequest => ({
+    call: { to: TARGET, data, value: 0n },
+    nonce,
+    gas: 100_000n,
+    fees: { gasPriceMax: 10n, tipMax: 1n },
+  });
+  const empty = { call: { to: LANE, data: "0x", value: 0n } } as const;
+
+  test("keeps a quarter of its gas budget for claims, and lets other calls wait [T266]", async () => {
+    const lane = guard.guardLane(createReadableSigner(2), rules);
+    for (const nonce of [0, 1, 2]) await lane.sign(request(nonce));
+    const reason = "daily gas budget of 3000000 wei exceeded";
+    await expect(lane.sign(request(3))).rejects.toThrow(new SignerWaits(reason));
+    await lane.sign(request(3, CLAIM));
+    await expect(lane.sign(request(4, CLAIM))).rejects.toThrow(
+      "daily gas budget of 4000000 wei exceeded",
+    );
+  });
+
+  test("lets a transfer of nothing to itself offer as much as a claim [T267]", async () => {
+    const lane = guard.guardLane(createReadableSigner(2), rules);
+    await lane.sign(request(0));
+    const fees = { gasPriceMax: 80n, tipMax: 1n };
+    await lane.sign({ ...request(0), ...empty, gas: 21_000n, fees });
+    await expect(
+      lane.sign({ ...request(0), ...empty, gas: 21_000n, fees: { ...fees, gasPriceMax: 81n } }),
+    ).rejects.toThrow("fees above 80 wei");
+  });
+});
+
 describe("a guarded attestor", () => {
   const order: Payout = {
     commitment: {
@@ -273,7 +313,7 @@ describe("a guarded attestor", () => {
     lockedAmount: 1_000n,
     minOut: 1n,
     seq: 0n,
-    lockedAt: 0n,
+    windowStart: 0n,
     amount: 1_000n,
   };
   const soon = (seconds: number) => BigInt(Math.floor(clock.now() / 1000) + seconds);
@@ -304,7 +344,7 @@ describe("a guarded attestor", () => {
   const open = () => guard.guardAttestor(inner, rules);
   const delivery = (change: Partial<Payout> = {}) => ({
     ...order,
-    lockedAt: soon(-600),
+    windowStart: soon(-600),
     ...change,
   });
   const claim = { deliveryId: ID, paidAmount: 1_000n, deadline: 0n };
@@ -375,9 +415,9 @@ describe("a guarded attestor", () => {
   });
 
   test("refuses to return a lock while its payout is valid, across restarts", async () => {
-    await open().signDelivery(30, delivery({ lockedAt: soon(-3_200) }));
-    // A payout of an older lock does not shorten the wait.
-    await open().signDelivery(30, delivery({ lockedAt: soon(-42_600) }));
+    await open().signDelivery(30, delivery({ windowStart: soon(-3_200) }));
+    // A payout with an earlier window does not shorten the wait.
+    await open().signDelivery(30, delivery({ windowStart: soon(-42_600) }));
     restart();
     await expect(open().signReturn(2, giveBack)).rejects.toThrow("return while a payout is valid");
     await open().signReturn(2, { ...giveBack, deliveryId: OTHER_ID });
@@ -405,7 +445,7 @@ describe("a guarded attestor", () => {
     ],
     [
       "a delivery of a lock in the future",
-      () => open().signDelivery(30, delivery({ lockedAt: soon(3_700) })),
+      () => open().signDelivery(30, delivery({ windowStart: soon(3_700) })),
       "is later than",
     ],
     [

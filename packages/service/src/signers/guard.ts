@@ -227,7 +227,7 @@ export function openGuard(options: { readonly journal: string; readonly clock: C
           if (ending) throw new SignerRefusal(`delivery after the lock's ${ending}`);
           const { amount } = order;
           if (amount === 0n) throw new SignerRefusal("delivery amount is zero");
-          const deadline = order.lockedAt + rules.payoutWindowS;
+          const deadline = order.windowStart + rules.payoutWindowS;
           checkDeadline(deadline, rules.payoutWindowS);
           record({
             kind: "delivery",

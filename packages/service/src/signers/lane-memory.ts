@@ -4,7 +4,7 @@ import type { Call } from "../chains/port/index.ts";
 import type { Address, Hex, TxHash } from "../core/hex.ts";
 import type { JournalEntry } from "./journal.ts";
 import { CLAIM_CAP_FACTOR_MAX, type SigningRequest } from "./port.ts";
-import { SignerRefusal } from "./refusal.ts";
+import { SignerRefusal, SignerWaits } from "./refusal.ts";
 
 /** Limits of a lane that signs calls to contracts. */
 export interface LaneRules {
@@ -13,10 +13,12 @@ export interface LaneRules {
   /** Checks a call against the chains, once, before its first signature. Throws `SignerRefusal` or `SignerWaits`. */
   readonly checkEvidence?: (call: Call, hints: readonly TxHash[]) => Promise<void>;
   readonly gasMax: bigint;
-  /** Wei per gas; a claim may offer `CLAIM_CAP_FACTOR_MAX` times as much. */
+  /** Wei per gas; claims and cancellations may offer `CLAIM_CAP_FACTOR_MAX` times as much. */
   readonly gasPriceMax: bigint;
   /** Most wei committed to gas in 24 hours; undefined for no limit. */
   readonly dailyGasBudget: bigint | undefined;
+  /** Wei of the budget that only claims and cancellations may use. */
+  readonly claimReserve: bigint;
 }
 
 export const DAY_MS = 86_400_000;
@@ -38,6 +40,11 @@ export interface LaneMemory {
   readonly nonces: Map<number, { readonly callHash: string; readonly wei: bigint }>;
   highest: number;
   spent: Spent[];
+}
+
+/** Returns the part of a daily budget that a lane that also claims keeps for claims: a quarter. */
+export function reserveForClaims(dailyBudget: bigint | undefined): bigint {
+  return (dailyBudget ?? 0n) / 4n;
 }
 
 /** The journal's name of a cancellation. */
@@ -69,7 +76,10 @@ export function isSignedCall(memory: LaneMemory, { nonce, call }: SigningRequest
   return memory.nonces.get(nonce)?.callHash === hashCall(call);
 }
 
-/** Throws `SignerRefusal` for a transaction that the rules or earlier signatures forbid. */
+/**
+ * Throws `SignerRefusal` for a transaction that the rules or earlier signatures forbid, `SignerWaits` while the rest of the
+ * budget is kept for claims.
+ */
 export function checkTransaction(
   memory: LaneMemory,
   intent: SigningRequest,
@@ -77,9 +87,11 @@ export function checkTransaction(
   { nowMs, method }: { readonly nowMs: number; readonly method: string },
 ): void {
   const { call, nonce, gas, fees } = intent;
-  const { gasMax, dailyGasBudget } = rules;
+  const { gasMax, dailyGasBudget, claimReserve } = rules;
   const isCancellation = method === CANCEL_METHOD;
-  const gasPriceMax = rules.gasPriceMax * (CLAIM_METHODS.has(method) ? CLAIM_CAP_FACTOR_MAX : 1n);
+  // A cancellation may free the nonce before that of a claim.
+  const isUrgent = isCancellation || CLAIM_METHODS.has(method);
+  const gasPriceMax = rules.gasPriceMax * (isUrgent ? CLAIM_CAP_FACTOR_MAX : 1n);
   if (call.value !== 0n) throw new SignerRefusal("transaction carries native coin");
   if (gas > gasMax) throw new SignerRefusal(`gas ${gas} above ${gasMax}`);
   if (fees.gasPriceMax > gasPriceMax) {
@@ -108,8 +120,12 @@ export function checkTransaction(
     .reduce((sum, { wei }) => sum + wei, 0n);
   // A replacement adds only the difference: one attempt of a nonce is mined.
   const more = costOf(intent) - (known?.wei ?? 0n);
-  if (more > 0n && spent + more > dailyGasBudget) {
-    throw new SignerRefusal(`daily gas budget of ${dailyGasBudget} wei exceeded`, "lane");
+  const budget = isUrgent ? dailyGasBudget : dailyGasBudget - claimReserve;
+  if (more > 0n && spent + more > budget) {
+    const reason = `daily gas budget of ${budget} wei exceeded`;
+    // The call steps aside: claims behind it may use what is left.
+    if (!isUrgent && claimReserve > 0n) throw new SignerWaits(reason);
+    throw new SignerRefusal(reason, "lane");
   }
 }
 

@@ -51,7 +51,12 @@ function messageOf(orders: readonly GuardedOrder[], lastValidHeight = 1_000n, la
 
 function open(limits: Partial<OrderLimits> = {}) {
   const memory = createOrderMemory();
-  const all: OrderLimits = { dailyCapOf: () => 1_000n, dailyBudget: undefined, ...limits };
+  const all: OrderLimits = {
+    dailyCapOf: () => 1_000n,
+    dailyBudget: undefined,
+    claimReserve: 0n,
+    ...limits,
+  };
   const check = (message: GuardedMessage, nowMs = 0) => memory.check(LANE, message, all, nowMs);
   return {
     memory,
@@ -206,4 +211,12 @@ test("the daily budget counts every signature, since a failed transaction also p
   sign(messageOf([delivery("01", 1n)], 2_000n), 0);
   expect(isWaiting(() => check(messageOf([delivery("02", 1n)]), DAY_MS - 1))).toBe(true);
   check(messageOf([delivery("02", 1n)]), DAY_MS);
+});
+
+test("a quarter of the daily budget is kept for claims [T266]", () => {
+  const { check, sign } = open({ dailyBudget: 40_000n, claimReserve: 10_000n });
+  for (const order of ["01", "02", "03"]) sign(messageOf([delivery(order, 1n)]));
+  expect(isWaiting(() => check(messageOf([delivery("04", 1n)])))).toBe(true);
+  sign(messageOf([claim]));
+  expect(isWaiting(() => check(messageOf([{ ...claim, id: word("1e") }])))).toBe(true);
 });

@@ -35,6 +35,8 @@ export interface OrderLimits {
   readonly dailyCapOf: (token: Address) => bigint;
   /** Most lamports that a lane may commit to fees and rent in 24 hours; undefined for no limit. */
   readonly dailyBudget: bigint | undefined;
+  /** Lamports of the budget that only claims may use. */
+  readonly claimReserve: bigint;
 }
 
 /** Blocks for which a transaction is valid. */
@@ -182,12 +184,15 @@ export function createOrderMemory(): OrderMemory {
         limits,
         nowMs,
       );
-      const { dailyBudget } = limits;
+      const { dailyBudget, claimReserve } = limits;
+      if (dailyBudget === undefined) return;
+      const isClaim = orders.every(({ kind }) => kind === "claim");
+      const budget = isClaim ? dailyBudget : dailyBudget - claimReserve;
       const lately = (spent.get(lane) ?? [])
         .filter(({ atMs }) => atMs > nowMs - DAY_MS)
         .reduce((sum, { amount }) => sum + amount, 0n);
-      if (dailyBudget !== undefined && lately + lamports > dailyBudget) {
-        throw new SignerWaits(`the daily budget of ${dailyBudget} lamports is used up`);
+      if (lately + lamports > budget) {
+        throw new SignerWaits(`the daily budget of ${budget} lamports is used up`);
       }
     },
 

@@ -48,9 +48,8 @@ function openPolicy(change: Partial<PayoutPair> = {}) {
     amount: 1_000_000n,
     minOut: (UNIT * 995n) / 1000n,
     seq: 0n,
-    lockedAt: nowS - 60n,
   };
-  const lock: Lock = { ...facts, state: "locked" };
+  const lock: Lock = { ...facts, lockedAt: nowS - 60n, state: "locked" };
   const chain = { lock: lock as Lock | null, asked: [] as unknown[] };
   const check = createPayoutPolicy({
     pairs: [{ ...pair, ...change }],
@@ -64,6 +63,7 @@ function openPolicy(change: Partial<PayoutPair> = {}) {
   const payout: OrderedPayout = {
     commitment,
     lock: { ...facts, srcChain: 2, escrow: address("e5") },
+    windowStart: lock.lockedAt,
     amount: (UNIT * 999n) / 1000n,
   };
   const paying = (change: Partial<OrderedPayout["lock"]>) => ({
@@ -144,6 +144,13 @@ describe("a payout", () => {
     },
   );
 
+  test("is refused for a window that starts after the lock, which a return does not wait for [T241]", async () => {
+    const { check, payout, lock } = openPolicy();
+    await check({ ...payout, windowStart: lock.lockedAt - 1n }, []);
+    const late = { ...payout, windowStart: lock.lockedAt + 1n };
+    await expect(check(late, [])).rejects.toThrow(/payout window from \d+, lock made at \d+/);
+  });
+
   test("is signed for a claimed lock, which the destination pays once", async () => {
     const { check, payout, chain, lock } = openPolicy();
     chain.lock = { ...lock, state: "claimed" };
@@ -152,11 +159,11 @@ describe("a payout", () => {
   });
 
   test("that expired does not block its lane for more than an hour", async () => {
-    const { check, paying, chain, lock, nowS } = openPolicy();
+    const { check, payout, chain, lock, nowS } = openPolicy();
     chain.lock = { ...lock, state: "returned" };
-    const expired = paying({ lockedAt: nowS - WINDOW_S - 1n });
+    const expired = { ...payout, windowStart: nowS - WINDOW_S - 1n };
     await expect(check(expired, [])).rejects.toBeInstanceOf(SignerWaits);
     // The contract refuses it by then, whatever the clocks.
-    await check(paying({ lockedAt: nowS - WINDOW_S - 3_601n }), []);
+    await check({ ...payout, windowStart: nowS - WINDOW_S - 3_601n }, []);
   });
 });

@@ -23,6 +23,8 @@ export interface OrderedPayout {
   readonly commitment: Commitment;
   /** The lock whose hash is the delivery id. */
   readonly lock: LockFacts & { readonly srcChain: number; readonly escrow: Address };
+  /** Unix seconds from which the payout window counts. */
+  readonly windowStart: bigint;
   readonly amount: bigint;
 }
 
@@ -56,10 +58,10 @@ export function createPayoutPolicy(options: {
   readonly clock: Clock;
 }): CheckPayout {
   const { pairs, readLock, payoutWindowS, clock } = options;
-  return async ({ commitment, lock: ordered, amount }, hints) => {
+  return async ({ commitment, lock: ordered, windowStart, amount }, hints) => {
     const { srcChain } = ordered;
     const nowS = BigInt(Math.floor(clock.now() / 1000));
-    const until = ordered.lockedAt + payoutWindowS;
+    const until = windowStart + payoutWindowS;
     // The contract refuses it. Without a signature its nonce would block the lane.
     if (until < nowS - CLOCK_SLACK_S) return;
     const [escrow, srcToken] = [padAddress(ordered.escrow), padAddress(ordered.token)];
@@ -81,6 +83,10 @@ export function createPayoutPolicy(options: {
     if (lock.state === "returned" || lock.state === "taken_back") {
       if (until < nowS) throw new SignerWaits(`payout of a ${lock.state} lock just expired`);
       throw new SignerRefusal(`payout of a lock that is ${lock.state}`);
+    }
+    // A return waits for the end of the window of the lock's own time.
+    if (windowStart > lock.lockedAt) {
+      throw new SignerRefusal(`payout window from ${windowStart}, lock made at ${lock.lockedAt}`);
     }
     const most = valueOf(pair, lock, commitment);
     if (amount < lock.minOut || amount > most) {

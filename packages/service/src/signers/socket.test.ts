@@ -42,7 +42,7 @@ const ORDER: Payout = {
   lockedAmount: 2n ** 201n,
   minOut: 2n ** 199n,
   seq: 3n,
-  lockedAt: 1_800_000_000n,
+  windowStart: 1_800_000_000n,
   amount: 2n ** 200n,
 };
 

@@ -66,7 +66,7 @@ export const DeliveryBody = Type.Object(
     lockedAmount: Quantity,
     minOut: Quantity,
     seq: Quantity,
-    lockedAt: Quantity,
+    windowStart: Quantity,
     amount: Quantity,
   },
   exact,
@@ -119,6 +119,7 @@ export const Accounts = Type.Object({
         Type.Literal("deploy"),
         Type.Literal("settle"),
         Type.Literal("deliver"),
+        Type.Literal("claim"),
       ]),
       address: Account,
       retired: Type.Boolean(),
@@ -207,14 +208,14 @@ export function parseDelivery(request: Static<typeof DeliveryBody>): Payout {
     lockedAmount: BigInt(lockedAmount),
     minOut: BigInt(minOut),
     seq: BigInt(request.seq),
-    lockedAt: BigInt(request.lockedAt),
+    windowStart: BigInt(request.windowStart),
     amount: BigInt(request.amount),
   };
 }
 
 export function formatDelivery(
   destChain: number,
-  { lockedAmount, minOut, seq, lockedAt, amount, ...order }: Payout,
+  { lockedAmount, minOut, seq, windowStart, amount, ...order }: Payout,
 ): Static<typeof DeliveryBody> {
   return {
     destChain,
@@ -222,7 +223,7 @@ export function formatDelivery(
     lockedAmount: lockedAmount.toString(),
     minOut: minOut.toString(),
     seq: seq.toString(),
-    lockedAt: lockedAt.toString(),
+    windowStart: windowStart.toString(),
     amount: amount.toString(),
   };
 }

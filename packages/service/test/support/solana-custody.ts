@@ -295,8 +295,8 @@ export async function startCustody(change: Partial<CustodyOptions> = {}) {
     async giveBack(lock: LockOrder): Promise<ReturnOrder> {
       const order = { deliveryId: idOfLock(lock), deadline: deadline() };
       const signature = await attestor.signReturn(SOLANA, order);
-      const { commitment, token: locked, amount, minOut, seq, lockedAt, delivery } = lock;
-      const facts = { commitment, token: locked, amount, minOut, seq, lockedAt, delivery };
+      const { commitment, token: locked, amount, minOut, seq, delivery } = lock;
+      const facts = { commitment, token: locked, amount, minOut, seq, delivery };
       return { kind: "return", ...facts, deadline: order.deadline, signature };
     },
     async deliver(
@@ -312,7 +312,7 @@ export async function startCustody(change: Partial<CustodyOptions> = {}) {
         lockedAmount: 1_000_000n,
         minOut: 0n,
         seq: 0n,
-        lockedAt: nowS(),
+        windowStart: nowS(),
         amount: paid === NATIVE_SOL ? SOL : 1_000_000n,
         ...fields,
       };

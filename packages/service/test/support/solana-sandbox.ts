@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { balanceOf, type ChainName, pay, runServiceCommand, startSandbox } from "@sluice/sandbox";
 import { createSluiceClient, type Deposit, type Quote, type Swap, verifyVault } from "@sluice/sdk";
+import { base58 } from "@scure/base";
 import { type Address, pad } from "viem";
 import type { AuditReport } from "../../src/cli/audit.ts";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
@@ -17,6 +18,7 @@ const DEADLINE_MS = 60_000;
 export const USDC = 1_000_000n;
 /** A wallet on Solana. */
 const SOLANA_RECIPIENT = "ALaVUuQzVcS7MMTkqas9ZW8MymnEphYF2CC6PaeeMRS9";
+const MEMO_PROGRAM = "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr";
 /** The placeholder address for SOL itself. */
 export const SOL = "11111111111111111111111111111111";
 
@@ -215,6 +217,29 @@ export async function openSolanaSandbox(options: { readonly env?: Record<string,
 
     /** Returns the newest final slot. */
     finalSlot: () => askNode<number>("getSlot", [{ commitment: "finalized" }]),
+
+    /** Returns the memos of a transaction, as the node shows its instructions. */
+    async memosOf(txHash: string): Promise<readonly object[]> {
+      const config = {
+        commitment: "confirmed",
+        encoding: "json",
+        maxSupportedTransactionVersion: 0,
+      };
+      const { transaction } = await askNode<{
+        transaction: {
+          message: {
+            accountKeys: readonly string[];
+            instructions: readonly { programIdIndex: number; data: string }[];
+          };
+        };
+      }>("getTransaction", [txHash, config]);
+      const { accountKeys, instructions } = transaction.message;
+      return instructions.flatMap(({ programIdIndex, data }) =>
+        accountKeys[programIdIndex] === MEMO_PROGRAM
+          ? [JSON.parse(Buffer.from(base58.decode(data)).toString("utf8"))]
+          : [],
+      );
+    },
 
     readLog: (): string => readFileSync(join(stateDir, "service.log"), "utf8"),
     command: (args: readonly string[]) =>

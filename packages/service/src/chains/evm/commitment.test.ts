@@ -36,8 +36,7 @@ describe("derivation matches the vectors", () => {
     const places = { escrow: toAddress(escrow), token: toAddress(token) };
     const words = { delivery: toHex32(delivery), commitment: toHex32(commitment) };
     const [amount, minOut] = [BigInt(vector.amount), BigInt(vector.minOut)];
-    const [seq, lockedAt] = [BigInt(vector.seq), BigInt(vector.lockedAt)];
-    const lock = { srcChain, ...places, ...words, amount, minOut, seq, lockedAt };
+    const lock = { srcChain, ...places, ...words, amount, minOut, seq: BigInt(vector.seq) };
     expect(deliveryIdOf(lock)).toBe(vector.deliveryId);
   });
 });
@@ -61,7 +60,7 @@ test.each([-1, 65_536, 1.5])(
   },
 );
 
-test("a payout has the id of its whole lock, for any amount paid", () => {
+test("a payout has the id of its whole lock, for any amount and window", () => {
   const word = (digit: string) => toHex32(`0x${digit.repeat(64)}`);
   const address = (digit: string) => toEvmAddress(`0x${digit.repeat(40)}`);
   const commitment = {
@@ -84,7 +83,7 @@ test("a payout has the id of its whole lock, for any amount paid", () => {
     lockedAmount: 9n,
     minOut: 8n,
     seq: 7n,
-    lockedAt: 6n,
+    windowStart: 6n,
     amount: 8n,
   };
   const lock = {
@@ -96,13 +95,13 @@ test("a payout has the id of its whole lock, for any amount paid", () => {
     amount: 9n,
     minOut: 8n,
     seq: 7n,
-    lockedAt: 6n,
   };
   const id = deliveryIdOf(lock);
   expect(deliveryIdOfPayout(delivery, order)).toBe(id);
   expect(deliveryIdOfPayout(delivery, { ...order, amount: 9n })).toBe(id);
+  expect(deliveryIdOfPayout(delivery, { ...order, windowStart: 1n })).toBe(id);
   expect(deliveryIdOfPayout(address("d"), order)).not.toBe(id);
-  for (const change of [{ lockedAmount: 1n }, { minOut: 1n }, { seq: 1n }, { lockedAt: 1n }]) {
+  for (const change of [{ lockedAmount: 1n }, { minOut: 1n }, { seq: 1n }]) {
     expect(deliveryIdOfPayout(delivery, { ...order, ...change })).not.toBe(id);
   }
 });

@@ -30,7 +30,7 @@ const COMMITMENT_WORDS = parseAbiParameters(
   "bytes32, uint16, uint16, bytes32, bytes32, uint16, bytes32, bytes32, bytes32, uint16, uint16, bytes32, uint16",
 );
 const DELIVERY_WORDS = parseAbiParameters(
-  "bytes32, uint16, bytes32, bytes32, bytes32, bytes32, uint256, uint256, uint64, uint64",
+  "bytes32, uint16, bytes32, bytes32, bytes32, bytes32, uint256, uint256, uint64",
 );
 
 /** Returns the CREATE2 salt of a commitment. Throws if a number does not fit 16 bits. */
@@ -84,7 +84,7 @@ export function deliveryIdOf(
     readonly escrow: Address;
   },
 ): Hex32 {
-  const { srcChain, escrow, delivery, commitment, token, amount, minOut, seq, lockedAt } = lock;
+  const { srcChain, escrow, delivery, commitment, token, amount, minOut, seq } = lock;
   const encoded = encodeAbiParameters(DELIVERY_WORDS, [
     DELIVERY_DOMAIN,
     srcChain,
@@ -95,18 +95,16 @@ export function deliveryIdOf(
     amount,
     minOut,
     seq,
-    lockedAt,
   ]);
   return toHex32(keccak256(encoded));
 }
 
 /** Returns the lock of a payout by a `Delivery` contract. */
 export function lockOfPayout(delivery: Address, payout: Payout) {
-  const { srcChain, escrow, srcToken: token, lockedAmount: amount } = payout;
-  const { minOut, seq, lockedAt } = payout;
+  const { srcChain, escrow, srcToken: token, lockedAmount: amount, minOut, seq } = payout;
   const commitment = hashCommitment(payout.commitment);
   const facts = { delivery: padAddress(delivery), commitment, token, amount, minOut };
-  return { srcChain, escrow, ...facts, seq, lockedAt };
+  return { srcChain, escrow, ...facts, seq };
 }
 
 /** Returns the id under which a `Delivery` contract would pay a payout. */

@@ -9,6 +9,7 @@ import type {
   ChainSender,
   ContractReader,
   ContractWallets,
+  GovernanceLog,
   PayoutSearch,
 } from "../port/index.ts";
 import { combineCalls, tookEffect } from "./batches.ts";
@@ -21,6 +22,7 @@ import {
   getPayoutWindow,
   isDelivered,
 } from "./deliveries.ts";
+import { createGovernanceLog } from "./governance.ts";
 import { getLock, getThresholdAt, toLockArgument, wasListed } from "./locks.ts";
 import { encodeTakeBack, getAnnouncement } from "./take-back.ts";
 import { getTaggedBlock, hasCode } from "./reader.ts";
@@ -94,7 +96,11 @@ export function createContracts(
     deployBlock,
     getReceipt,
   }: { readonly deployBlock: bigint; readonly getReceipt: ChainSender["getReceipt"] },
-): ChainCodec & ContractReader & { readonly payoutSearch: PayoutSearch } {
+): ChainCodec &
+  ContractReader & {
+    readonly payoutSearch: PayoutSearch;
+    readonly governance: GovernanceLog;
+  } {
   const { factory, escrow, delivery } = contracts;
   const place = { address: delivery, deployBlock };
   return {
@@ -163,6 +169,7 @@ export function createContracts(
     findDelivery: (lock, at = "latest", hints = []) =>
       findDelivery(rpc, place, lock, { at, hints, getReceipt }),
     payoutSearch: createPayoutSearch(rpc, place),
+    governance: createGovernanceLog(rpc, contracts),
   };
 }
 

@@ -222,7 +222,7 @@ function decodeSwapped(log: LogAnswer): (Effect & { kind: "swapped" }) | null {
 }
 
 /** Decodes a log by an ABI, or returns null if the ABI has no event of that signature. Throws on other topics or data. */
-function decode<const A extends Abi>(abi: A, log: LogAnswer) {
+export function decode<const A extends Abi>(abi: A, log: LogAnswer) {
   const [signature, ...rest] = log.topics;
   if (!signature) return null;
   try {

@@ -7,7 +7,7 @@ import { readView } from "./calls.ts";
 import { deliveryIdOf } from "./commitment.ts";
 import type { Rpc } from "./rpc.ts";
 
-/** Returns the lock with exactly these facts, or null if the escrow never held it: it stores only the state by their hash. */
+/** Returns the lock with exactly these facts, or null if the escrow never held it: it stores only state and time by their hash. */
 export function getLock(
   rpc: Rpc,
   escrow: EvmAddress,
@@ -15,13 +15,13 @@ export function getLock(
   at: ReadPoint,
 ): Promise<Lock | null> {
   const deliveryId = deliveryIdOf({ srcChain: rpc.chainId, escrow, ...facts });
-  const call = { abi: escrowAbi, functionName: "stateOf" } as const;
+  const call = { abi: escrowAbi, functionName: "recordOf" } as const;
   const data = encodeFunctionData({ ...call, args: [deliveryId] });
   return readView(rpc, { to: escrow, data, at }, (returned) => {
-    const number = decodeFunctionResult({ ...call, data: returned });
+    const [number, lockedAt] = decodeFunctionResult({ ...call, data: returned });
     const state = STATES[number];
     if (state === undefined) throw new TypeError(`unknown state ${number} of a lock`);
-    return state === "none" ? null : { ...toFacts(facts), state };
+    return state === "none" ? null : { ...toFacts(facts), state, lockedAt };
   });
 }
 
@@ -32,8 +32,8 @@ export function toLockArgument({ token, ...facts }: LockFacts) {
 
 /** Drops what a caller's object has beside the facts. */
 function toFacts(lock: LockFacts): LockFacts {
-  const { commitment, delivery, token, amount, minOut, seq, lockedAt } = lock;
-  return { commitment, delivery, token, amount, minOut, seq, lockedAt };
+  const { commitment, delivery, token, amount, minOut, seq } = lock;
+  return { commitment, delivery, token, amount, minOut, seq };
 }
 
 /** Returns whether the factory listed an account at a time. */

@@ -1,7 +1,7 @@
 /** Locks, deliveries and refunds, read from their accounts and histories. */
 import type { Address, Hex32, TxHash } from "../../core/hex.ts";
 import { getTokenDecoder } from "@solana-program/token";
-import type { FoundDelivery, FoundRefund, Lock, LockFacts } from "../port/index.ts";
+import type { FoundDelivery, FoundRefund, Lock } from "../port/index.ts";
 import { rpcUnavailable } from "../rpc/errors.ts";
 import type { AccountAnswer } from "./account-answers.ts";
 import type { TransactionAnswer } from "./answers.ts";
@@ -97,8 +97,11 @@ function findMemo(
   return listMemos(transaction, actors).find(isOfLock) ?? null;
 }
 
+/** A lock as its memo states it. */
+type Opened = Omit<Lock, "state" | "held">;
+
 interface Life {
-  readonly lock: LockFacts | null;
+  readonly lock: Opened | null;
   readonly end: "claim" | "return" | null;
 }
 
@@ -118,7 +121,7 @@ function isLife({ end }: Life, held: bigint | null): boolean {
   return (held === null) === (end !== null);
 }
 
-function toLock(lock: LockFacts, end: Life["end"], held: bigint | null): Lock {
+function toLock(lock: Opened, end: Life["end"], held: bigint | null): Lock {
   const state = end === "claim" ? "claimed" : end === "return" ? "returned" : "locked";
   return { ...lock, state, ...(held === null ? {} : { held }) };
 }
@@ -127,7 +130,7 @@ function readFacts(
   memo: LockMemo,
   transaction: TransactionAnswer,
   { actors }: Pick<ById, "actors">,
-): LockFacts {
+): Opened {
   const { commitment, token, minOut, seq, lockedAt, delivery } = memo;
   const amount = lockedBy(memo, transaction, actors.escrow);
   return { commitment, token, amount, minOut, seq, lockedAt, delivery };

@@ -68,7 +68,6 @@ export interface ReturnOrder extends OfLock {
   /** The other facts of the lock, which its id is computed from. */
   readonly minOut: bigint;
   readonly seq: bigint;
-  readonly lockedAt: bigint;
   readonly delivery: Hex32;
   /** Unix seconds after which the signer refuses. */
   readonly deadline: bigint;
@@ -108,7 +107,12 @@ export interface RefundOrder extends FromVault {
 }
 
 export type Order =
-  LockOrder | ClaimOrder | ReturnOrder | DeliverOrder | TransferOrder | RefundOrder;
+  | LockOrder
+  | ClaimOrder
+  | ReturnOrder
+  | DeliverOrder
+  | TransferOrder
+  | RefundOrder;
 
 /** Most token accounts of an order that always fit one transaction. */
 export const SOURCES_MAX = 2;

@@ -73,9 +73,8 @@ function openAttestor() {
     amount: 1_000_000n,
     minOut: 995_000n,
     seq: 0n,
-    lockedAt: nowS,
   };
-  const lock: Lock = { ...facts, state: "locked" };
+  const lock: Lock = { ...facts, lockedAt: nowS, state: "locked" };
   const state = {
     lock: lock as Lock | null,
     deliveredLatest: false,
@@ -86,6 +85,8 @@ function openAttestor() {
     unreachable: false,
     /** Signatures that a claim needs. */
     threshold: 1,
+    /** The time for which that threshold holds: that of the lock. */
+    thresholdAt: nowS,
     /** Time at which the attestor was listed; null if it never was. */
     listedAt: nowS as bigint | null,
     /** Numbers of locks that are slow to read. */
@@ -115,7 +116,7 @@ function openAttestor() {
     },
     getThresholdAt: async (time, at) => {
       if (at !== "final") throw new Error("the attestor reads final blocks");
-      return time === nowS ? state.threshold : 9;
+      return time === state.thresholdAt ? state.threshold : 9;
     },
     wasListed: async ({ role, account, time }, at) => {
       expect([role, account, at]).toEqual(["attestor", address("ad"), "final"]);
@@ -194,7 +195,7 @@ function openAttestor() {
     lockedAmount: facts.amount,
     minOut: facts.minOut,
     seq: 0n,
-    lockedAt: nowS,
+    windowStart: nowS,
     amount: 999_000n,
   };
   let asked = 0;
@@ -216,7 +217,7 @@ function openAttestor() {
   function deadlineOf(request: AttestationRequest): bigint {
     if (request.kind === "price") return request.deadline;
     if (request.kind === "refund") return request.proof.deadline;
-    if (request.kind === "delivery") return request.order.lockedAt + WINDOW_S;
+    if (request.kind === "delivery") return request.order.windowStart + WINDOW_S;
     return request.kind === "claim" ? request.claim.deadline : request.order.deadline;
   }
   async function answerOf(id: AttestationId) {
@@ -393,9 +394,25 @@ describe("a payout", () => {
     await askClaim();
     await askReturn();
     expect(state.asked).toEqual([facts, facts, facts]);
-    await askOrder({ lockedAmount: 7n, minOut: 6n, seq: 5n, lockedAt: nowS - 4n });
-    const other = { amount: 7n, minOut: 6n, seq: 5n, lockedAt: nowS - 4n };
+    await askOrder({ lockedAmount: 7n, minOut: 6n, seq: 5n });
+    const other = { amount: 7n, minOut: 6n, seq: 5n };
     expect(state.asked.at(-1)).toEqual({ ...facts, ...other });
+  });
+
+  test("is refused for a window that starts after the final lock [T241]", async () => {
+    const { askOrder, signed, nowS } = openAttestor();
+    expect(await askOrder({ windowStart: nowS + 1n })).toBe("window_starts_after_lock");
+    expect(signed).toEqual([]);
+    expect(await askOrder({ windowStart: nowS - 1n })).toBe(SIGNATURE);
+  });
+
+  test("is judged by the time of the final lock, wherever a reorg moved it [T240]", async () => {
+    const { state, lock, askOrder, nowS } = openAttestor();
+    state.lock = { ...lock, lockedAt: nowS - 60n };
+    expect(await askOrder()).toBe("window_starts_after_lock");
+    state.listedAt = nowS - 120n;
+    state.thresholdAt = nowS - 60n;
+    expect(await askOrder({ windowStart: nowS - 60n })).toBe(SIGNATURE);
   });
 
   test("is refused when its delivery is already on its chain [V6]", async () => {
@@ -472,7 +489,7 @@ describe("a payout", () => {
 
   test("is left unanswered after its deadline", async () => {
     const { askOrder, nowS } = openAttestor();
-    expect(await askOrder({ lockedAt: nowS - WINDOW_S - 1n })).toBe("waits");
+    expect(await askOrder({ windowStart: nowS - WINDOW_S - 1n })).toBe("waits");
   });
 });
 
@@ -614,6 +631,15 @@ describe("a return", () => {
     const { askReturn, state, nowS } = openAttestor();
     state.windowS = WINDOW_S + 5n;
     state.finalTime = nowS + WINDOW_S + 5n;
+    expect(await askReturn()).toBe("waits");
+    state.finalTime += 1n;
+    expect(await askReturn()).toBe(SIGNATURE);
+  });
+
+  test("counts the window from the time of the final lock, wherever a reorg moved it [T240]", async () => {
+    const { askReturn, state, lock, nowS } = openAttestor();
+    state.lock = { ...lock, lockedAt: nowS + 60n };
+    state.finalTime = nowS + 60n + WINDOW_S;
     expect(await askReturn()).toBe("waits");
     state.finalTime += 1n;
     expect(await askReturn()).toBe(SIGNATURE);

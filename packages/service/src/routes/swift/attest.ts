@@ -162,7 +162,10 @@ async function judge(
   }
 }
 
-/** Signs a payout if the escrow holds the lock at a final block, for this destination, and it is unpaid. */
+/**
+ * Signs a payout if the escrow holds the lock at a final block, for this destination, and it is unpaid; and only for a window
+ * that starts no later than the lock.
+ */
 async function judgeOrder(
   deps: AttestorDeps,
   deliveryId: Hex32,
@@ -187,6 +190,8 @@ async function judgeOrder(
   const lock = await source.getLock(lockOf(destination, order), "final", hints);
   if (!lock) return { kind: "wait" };
   if (lock.state !== "locked") return refuse(`already_${lock.state}`);
+  // A return waits for the end of the window of the lock's own time. No payout may be possible after it.
+  if (order.windowStart > lock.lockedAt) return refuse("window_starts_after_lock");
   if (order.amount < lock.minOut) return refuse("below_promised_minimum");
   const terms = { ...pair, isPriced: pair.readRate !== null };
   if (order.amount > valueOf(terms, lock, commitment)) return refuse("above_locked_value");
@@ -285,8 +290,9 @@ async function judgeClaim(
 }
 
 /**
- * Signs a return if the delivery is unpaid at a final block of the destination after the contract's own payout window. The
- * contract refuses all payouts from then on, so the delivery can never be paid.
+ * Signs a return if the delivery is unpaid at a final block of the destination after the contract's own payout window, counted
+ * from the time of the final lock. No honest attestor signed a window that starts later, so the contract refuses all payouts
+ * from then on, and the delivery can never be paid.
  */
 async function judgeReturn(
   deps: AttestorDeps,
@@ -337,10 +343,10 @@ async function readLock(
 
 /** Returns the lock that a payout names. */
 function lockOf(destination: Chain, order: Payout): LockFacts {
-  const { srcToken: token, lockedAmount: amount, minOut, seq, lockedAt } = order;
+  const { srcToken: token, lockedAmount: amount, minOut, seq } = order;
   const commitment = destination.hashCommitment(order.commitment);
   const delivery = padAddress(destination.addresses.delivery);
-  return { commitment, delivery, token, amount, minOut, seq, lockedAt };
+  return { commitment, delivery, token, amount, minOut, seq };
 }
 
 function refuse(reason: string): Verdict {

@@ -89,7 +89,6 @@ const LockRow = Type.Object({
   amount: Digits,
   minOut: Digits,
   seq: Digits,
-  lockedAt: Digits,
 });
 
 /** Absent in rows of earlier releases. */
@@ -107,7 +106,7 @@ const RequestRow = Type.Union([
     lockedAmount: Digits,
     minOut: Digits,
     seq: Digits,
-    lockedAt: Digits,
+    windowStart: Digits,
     amount: Digits,
     hints: Hints,
   }),
@@ -163,7 +162,7 @@ export function formatRequest(request: AttestationRequest): Static<typeof Reques
       lockedAmount: order.lockedAmount.toString(),
       minOut: order.minOut.toString(),
       seq: order.seq.toString(),
-      lockedAt: order.lockedAt.toString(),
+      windowStart: order.windowStart.toString(),
       amount: order.amount.toString(),
       hints: [...request.hints],
     };
@@ -285,21 +284,20 @@ export function parseRequest(row: unknown): AttestationRequest {
       lockedAmount: BigInt(row.lockedAmount),
       minOut: BigInt(row.minOut),
       seq: BigInt(row.seq),
-      lockedAt: BigInt(row.lockedAt),
+      windowStart: BigInt(row.windowStart),
       amount: BigInt(row.amount),
     },
   };
 }
 
 function formatLock(lock: RequestedLock): Static<typeof LockRow> {
-  const { delivery, token, amount, minOut, seq, lockedAt } = lock;
+  const { delivery, token, amount, minOut, seq } = lock;
   return {
     delivery,
     token,
     amount: amount.toString(),
     minOut: minOut.toString(),
     seq: seq.toString(),
-    lockedAt: lockedAt.toString(),
   };
 }
 
@@ -310,6 +308,5 @@ function parseLock(row: Static<typeof LockRow>): RequestedLock {
     amount: BigInt(row.amount),
     minOut: BigInt(row.minOut),
     seq: BigInt(row.seq),
-    lockedAt: BigInt(row.lockedAt),
   };
 }

@@ -21,6 +21,8 @@ import {
 export interface Attestation {
   readonly id: AttestationId;
   readonly deliveryId: Hex32;
+  /** The request as it was written, for `parseRequest`. */
+  readonly row: unknown;
   /** Unix seconds after which the signatures are refused; for a payout, the end of its window. */
   readonly deadline: bigint;
   /** Signatures of as many attestors as the threshold, in the form of the contracts; null before. */
@@ -58,18 +60,18 @@ export async function getAttestation(
   db: Db | Tx,
   attestors: AttestorSet,
   id: AttestationId,
-  messageOf: (deadline: bigint) => AttestedMessage,
+  messageOf: (asked: Pick<Attestation, "row" | "deadline">) => AttestedMessage,
 ): Promise<Attestation | null> {
   const row = await db
     .selectFrom("attestations")
-    .select(["delivery_id", "deadline"])
+    .select(["delivery_id", "request", "deadline"])
     .where("id", "=", id)
     .executeTakeFirst();
   if (!row) return null;
-  const { deadline } = row;
+  const asked = { row: row.request, deadline: row.deadline };
   const answers = await listAnswers(db, id);
-  const counted = countAnswers(attestors, messageOf(deadline), answers);
-  return { id, deliveryId: toHex32(row.delivery_id), deadline, ...counted };
+  const counted = countAnswers(attestors, messageOf(asked), answers);
+  return { id, deliveryId: toHex32(row.delivery_id), ...asked, ...counted };
 }
 
 function listAnswers(db: Db | Tx, id: string): Promise<Answer[]> {

@@ -160,7 +160,6 @@ interface Held {
   readonly locked: string;
   readonly min_out: string;
   readonly seq: string;
-  readonly locked_at: string;
   readonly dest_chain: number;
   readonly hint: string | null;
 }
@@ -169,7 +168,7 @@ interface Held {
 async function auditHeld({ db, chain, chains }: RouteAuditDeps, block: BlockRef): Promise<Found> {
   const { rows } = await sql<Held>`
     select d.id, d.state, a.commitment, d.delivery, d.token, d.escrow, d.locked_amount::text as locked, d.min_out::text,
-           d.seq::text, d.locked_at::text, a.dest_chain, s.swap_tx_hash as hint
+           d.seq::text, a.dest_chain, s.swap_tx_hash as hint
       from deliveries d join settlements s on s.id = d.settlement_id join addresses a on a.id = s.address_id
      where d.src_chain = ${chain.chainId} and d.state not in ('claimed', 'returned', 'taken_back')
        and s.swept_block <= ${block.number} order by d.created_at`.execute(db);
@@ -191,7 +190,6 @@ async function auditLock(
     amount: BigInt(locked),
     minOut: BigInt(row.min_out),
     seq: BigInt(row.seq),
-    lockedAt: BigInt(row.locked_at),
   };
   const found = (verdict: Verdict, details: Record<string, string>, repair?: Finding["repair"]) =>
     toFinding(verdict, {

@@ -9,11 +9,20 @@ import {
   LANE,
   silentLog,
 } from "../../../test/support/doubles.ts";
+import { receiptOfSweep } from "../../../test/support/route-suite.ts";
 import { openDesk, RECIPIENT, USDC } from "../../../test/support/settlement-desk.ts";
-import type { FoundDelivery, Lock, OpenLock, Simulation } from "../../chains/port/index.ts";
+import type {
+  Effect,
+  FoundDelivery,
+  Lock,
+  OpenLock,
+  Payout,
+  Simulation,
+} from "../../chains/port/index.ts";
 import { assert } from "../../core/assert.ts";
 import { OperatingError } from "../../core/errors.ts";
 import { NATIVE_TOKEN, padAddress, toHex32 } from "../../core/hex.ts";
+import type { Db } from "../../db/schema.ts";
 import { recordFindings, toFinding } from "../../ledger/index.ts";
 import { submitIntent } from "../../transactions/index.ts";
 import { readAddressOf, startPause } from "../../settlements/index.ts";
@@ -44,14 +53,15 @@ async function openLocked() {
     token: USDC,
     seq: 7n,
     minOut: 990n,
-    lockedAt: BigInt(Math.floor(clock.now() / 1000)),
     delivery: padAddress(RECIPIENT),
   };
+  const lockedAt = BigInt(Math.floor(clock.now() / 1000));
   await db.transaction().execute((tx) =>
     insertDelivery(
       tx,
       {
         ...facts,
+        lockedAt,
         wallet: address.wallet,
         destChain: 30,
         id: ID,
@@ -72,6 +82,7 @@ async function openLocked() {
     ...facts,
     commitment: address.commitmentHash,
     amount: 1_000n,
+    lockedAt,
     state: "locked",
   };
   const state = {
@@ -91,6 +102,8 @@ async function openLocked() {
     hinted: [] as unknown[],
     /** The way in which each claim was to end the lock. */
     ended: [] as Pick<OpenLock, "held" | "whole">[],
+    /** The payouts that were sent. */
+    paying: [] as Payout[],
     /** Results of the next simulations; later ones succeed. */
     simulations: [] as Simulation[],
   };
@@ -127,6 +140,11 @@ async function openLocked() {
       const { hidden } = state;
       return hidden && hidden.blockNumber >= from && hidden.blockNumber <= to ? hidden : null;
     },
+    buildDeliver: (payout) => {
+      state.paying.push(payout);
+      return { to: RECIPIENT, data: "0xde", value: 0n };
+    },
+    simulate: async () => ({ ok: true, gas: 7n }),
     isDelivered: async () => state.deliveredFinal,
     getHead: async () => ({ number: state.head, hash: ID, parentHash: ID }),
     getBlock: async (number) =>
@@ -145,7 +163,12 @@ async function openLocked() {
     random: desk.deps.random,
     log: silentLog,
     attestors: BELIEVED_ATTESTOR,
-    lanes: new Map([2, 30].map((chainId) => [chainId, { deliver: [LANE], claim: [LANE] }])),
+    lanes: new Map(
+      [2, 30].map((chainId) => [
+        chainId,
+        { deliver: [LANE], claims: { lanes: [LANE] }, returns: { lanes: [LANE] } },
+      ]),
+    ),
     deliveryConfirmations: new Map([[30, 1]]),
     payoutWindowS: 3_600n,
     readAddress: (settlementId) => readAddressOf(db, settlementId),
@@ -166,7 +189,17 @@ async function openLocked() {
       // CAST: our own JSON.
       ({ id, request }) => ({ id, ...(request as object) }),
     );
-  return { desk, deps, clock, settlementId: swap.id, state, poll, requests };
+  return { desk, deps, clock, address, settlementId: swap.id, state, poll, requests };
+}
+
+/** Answers all requests with a signature. */
+async function signAll(db: Db): Promise<void> {
+  const open = await db.selectFrom("attestations").select("id").execute();
+  for (const { id } of open) {
+    const answer = { attestor: LANE, nowMs: 0, signature: "0x51", refusal: null } as const;
+    // CAST: as it was inserted.
+    await answerAttestation(db, id as AttestationId, answer);
+  }
 }
 
 describe("the search for a lock and its delivery", () => {
@@ -211,6 +244,100 @@ describe("the search for a lock and its delivery", () => {
     expect(await requests()).toMatchObject([
       { id: `claim:${ID}:1`, hints: expect.arrayContaining([sweep, txHash]) },
       { id: `delivery:${ID}:1` },
+    ]);
+  });
+});
+
+describe("a lock that a reorg moved to another block", () => {
+  /** A delivery whose lock is found a minute later than its row says. */
+  async function openMoved() {
+    const opened = await openLocked();
+    const { desk, state } = opened;
+    const before = state.lock.lockedAt;
+    const after = before + 60n;
+    state.lock = { ...state.lock, lockedAt: after };
+    const rows = async () =>
+      (await desk.db.selectFrom("deliveries").select(["id", "locked_at"]).execute()).map(
+        ({ id, locked_at }) => [id, locked_at],
+      );
+    return { ...opened, before, after, rows };
+  }
+
+  test("is the same delivery, whose row takes the time of the final lock [T240]", async () => {
+    const { before, after, rows, poll, requests } = await openMoved();
+    expect(await rows()).toEqual([[ID, before]]);
+    await poll();
+    expect(await rows()).toEqual([[ID, after]]);
+    expect(await requests()).toMatchObject([
+      { id: `delivery:${ID}:1`, windowStart: after.toString() },
+    ]);
+  });
+
+  test("is recorded again by the sweep of its new block, once [T240]", async () => {
+    const { desk, deps, address, settlementId, state, before, after, rows } = await openMoved();
+    const chainOf = (chainId: number) => {
+      const chain = deps.chains.get(chainId);
+      assert(chain, "the chain is configured");
+      return chain;
+    };
+    const [source, destination] = [chainOf(2), chainOf(30)];
+    const route = createSwiftRoute({
+      db: desk.db,
+      clock: desk.clock,
+      source,
+      destination,
+      token: USDC,
+      decimalsIn: 6,
+      destToken: USDC,
+      decimalsOut: 6,
+      contract: RECIPIENT,
+      pricing: null,
+    });
+    const { lock } = state;
+    const { amount, minOut } = lock;
+    const sweep = { amount, minOut, logIndex: 0, deliveryId: ID };
+    const fee = { bps: 0, flat: 0n, bridge: 0n };
+    const record = (lockedAt: bigint) => {
+      const { wallet } = address;
+      const places = { escrow: RECIPIENT, deliveryId: ID, wallet };
+      const locked: Effect = { kind: "locked", ...lock, ...places, lockedAt };
+      const mined = { token: USDC, contract: RECIPIENT, block: 90n };
+      const receipt = receiptOfSweep({ address, amount, fee }, mined, [locked]);
+      return desk.db
+        .transaction()
+        .execute((tx) => route.recordSweep(tx, { settlementId, address, sweep, fee, receipt }));
+    };
+    const versionOf = async () => (await getDelivery(desk.db, ID))?.version;
+    await record(before);
+    expect(await versionOf()).toBe(0);
+    await record(after);
+    expect(await rows()).toEqual([[ID, after]]);
+    expect(await versionOf()).toBe(1);
+  });
+
+  test("is paid within the window that was signed, also if it moves afterwards [T240]", async () => {
+    const { desk, state, before, after, poll, rows } = await openMoved();
+    state.lock = { ...state.lock, lockedAt: before };
+    await poll();
+    await signAll(desk.db);
+    state.lock = { ...state.lock, lockedAt: after };
+    await desk.db.updateTable("deliveries").set({ locked_at: after }).execute();
+    await poll();
+    expect(state.paying).toMatchObject([{ windowStart: before }]);
+    expect(await rows()).toEqual([[ID, after]]);
+  });
+
+  test("gets another signature when its first window is over, and no return [T240]", async () => {
+    const { clock, state, before, after, poll, requests } = await openMoved();
+    state.lock = { ...state.lock, lockedAt: before };
+    await poll();
+    // Between the ends of the two windows.
+    state.lock = { ...state.lock, lockedAt: after };
+    clock.advance(3_600_000 - 60_000 - 30_000);
+    await poll();
+    expect((await requests()).map(({ id }) => id)).toEqual([
+      `delivery:${ID}:1`,
+      `delivery:${ID}:2`,
     ]);
   });
 });
@@ -372,14 +499,7 @@ describe("a claim of a lock that third parties can top up", () => {
       blockNumber: 90n,
     };
     state.deliveredFinal = true;
-    const sign = async () => {
-      const open = await desk.db.selectFrom("attestations").select("id").execute();
-      for (const { id } of open) {
-        const answer = { attestor: LANE, nowMs: 0, signature: "0x51", refusal: null } as const;
-        // CAST: as it was inserted.
-        await answerAttestation(desk.db, id as AttestationId, answer);
-      }
-    };
+    const sign = () => signAll(desk.db);
     await poll();
     await poll();
     await sign();

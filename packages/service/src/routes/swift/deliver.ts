@@ -18,7 +18,7 @@ import {
   type IntentName,
   listMinedHashes,
 } from "../../transactions/index.ts";
-import type { AttestationId } from "./attestation-requests.ts";
+import { type AttestationId, parseRequest } from "./attestation-requests.ts";
 import { getAttestation, insertAttestation } from "./attestations.ts";
 import { findPayout } from "./find-payout.ts";
 import * as store from "./store.ts";
@@ -144,10 +144,10 @@ async function advanceLocked(
   const attestationId: AttestationId = `delivery:${delivery.id}:${delivery.orders}`;
   const attestation =
     delivery.orders > 0
-      ? await getAttestation(deps.db, deps.attestors, attestationId, () => ({
+      ? await getAttestation(deps.db, deps.attestors, attestationId, ({ row }) => ({
           kind: "delivery",
           chainId: delivery.destChain,
-          order: payoutOf(delivery, address),
+          order: payoutOf(delivery, address, windowStartOf(row)),
         }))
       : null;
   if (!attestation || isPast(deps, attestation.deadline)) {
@@ -171,15 +171,22 @@ async function advanceLocked(
   }
   if (sent) return poll(deps, delivery);
 
-  const order = payoutOf(delivery, address);
+  const order = payoutOf(delivery, address, windowStartOf(attestation.row));
   return plan(deps, delivery, {
     chain: destination,
-    lanes: lanesOf(deps, delivery.destChain).deliver,
+    lanes: { lanes: lanesOf(deps, delivery.destChain).deliver },
     intent,
     call: destination.buildDeliver(order, attestation.signatures),
     what: "The delivery",
     record: (tx) => store.updateDelivery(tx, delivery, {}),
   });
+}
+
+/** Returns the start of the payout window that the attestors were asked to sign. */
+function windowStartOf(row: unknown): bigint {
+  const request = parseRequest(row);
+  assert(request.kind === "delivery", "a payout has its own request");
+  return request.order.windowStart;
 }
 
 /** Requests the next payout signature, in the transaction that counts it. */
@@ -193,19 +200,20 @@ async function requestOrder(
   if (lock.state === "returned" || lock.state === "taken_back") {
     return recordGivenBack(deps, delivery, lock.state);
   }
-  // The contract pays until then, and refuses every later payout.
-  const deadline = lock.lockedAt + deps.payoutWindowS;
+  // The contract pays until then, and refuses every later payout. The row may have an earlier block's time of the lock.
+  const { lockedAt } = lock;
+  const deadline = lockedAt + deps.payoutWindowS;
   if (nowSeconds(deps) >= deadline) return giveBack(deps, delivery, address);
   await assertClaimable(deps, delivery, lock);
   const number = delivery.orders + 1;
   const hints = await listMinedHashes(deps.db, delivery.settlementId);
   await deps.db.transaction().execute(async (tx) => {
-    if (!(await store.updateDelivery(tx, delivery, { orders: number }))) return;
+    if (!(await store.updateDelivery(tx, delivery, { orders: number, lockedAt }))) return;
     await insertAttestation(tx, {
       id: `delivery:${delivery.id}:${number}`,
       deliveryId: delivery.id,
       deadline,
-      request: { kind: "delivery", order: payoutOf(delivery, address), hints },
+      request: { kind: "delivery", order: payoutOf(delivery, address, lockedAt), hints },
     });
   });
   deps.wakeAttestor();
@@ -222,12 +230,13 @@ async function assertClaimable(
   { lockedAt: time }: Lock,
 ): Promise<void> {
   const source = chainOf(deps, srcChain);
-  for (const account of lanesOf(deps, srcChain).claim) {
+  const { lanes, spare = [] } = lanesOf(deps, srcChain).claims;
+  for (const account of [...lanes, ...spare]) {
     if (await source.wasListed({ role: "relayer", account, time }, "final")) return;
   }
   throw new OperatingError(
     "CONFIG_MISSING",
-    "No settle lane was a relayer of the factory when the lock was made, so its claim is not certain.",
+    "No lane that claims was a relayer of the factory when the lock was made, so its claim is not certain.",
     { details: { reason: "relayer_not_listed", chainId: srcChain } },
   );
 }
@@ -299,7 +308,7 @@ async function advanceDelivered(
   const attestationId: AttestationId = `claim:${delivery.id}:${delivery.claims}`;
   const attestation =
     delivery.claims > 0
-      ? await getAttestation(deps.db, deps.attestors, attestationId, (deadline) => ({
+      ? await getAttestation(deps.db, deps.attestors, attestationId, ({ deadline }) => ({
           kind: "claim",
           chainId: delivery.srcChain,
           order: claimOf(delivery, deadline),
@@ -317,6 +326,7 @@ async function advanceDelivered(
   const { signatures } = attestation;
   return planEnding(deps, delivery, {
     lock,
+    lanes: lanesOf(deps, delivery.srcChain).claims,
     intent,
     previous: `claim:${delivery.id}:${delivery.claims - 1}`,
     buildCall: (ending) =>

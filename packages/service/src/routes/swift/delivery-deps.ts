@@ -20,6 +20,7 @@ import { FOLLOW_RETRY_MAX_MS } from "../../jobs/delays.ts";
 import {
   type IntentName,
   listMinedHashes,
+  type LaneChoice,
   planCall,
   submitIntent,
 } from "../../transactions/index.ts";
@@ -33,7 +34,11 @@ export interface DeliveryDeps extends Omit<SettlerDeps, "config" | "attestations
   /** Lanes of payouts by destination chain, and of claims and returns by source chain. */
   readonly lanes: ReadonlyMap<
     number,
-    { readonly deliver: readonly Address[]; readonly claim: readonly Address[] }
+    {
+      readonly deliver: readonly Address[];
+      readonly claims: LaneChoice;
+      readonly returns: LaneChoice;
+    }
   >;
   readonly deliveryConfirmations: ReadonlyMap<number, number>;
   /** Seconds after its lock in which a delivery may be paid; afterwards the lock is returned. */
@@ -57,10 +62,10 @@ export async function getLock(
 
 /** Returns the facts of a delivery's lock. */
 export function lockOf(
-  { delivery, token, lockedAmount: amount, minOut, seq, lockedAt }: Delivery,
+  { delivery, token, lockedAmount: amount, minOut, seq }: Delivery,
   { commitmentHash: commitment }: DepositAddress,
 ): LockFacts {
-  return { commitment, delivery, token, amount, minOut, seq, lockedAt };
+  return { commitment, delivery, token, amount, minOut, seq };
 }
 
 /** Returns a delivery's lock as the destination files it. */
@@ -71,7 +76,7 @@ export function paidLockOf({ id: deliveryId, srcChain, escrow, seq }: Delivery):
 /** A transaction of a delivery, and the change that is recorded with it. */
 export interface PlanArgs {
   readonly chain: Chain;
-  readonly lanes: readonly Address[];
+  readonly lanes: LaneChoice;
   readonly intent: IntentName;
   readonly call: Call;
   readonly what: string;
@@ -82,7 +87,7 @@ export interface PlanArgs {
 /** Simulates a call and queues it, in the transaction that records it. */
 export async function plan(deps: DeliveryDeps, delivery: Delivery, args: PlanArgs): Promise<void> {
   const { chain, lanes, intent, call, what } = args;
-  const { lane, gas } = await planCall({ db: deps.db, chain }, { lanes, call, what });
+  const { lane, gas } = await planCall({ db: deps.db, chain }, { ...lanes, call, what });
   await deps.db.transaction().execute(async (tx) => {
     if (!(await args.record(tx))) return;
     const { settlementId } = delivery;
@@ -123,7 +128,7 @@ export function assertNotRefused({ refusal }: Attestation, message: string): voi
 }
 
 /** Returns the payout of a delivery, as the attestor signs it. */
-export function payoutOf(delivery: Delivery, address: DepositAddress): Payout {
+export function payoutOf(delivery: Delivery, address: DepositAddress, windowStart: bigint): Payout {
   return {
     commitment: address.commitment,
     srcChain: delivery.srcChain,
@@ -132,7 +137,7 @@ export function payoutOf(delivery: Delivery, address: DepositAddress): Payout {
     lockedAmount: delivery.lockedAmount,
     minOut: delivery.minOut,
     seq: delivery.seq,
-    lockedAt: delivery.lockedAt,
+    windowStart,
     amount: delivery.payAmount,
   };
 }

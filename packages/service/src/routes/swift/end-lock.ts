@@ -7,6 +7,7 @@ import {
   failureOf,
   getByIntent,
   type IntentName,
+  type LaneChoice,
   listMinedHashes,
 } from "../../transactions/index.ts";
 import type { AttestationId } from "./attestation-requests.ts";
@@ -45,6 +46,7 @@ export async function planEnding(
   delivery: Delivery,
   args: Pick<PlanArgs, "intent" | "what" | "record"> & {
     readonly lock: Lock | null;
+    readonly lanes: LaneChoice;
     /** The previous transaction for this purpose, if any. */
     readonly previous: IntentName;
     readonly buildCall: (ending: Pick<OpenLock, "held" | "whole">) => Call;
@@ -52,9 +54,8 @@ export async function planEnding(
 ): Promise<void> {
   const { lock, previous, buildCall, ...rest } = args;
   const chain = chainOf(deps, delivery.srcChain);
-  const lanes = lanesOf(deps, delivery.srcChain).claim;
   const planBy = (ending: Pick<OpenLock, "held" | "whole">) =>
-    plan(deps, delivery, { ...rest, chain, lanes, call: buildCall(ending) });
+    plan(deps, delivery, { ...rest, chain, call: buildCall(ending) });
   const held = lock?.held;
   if (held === undefined) return planBy({});
   const failure = failureOf(await getByIntent(deps.db, previous));
@@ -132,7 +133,7 @@ export async function giveBack(
   const attestationId: AttestationId = `return:${delivery.id}:${delivery.returns}`;
   const attestation =
     delivery.returns > 0
-      ? await getAttestation(deps.db, deps.attestors, attestationId, (deadline) => ({
+      ? await getAttestation(deps.db, deps.attestors, attestationId, ({ deadline }) => ({
           kind: "return",
           chainId: delivery.srcChain,
           order: { deliveryId: delivery.id, deadline },
@@ -151,6 +152,7 @@ export async function giveBack(
   const { signatures } = attestation;
   return planEnding(deps, delivery, {
     lock,
+    lanes: lanesOf(deps, delivery.srcChain).returns,
     intent,
     previous: `return:${delivery.id}:${delivery.returns - 1}`,
     buildCall: (ending) =>

@@ -117,7 +117,11 @@ async function judgeAge(chain: Chain, seen: Seen, afterS: bigint | null): Promis
 
 /** Why no amount of a wallet stood for a time, or cannot be shown to. */
 export type NotStood =
-  "unknown_chain" | "too_recent" | "state_not_kept" | "history_too_long" | "moved_since";
+  | "unknown_chain"
+  | "too_recent"
+  | "state_not_kept"
+  | "history_too_long"
+  | "moved_since";
 
 /**
  * Returns the amount that a wallet held in a block so long before the newest final one, and that no settlement or refund

@@ -29,10 +29,12 @@ export type AttestedChain =
       readonly delivery: Address;
     };
 
-const DELIVER = {
+/** The EIP-712 type of a payout. */
+export const DELIVER = {
   Deliver: [
     { name: "deliveryId", type: "bytes32" },
     { name: "amount", type: "uint256" },
+    { name: "windowStart", type: "uint256" },
   ],
 } as const;
 
@@ -101,7 +103,7 @@ export function createAttestationDigest(
     switch (message.kind) {
       case "delivery": {
         const { order } = message;
-        const { commitment, amount } = order;
+        const { commitment, amount, windowStart } = order;
         assert(commitment.destChain === chainId, "an order is for the chain of its commitment");
         assert(
           order.escrow === getChain(chains, order.srcChain).escrow,
@@ -111,7 +113,11 @@ export function createAttestationDigest(
           domain: domainOf("Sluice Delivery", verifier, verifier.delivery),
           types: DELIVER,
           primaryType: "Deliver",
-          message: { deliveryId: deliveryIdOfPayout(verifier.delivery, order), amount },
+          message: {
+            deliveryId: deliveryIdOfPayout(verifier.delivery, order),
+            amount,
+            windowStart,
+          },
         });
       }
       case "claim": {

@@ -45,7 +45,7 @@ const ORDER: Payout = {
   lockedAmount: 1_001n,
   minOut: 999n,
   seq: 3n,
-  lockedAt: 1_800_000_000n,
+  windowStart: 1_800_000_000n,
   amount: 1000n,
 };
 
@@ -118,12 +118,14 @@ describe("the EVM attestor", () => {
         Deliver: [
           { name: "deliveryId", type: "bytes32" },
           { name: "amount", type: "uint256" },
+          { name: "windowStart", type: "uint256" },
         ],
       },
       primaryType: "Deliver",
       message: {
         deliveryId: deliveryIdOfPayout(DESTINATION.delivery, ORDER),
         amount: ORDER.amount,
+        windowStart: ORDER.windowStart,
       },
       signature: await attestor.signDelivery(30, ORDER),
     });

@@ -36,6 +36,7 @@ const METHODS: Readonly<Record<LanePurpose, Readonly<Partial<Record<Target, read
     },
     // Submitting a bridge message mints only to the recipient that Circle's attesters signed.
     deliver: { delivery: ["deliver", "deliverMany"], transmitter: ["receiveMessage"] },
+    claim: { escrow: ["claim", "claimMany"] },
   };
 
 /** The called part of Circle's MessageTransmitterV2 (circlefin/evm-cctp-contracts). */
@@ -122,8 +123,8 @@ export function listPayouts(
 
 /** Returns a payout as the policy checks it. */
 function toOrderedPayout(delivery: EvmAddress, payout: Payout): OrderedPayout {
-  const { commitment, amount } = payout;
-  return { commitment, amount, lock: lockOfPayout(delivery, payout) };
+  const { commitment, windowStart, amount } = payout;
+  return { commitment, windowStart, amount, lock: lockOfPayout(delivery, payout) };
 }
 
 function listOrders(data: Call["data"]) {

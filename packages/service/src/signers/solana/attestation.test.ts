@@ -63,7 +63,7 @@ const toSolana: Payout = {
   lockedAmount: 1_001n,
   minOut: 999n,
   seq: 3n,
-  lockedAt: 1_800_000_000n,
+  windowStart: 1_800_000_000n,
   amount: 1_000n,
 };
 const fromSolana: Payout = {
@@ -79,10 +79,11 @@ describe("the attestor's signature for Solana", () => {
     const message = {
       deliveryId: deliveryIdOfPayout(SOLANA.delivery, toSolana),
       amount: toSolana.amount,
+      windowStart: toSolana.windowStart,
     };
     const signature = await attestor.signDelivery(1, toSolana);
     expect(recoverSigner(hashDeliver(AT_DELIVERY, message), signature)).toBe(attestor.address);
-    for (const change of [{ amount: 1_001n }, { deliveryId: WORD }]) {
+    for (const change of [{ amount: 1_001n }, { deliveryId: WORD }, { windowStart: 1n }]) {
       const digest = hashDeliver(AT_DELIVERY, { ...message, ...change });
       expect(recoverSigner(digest, signature)).not.toBe(attestor.address);
     }
@@ -128,12 +129,14 @@ test("signs the payout of a lock on Solana for the delivery contract of its dest
       Deliver: [
         { name: "deliveryId", type: "bytes32" },
         { name: "amount", type: "uint256" },
+        { name: "windowStart", type: "uint256" },
       ],
     },
     primaryType: "Deliver",
     message: {
       deliveryId: deliveryIdOfPayout(BASE.delivery, fromSolana),
       amount: fromSolana.amount,
+      windowStart: fromSolana.windowStart,
     },
     signature: await attestor.signDelivery(30, fromSolana),
   });
@@ -156,7 +159,7 @@ describe("the digest", () => {
         ({ salt, cluster, id, factory, wallet }, { token, a, b, deadline }) => {
           const at = { account: toAddress(salt), cluster };
           const shared = { version: "1", chainId: BigInt(cluster), salt };
-          const deliver = { deliveryId: id, amount: a };
+          const deliver = { deliveryId: id, amount: a, windowStart: b };
           expect(asBytes(hashDeliver(at, deliver))).toBe(
             hashTypedData({
               domain: { name: "Sluice Delivery", ...shared },
@@ -164,6 +167,7 @@ describe("the digest", () => {
                 Deliver: [
                   { name: "deliveryId", type: "bytes32" },
                   { name: "amount", type: "uint256" },
+                  { name: "windowStart", type: "uint256" },
                 ],
               },
               primaryType: "Deliver",

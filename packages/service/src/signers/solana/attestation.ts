@@ -17,7 +17,7 @@ import {
 
 const DOMAIN = "EIP712Domain(string name,string version,uint256 chainId,bytes32 salt)";
 const VERSION = "1";
-const DELIVER = "Deliver(bytes32 deliveryId,uint256 amount)";
+const DELIVER = "Deliver(bytes32 deliveryId,uint256 amount,uint256 windowStart)";
 const CLAIM = "Claim(bytes32 deliveryId,uint256 paidAmount,uint256 deadline)";
 const RETURN = "Return(bytes32 deliveryId,uint256 deadline)";
 const PRICE =
@@ -32,9 +32,10 @@ export interface Verifier {
 /** Returns the digest of a payout, for the delivery account. */
 export function hashDeliver(
   delivery: Verifier,
-  { deliveryId, amount }: { readonly deliveryId: Hex32; readonly amount: bigint },
+  payout: { readonly deliveryId: Hex32; readonly amount: bigint; readonly windowStart: bigint },
 ): Uint8Array {
-  return digestOf("Sluice Delivery", delivery, DELIVER, [deliveryId, amount]);
+  const { deliveryId, amount, windowStart } = payout;
+  return digestOf("Sluice Delivery", delivery, DELIVER, [deliveryId, amount, windowStart]);
 }
 
 /** Returns the digest of a claim, for the escrow account. */

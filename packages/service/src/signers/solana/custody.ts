@@ -3,6 +3,7 @@ import { createLockIds, type MintFacts } from "../../chains/solana/order-facts.t
 import type { LockFacts } from "../../chains/port/index.ts";
 import type { Commitment } from "../../core/commitment.ts";
 import type { Address, EvmAddress, Hex32 } from "../../core/hex.ts";
+import { reserveForClaims } from "../lane-memory.ts";
 import type { Secret } from "../../core/secret.ts";
 import type { Guard } from "../guard.ts";
 import type { CheckPayout } from "../payout-policy.ts";
@@ -119,6 +120,7 @@ export function openCustody(
       gasMax: UNIT_LIMIT_MAX,
       gasPriceMax: UNIT_PRICE_MAX,
       dailyBudget,
+      claimReserve: purpose === "settle" ? reserveForClaims(dailyBudget) : 0n,
       dailyCapOf: (token) => tokens.get(token)?.dailyCap ?? 0n,
     });
   });

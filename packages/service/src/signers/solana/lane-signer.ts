@@ -61,11 +61,12 @@ export function createSolanaLaneSigner(options: {
   }
 
   const payoutOf = ({ order }: DeliverOrder): OrderedPayout => {
-    const { commitment, amount, srcToken: token, lockedAmount, ...lock } = order;
+    const { commitment, windowStart, amount, srcToken: token, lockedAmount, ...lock } = order;
     const hash = facts.hashCommitment(commitment);
     const places = { token, delivery: padAddress(delivery) };
     return {
       commitment,
+      windowStart,
       amount,
       lock: { ...lock, ...places, amount: lockedAmount, commitment: hash },
     };

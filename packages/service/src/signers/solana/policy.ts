@@ -66,7 +66,7 @@ export interface OrderSurroundings extends Pick<
   /** Returns the wallet that the EVM factory would give a commitment; signed prices name it. */
   readonly evmWalletOf: (commitment: Commitment) => EvmAddress;
   readonly pairs: readonly LockPair[];
-  /** Seconds after its lock in which a delivery may be paid. */
+  /** Seconds after its `windowStart` in which a delivery may be paid. */
   readonly payoutWindowS: bigint;
   /** Returns whether a token may be moved; the native coin must be listed too. */
   readonly isListed: (token: Address) => boolean;
@@ -163,13 +163,13 @@ export function createOrderPolicy(
   }
 
   function checkDeliver({ order, signature }: DeliverOrder, nowS: bigint): void {
-    const { commitment, amount, minOut, lockedAt } = order;
+    const { commitment, amount, minOut, windowStart } = order;
     if (commitment.destChain !== chainId) {
       throw new SignerRefusal(`delivery to chain ${commitment.destChain} on chain ${chainId}`);
     }
     const deliveryId = surroundings.deliveryIdOfPayout(order);
-    checkAttested(hashDeliver(delivery, { deliveryId, amount }), signature);
-    const until = lockedAt + surroundings.payoutWindowS;
+    checkAttested(hashDeliver(delivery, { deliveryId, amount, windowStart }), signature);
+    const until = windowStart + surroundings.payoutWindowS;
     if (nowS > until) throw new SignerRefusal(`payout window ended at ${until}`);
     if (amount < minOut) throw new SignerRefusal(`payout ${amount} is below ${minOut}`);
     checkPayee(commitment, commitment.destWallet, toAddress(commitment.destToken));
@@ -278,9 +278,8 @@ export function createOrderPolicy(
 /** Requires numbers of the width that ids encode. */
 function checkIdNumbers(order: Order): void {
   const lock = order.kind === "deliver" ? order.order : order;
-  const [seq, lockedAt] = "seq" in lock ? [lock.seq, lock.lockedAt] : [0n, 0n];
-  if (seq > U64_MAX || lockedAt > U64_MAX) {
-    throw new SignerRefusal(`sequence number ${seq} or lock time ${lockedAt} above u64`);
+  if ("seq" in lock && lock.seq > U64_MAX) {
+    throw new SignerRefusal(`sequence number ${lock.seq} above u64`);
   }
 }
 

@@ -1,4 +1,4 @@
-/** Digests of refunds, against the vectors that the contracts and a third implementation reproduce. */
+/** Digests of payouts and refunds, against the vectors that the contracts and a third implementation reproduce. */
 import vectors from "@sluice/contracts/vectors" with { type: "json" };
 import { hashTypedData } from "viem";
 import { expect, test } from "vitest";
@@ -6,9 +6,28 @@ import { predictWallet } from "../../chains/evm/commitment.ts";
 import { type Commitment, GOVERNED } from "../../core/commitment.ts";
 import { padAddress, toEvmAddress, toHex32 } from "../../core/hex.ts";
 import { reasonOfNumber } from "../../core/refund-reason.ts";
-import { createAttestationDigest, REFUND } from "./attestor-signer.ts";
+import { createAttestationDigest, DELIVER, REFUND } from "./attestor-signer.ts";
 
 const FACTORY = toEvmAddress(`0x${"fa".repeat(20)}`);
+
+test.each(vectors.payouts)("the digest of a payout is that of the vectors, $name", (vector) => {
+  const digest = hashTypedData({
+    domain: {
+      name: "Sluice Delivery",
+      version: "1",
+      chainId: vector.evmChainId,
+      verifyingContract: toEvmAddress(vector.contract),
+    },
+    types: DELIVER,
+    primaryType: "Deliver",
+    message: {
+      deliveryId: toHex32(vector.deliveryId),
+      amount: BigInt(vector.amount),
+      windowStart: BigInt(vector.windowStart),
+    },
+  });
+  expect(digest).toBe(vector.digest);
+});
 
 test.each(vectors.refunds)("the digest of $name is that of the vectors", (vector) => {
   const { wallet, token, reason, evmChainId, factory } = vector;

@@ -57,6 +57,8 @@ export interface Context {
   readonly keys: SandboxKeys;
   readonly delaySeconds: number;
   readonly payoutWindowSeconds: number;
+  /** Attestors beside the sandbox's two, and the signatures that are needed. */
+  readonly attestors: { readonly threshold: number; readonly further: readonly Address[] };
   readonly factory: Address;
   readonly factoryInitCode: Hex;
   readonly plan: Readonly<Record<ChainName, ChainPlan>>;

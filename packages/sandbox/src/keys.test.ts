@@ -18,7 +18,7 @@ test("loadKeys writes each key to a separate file that only its owner can read",
   loadKeys(dir);
   loadPepper(dir);
   const files = readdirSync(dir);
-  expect(files).toHaveLength(24);
+  expect(files).toHaveLength(26);
   expect(files.filter((file) => (statSync(join(dir, file)).mode & 0o777) !== 0o600)).toEqual([]);
   expect(statSync(dir).mode & 0o777).toBe(0o700);
 });
@@ -28,6 +28,11 @@ test("loadKeys returns the same keys again, and each is different", () => {
   const second = loadKeys(dir);
   expect(second.attestor.privateKey).toBe(first.attestor.privateKey);
   const { ethereum, base } = first.lanes;
-  const lanes = [ethereum, base].flatMap((lane) => [lane.deploy, lane.settle, lane.deliver]);
-  expect(new Set(lanes.map((key) => key.account.address)).size).toBe(6);
+  const lanes = [ethereum, base].flatMap((lane) => [
+    lane.deploy,
+    lane.settle,
+    lane.deliver,
+    lane.claim,
+  ]);
+  expect(new Set(lanes.map((key) => key.account.address)).size).toBe(8);
 });

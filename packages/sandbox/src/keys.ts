@@ -26,6 +26,7 @@ export interface LaneKeys {
   readonly deploy: Key;
   readonly settle: Key;
   readonly deliver: Key;
+  readonly claim: Key;
 }
 
 /** Every key of a sandbox. */
@@ -55,6 +56,7 @@ export function loadKeys(dir: string): SandboxKeys {
     deploy: key(`${chain}-deploy`),
     settle: key(`${chain}-settle`),
     deliver: key(`${chain}-deliver`),
+    claim: key(`${chain}-claim`),
   });
   const payers = (chain: ChainName) =>
     Array.from({ length: PAYERS_PER_CHAIN }, (_, index) => key(`${chain}-payer-${index + 1}`));
@@ -106,8 +108,8 @@ export function loadPepper(dir: string): string {
 /** Returns the accounts of the lanes of every chain. */
 export function laneAccounts(keys: SandboxKeys): readonly PrivateKeyAccount[] {
   return CHAIN_SPECS.flatMap(({ name }) => {
-    const { deploy, settle, deliver } = keys.lanes[name];
-    return [deploy.account, settle.account, deliver.account];
+    const { deploy, settle, deliver, claim } = keys.lanes[name];
+    return [deploy.account, settle.account, deliver.account, claim.account];
   });
 }
 

@@ -10,8 +10,8 @@ import { findPreset, PRESETS } from "./presets/index.ts";
 import { createWrittenTokens, resolveToken, Token } from "./tokens.ts";
 import { EvmAddressText, Flag, GweiText, NativeCoinsText, setting } from "./values.ts";
 
-/** Deployments, settlements and payouts use separate lanes, so that a stuck nonce does not stop the others. */
-export const LANE_PURPOSES = ["deploy", "settle", "deliver"] as const;
+/** Deployments, settlements, payouts and claims use separate lanes, so that a stuck nonce does not stop the others. */
+export const LANE_PURPOSES = ["deploy", "settle", "deliver", "claim"] as const;
 export type LanePurpose = (typeof LANE_PURPOSES)[number];
 
 /** Default interval of the balance check, in milliseconds: a native deposit by a contract is found this late after finality. */
@@ -162,25 +162,33 @@ export const CompleteEvmChain = Type.Object(
           deploy: setting(LaneKeys, "Lanes that deploy wallets. Any account may."),
           settle: setting(
             LaneKeys,
-            "Lanes that sweep and claim. The factory must list their accounts as relayers.",
+            "Lanes that sweep, return locks and refund. They also claim while no lane of `claim` can. The factory must list their accounts as relayers.",
           ),
           deliver: setting(
             LaneKeys,
             "Lanes that pay deliveries. `Delivery` must list their accounts as settlers.",
           ),
+          claim: setting(
+            Type.Optional(LaneKeys),
+            "Lanes that claim locks and send nothing else, so that no other work can delay a claim. The factory must list their accounts as relayers.",
+            { defaultText: "none: the lanes of `settle` claim" },
+          ),
         },
-        { additionalProperties: false, description: "the keys deploy, settle and deliver" },
+        {
+          additionalProperties: false,
+          description: "the keys deploy, settle and deliver, and optionally claim",
+        },
       ),
       "The keys of the sending accounts: for each purpose one key, or a list of at most 16 that share the work.",
     ),
     dailyGasBudget: setting(
       Type.Optional(NativeCoinsText),
-      "The most, in whole native coins, that each lane may spend on gas in 24 hours. The signer refuses to sign above it.",
+      "The most, in whole native coins, that each lane may spend on gas in 24 hours. The signer refuses to sign above it. A lane of `settle` keeps a quarter of it for claims.",
       { defaultText: "no limit" },
     ),
     gasPriceMaxGwei: setting(
       Type.Optional(GweiText),
-      "The highest price of a unit of gas that a transaction may offer, in gwei: twice the base fee, plus the tip. Above it the lanes wait, and the signer refuses to sign. A claim may offer twice, four or eight times as much from 6, 24 and 48 hours after its lock, up to half of the lock's value; other calls make way for it.",
+      "The highest price of a unit of gas that a transaction may offer, in gwei: twice the base fee, plus the tip. Above it the lanes wait, and the signer refuses to sign. A claim may offer twice, four or eight times as much from 6, 24 and 48 hours after its lock, up to half of the lock's value. Other calls of the lane make way for it: unsigned ones wait, and signed ones that no block takes are given up.",
       { defaultText: `the preset's, else ${GAS_PRICE_MAX_GWEI}` },
     ),
     transactionSurcharge: setting(
@@ -224,7 +232,7 @@ export function resolveEvmChain(
   }
   const readLanes = (purpose: LanePurpose): readonly KeyConfig[] => {
     const where = `${setting}.lanes.${purpose}`;
-    const refs = chain.lanes[purpose];
+    const refs = chain.lanes[purpose] ?? [];
     if (!Array.isArray(refs)) return [given.readKey(refs, where)];
     return refs.map((ref, index) => given.readKey(ref, `${where}[${index}]`));
   };
@@ -263,6 +271,8 @@ export function resolveEvmChain(
       deploy: readLanes("deploy"),
       settle: readLanes("settle"),
       deliver: readLanes("deliver"),
+      /** Empty if the lanes of `settle` claim. */
+      claim: readLanes("claim"),
     },
     /** Maximum wei that one lane commits to gas in 24 hours; undefined for no limit. */
     dailyGasBudget:

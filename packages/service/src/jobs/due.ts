@@ -68,14 +68,13 @@ export function createDueRows<Id extends string = string>({
         limit,
         lock: true,
       });
-      const rows = await db
-        .updateTable(table)
-        .set({ next_check_at: formatStamp(nowMs + leaseMs) })
-        .where("id", "in", sql<string>`(select turns.id from ${turns} as turns)`)
-        .returning("id")
-        .execute();
-      // CAST: the owner of the table names the type of its ids.
-      return rows.map((row) => row.id as Id);
+      // The array is read once, in the order of the turns; an update returns its rows in any order.
+      const { rows } = await sql<{ id: Id; place: bigint }>`
+        update ${sql.table(table)} as leased set next_check_at = ${formatStamp(nowMs + leaseMs)}
+          from unnest(array(select turns.id from ${turns} as turns order by turns.place))
+            with ordinality as turn (id, place)
+         where leased.id = turn.id returning leased.id, turn.place`.execute(db);
+      return rows.toSorted((one, other) => Number(one.place - other.place)).map(({ id }) => id);
     },
     async resume(db, { chainId, nowMs, leaseMs }) {
       await db

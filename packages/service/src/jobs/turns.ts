@@ -10,7 +10,12 @@ import type { Database } from "../db/schema.ts";
 
 /** Tables with an `id` and an `integrator_id`. */
 type SharedTable =
-  "settlements" | "deliveries" | "bridge_transfers" | "transactions" | "deposits" | "screenings";
+  | "settlements"
+  | "deliveries"
+  | "bridge_transfers"
+  | "transactions"
+  | "deposits"
+  | "screenings";
 
 /** A chosen row and its place in the order of the turns, from 1. */
 export interface Turn {

@@ -28,7 +28,7 @@ import {
 import { createLanePolicy, listPayouts } from "../signers/evm/lane-policy.ts";
 import { createEvmLaneSigner } from "../signers/evm/lane-signer.ts";
 import { type Guard, openGuard } from "../signers/guard.ts";
-import type { LaneRules } from "../signers/lane-memory.ts";
+import { type LaneRules, reserveForClaims } from "../signers/lane-memory.ts";
 import { type CheckPayout, createPayoutPolicy, listPayoutPairs } from "../signers/payout-policy.ts";
 import type { AttestorSet, AttestorSigner, LaneSigner, VaultSigner } from "../signers/port.ts";
 import { recoverSigner } from "../signers/solana/attestation.ts";
@@ -286,6 +286,7 @@ function rulesOf(
     gasMax: GAS_MAX,
     gasPriceMax,
     dailyGasBudget,
+    claimReserve: purpose === "settle" ? reserveForClaims(dailyGasBudget) : 0n,
   };
 }
 

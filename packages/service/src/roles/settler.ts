@@ -19,6 +19,7 @@ import {
   createGasPoll,
   createHeldPoll,
   createInventoryPoll,
+  announceRefundStates,
   pollAttestedRefunds,
   pollRefunds,
   recordUndeliveredLock,
@@ -123,6 +124,7 @@ function startWaitingLoops(
       intervalMs: REFUND_POLL_MS,
       async poll() {
         await pollAttestedRefunds(settlements, chainId);
+        await announceRefundStates(settlements, chainId);
         return false;
       },
     }),
@@ -272,17 +274,27 @@ function groupLanes(
   const stranger = signers.find(({ chainId }) => !known.has(chainId));
   if (stranger) throw lacking(`expected no lane of chain ${stranger.chainId}`);
   return new Map(
-    chains.map(({ chainId, kind }) => {
+    chains.map((chain) => {
+      const { chainId } = chain;
+      // A wallet on Solana is a key and is not deployed, and no nonce orders its claims behind sweeps.
+      const isOptional = (purpose: LanePurpose) =>
+        chain.kind === "svm"
+          ? purpose === "deploy" || purpose === "claim"
+          : purpose === "claim" && chain.lanes.claim.length === 0;
       const lanesFor = (purpose: LanePurpose) => {
         const mine = signers.filter((lane) => lane.chainId === chainId && lane.purpose === purpose);
         const active = mine.filter(({ retired }) => !retired).map(({ address }) => address);
-        // A wallet on Solana is a key and is not deployed.
-        if (active.length > 0 || (kind === "svm" && purpose === "deploy")) return active;
+        if (active.length > 0 || isOptional(purpose)) return active;
         throw lacking(`expected a lane to ${purpose} on chain ${chainId}`);
       };
       return [
         chainId,
-        { deploy: lanesFor("deploy"), settle: lanesFor("settle"), deliver: lanesFor("deliver") },
+        {
+          deploy: lanesFor("deploy"),
+          settle: lanesFor("settle"),
+          deliver: lanesFor("deliver"),
+          claim: lanesFor("claim"),
+        },
       ];
     }),
   );

@@ -9,7 +9,7 @@ export {
   SHORT_LIVED_LANE_LIMITS,
 } from "./lane-deps.ts";
 export { pollLane, submitIntent } from "./lane.ts";
-export { type CallPlan, findDeferral, LACK_OF_GAS, planCall } from "./plan.ts";
+export { type CallPlan, findDeferral, LACK_OF_GAS, type LaneChoice, planCall } from "./plan.ts";
 export { listOpenTransactions, type OpenTransaction } from "./list.ts";
 export { listTransactions, type ShownTransaction } from "./shown.ts";
 export { adoptNonce } from "./nonces.ts";

@@ -5,7 +5,7 @@ import { SignerRefusal, SignerWaits } from "../signers/refusal.ts";
 import { isAccepted, listAttempts } from "./attempts.ts";
 import { chooseAttempt, isOutpriced, outbid, resendAtOf } from "./fees.ts";
 import type { LaneDeps } from "./lane-deps.ts";
-import { makeWayForClaim } from "./gas-cap.ts";
+import { cancelForClaim, makeWayForClaim } from "./gas-cap.ts";
 import { readFeesBelowCap, replaceIfStuck, send, signAndSend } from "./lane-send.ts";
 import { stepAside } from "./step-aside.ts";
 import { type Attempt, kindOf, type LaneTransaction } from "./types.ts";
@@ -79,6 +79,7 @@ async function resendOrReplace(
   const market = await chain.suggestFees();
   const mayReplace = mayBeStuck || isOutpriced(newest, market);
   if (mayReplace && (await replaceIfStuck(deps, transaction, newest, market))) return null;
+  if (isNext && (await cancelForClaim(deps, transaction, { newest, market }))) return null;
   if (!mayBeStuck) return send(deps, transaction, newest);
   const chosen = chooseAttempt(attempts, market);
   if (!chosen || chosen === newest) return send(deps, transaction, newest);

@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
-import { LANE } from "../../test/support/doubles.ts";
+import { createStrictChain, LANE } from "../../test/support/doubles.ts";
 import { openLaneOn } from "../../test/support/lane.ts";
 import { openDesk } from "../../test/support/settlement-desk.ts";
 import { toEvmAddress } from "../core/hex.ts";
@@ -43,6 +43,102 @@ test("claims have a limit of their own", async () => {
   await poll({ limits });
   await poll({ limits });
   expect(node.pool.size).toBe(6);
+});
+
+describe("a batch of claims", () => {
+  const insertBreach = () =>
+    database.pool.query(
+      `insert into breaches (chain_id, invariant, subject, details, verdict)
+         values (2, 'V4', 'x', '{}', 'sweep_unknown')`,
+    );
+  const pollBatch = async () => {
+    const lane = openLaneOn(database.db);
+    lane.node.combineFrom(2);
+    for (const n of [1, 2]) await lane.submit(`claim:${n}:1`);
+    return lane;
+  };
+
+  test("is sent while the chain has an open breach, as one claim is [T268]", async () => {
+    const { node, poll, clock } = await pollBatch();
+    // The market is above the cap, so that the batch has a nonce and no attempt when the breach opens.
+    await poll({ limits: { ...DEFAULT_LANE_LIMITS, gasPriceMax: 50n } });
+    expect(node.pool.size).toBe(0);
+    await insertBreach();
+    clock.advance(10_000);
+    await poll();
+    expect([...node.pool.values()].map(({ nonce }) => nonce)).toEqual([0]);
+  });
+
+  test("gets its nonce while the chain has an open breach [T268]", async () => {
+    const { node, poll, clock } = await pollBatch();
+    await poll({ limits: { ...DEFAULT_LANE_LIMITS, gasPriceMax: 50n } });
+    await database.pool.query(
+      "update transactions set state = 'queued', nonce = null where state = 'assigned'",
+    );
+    await database.pool.query("update lanes set next_nonce = 0");
+    await insertBreach();
+    clock.advance(10_000);
+    await poll();
+    expect(node.pool.size).toBe(1);
+  });
+
+  test("offers the mean of the caps of its claims, by gas [T172]", async () => {
+    const { node, poll } = await pollBatch();
+    const capped = { ...DEFAULT_LANE_LIMITS, gasPriceMax: 50n };
+    const readClaimCap = (highest: bigint) => async (claim: { readonly intent: string }) =>
+      claim.intent === "claim:1:1" ? highest : 50n;
+    await poll({ limits: capped, readClaimCap: readClaimCap(149n) });
+    expect(node.pool.size).toBe(0);
+    await poll({ limits: capped, readClaimCap: readClaimCap(150n) });
+    expect(node.pool.size).toBe(1);
+  });
+});
+
+describe("a signed call in front of a claim", () => {
+  const limits = { ...DEFAULT_LANE_LIMITS, gasPriceMax: 100n };
+  /** Signs and sends a sweep at the market's price, submits a claim, and lets the price rise. */
+  async function block(price: bigint, { cap = 1_000n }: { readonly cap?: bigint } = {}) {
+    const lane = openLaneOn(database.db);
+    const { node, clock, submit, poll } = lane;
+    await submit("sweep:1:1");
+    await poll({ limits });
+    await submit("claim:2:1");
+    node.forgetPool();
+    const chain = createStrictChain({
+      ...node.members,
+      suggestFees: async () => ({ gasPriceMax: price, tipMax: 10n }),
+    });
+    const changed = { limits, chain, readClaimCap: async () => cap };
+    for (let polls = 0; polls < 4; polls += 1) {
+      await poll(changed);
+      clock.advance(limits.resendAfterMs + 1);
+      node.passBlock();
+    }
+    const { rows } = await database.pool.query(
+      "select intent, cancelled from transactions where nonce = 0",
+    );
+    return { ...lane, changed, given: rows[0] };
+  }
+
+  test("is given up once no block takes it and it cannot be raised [T267]", async () => {
+    const { node, poll, given, changed, told } = await block(500n);
+    expect(given).toEqual({ intent: "sweep:1:1", cancelled: true });
+    // The transfer of nothing pays the market's price, as the claim behind it does.
+    expect([...node.pool.values()].map(({ nonce }) => nonce).toSorted()).toContain(1);
+    node.mine();
+    await poll(changed);
+    expect(told.map(({ intent, mined }) => [intent, mined?.succeeded])).toEqual([
+      ["sweep:1:1", false],
+      ["claim:2:1", true],
+    ]);
+  });
+
+  test.each([
+    ["a block can still take it", 190n, 1_000n],
+    ["the claim may not pay the price either", 500n, 499n],
+  ])("stays while %s", async (_, price, cap) => {
+    expect((await block(price, { cap })).given).toEqual({ intent: "sweep:1:1", cancelled: false });
+  });
 });
 
 test("the signer of a batch of payouts gets the transactions of each settlement", async () => {

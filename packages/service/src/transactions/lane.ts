@@ -38,6 +38,7 @@ import {
 import * as store from "./store.ts";
 import { type Attempt, type IntentName, kindOf, type LaneTransaction } from "./types.ts";
 import { resendAtOf } from "./fees.ts";
+import { listClaims } from "./gas-cap.ts";
 import { advance } from "./lane-advance.ts";
 import { readFeesBelowCap, send, signAndSend } from "./lane-send.ts";
 import { type LaneDeps, laneOf } from "./lane-deps.ts";
@@ -102,7 +103,7 @@ export async function pollLane(given: LaneDeps): Promise<boolean> {
       assert(transaction.nonce !== null, "an assigned transaction has its nonce");
       if (transaction.nonce < count) {
         progressed = (await recordReceipt(deps, transaction)) || progressed;
-      } else if (sends && maySend(transaction, halt)) {
+      } else if (sends && (await maySend(deps, transaction, halt))) {
         sends = await advance(deps, transaction, { isNext: transaction.nonce === count });
       }
     }
@@ -155,7 +156,7 @@ async function advanceByBlockhash(
   const isExpired = newest ? await sequencing.isExpired(lifetimeOf(newest)) : false;
   const found = await findReceipt(chain, attempts);
   if (found) return recordMined(deps, transaction, found.receipt, found.attempt);
-  if (!maySend(transaction, halt)) return false;
+  if (!(await maySend(deps, transaction, halt))) return false;
   if (!newest) deps.crashPoint(`${kindOf(transaction.intent)}.assigned`);
   if (!newest || isExpired) {
     return signForBlockhash(deps, sequencing, transaction, (newest?.number ?? 0) + 1);
@@ -211,8 +212,9 @@ function lifetimeOf({ lifetime }: Attempt): Lifetime {
 }
 
 /** Reports whether a transaction may be signed and sent while its chain has open breaches. */
-function maySend({ intent }: LaneTransaction, halt: Halt): boolean {
-  return halt === "none" || (halt === "except_claims" && kindOf(intent) === "claim");
+async function maySend(deps: LaneDeps, transaction: LaneTransaction, halt: Halt): Promise<boolean> {
+  if (halt === "none") return true;
+  return halt === "except_claims" && (await listClaims(deps, transaction)).length > 0;
 }
 
 /**
@@ -245,15 +247,14 @@ async function assignQueued(deps: LaneDeps, halt: Halt): Promise<void> {
   if (halt === "all") return;
   const nowMs = deps.clock.now();
   if (halt === "except_claims") {
-    // One by one: a batch would not say that it holds claims only.
-    await assignNonces(db, lane, { openMax: limits.openMax, nowMs, kind: "claim" });
+    await assignNonces(db, lane, { openMax: limits.openMax, nowMs, claimsOnly: true });
     return;
   }
   // At the limit the queue grows, and is combined as soon as a nonce is free.
   if ((await countOpen(db, lane)) < limits.openMax) await combineQueued(deps);
   await assignNonces(db, lane, { openMax: limits.openMax, nowMs });
   // Other work at its limit must not keep a claim waiting: its lock can be taken back in time.
-  await assignNonces(db, lane, { openMax: limits.openMax + CLAIM_NONCES, nowMs, kind: "claim" });
+  await assignNonces(db, lane, { openMax: limits.openMax + CLAIM_NONCES, nowMs, claimsOnly: true });
 }
 
 /** Combines queued intents into one batch. Intents whose batch would revert are sent one by one. */

@@ -1,12 +1,10 @@
 /** Lanes and the assignment of their nonces. */
 import { sql } from "kysely";
-import { assert } from "../core/assert.ts";
 import type { Call } from "../chains/port/index.ts";
 import type { Address } from "../core/hex.ts";
 import { formatStamp } from "../core/stamp.ts";
 import type { Db, Tx } from "../db/schema.ts";
 import { takeQueued } from "./store.ts";
-import type { IntentKind } from "./types.ts";
 
 type Lane = { readonly chainId: number; readonly address: Address };
 
@@ -19,8 +17,7 @@ export async function orderLanes(
   chainId: number,
   lanes: readonly Address[],
 ): Promise<readonly Address[]> {
-  assert(lanes.length > 0, "every purpose has a lane");
-  if (lanes.length === 1) return lanes;
+  if (lanes.length < 2) return lanes;
   const rows = await db
     .selectFrom("transactions")
     .select((eb) => ["lane", eb.fn.countAll<bigint>().as("count")])
@@ -83,6 +80,10 @@ export async function adoptNonce(
     .execute();
 }
 
+/** Holds for claims, and for batches of them: calls of a batch are of one kind. */
+const IS_CLAIM = sql`(intent like 'claim:%' or exists (
+  select from transactions as member where member.carrier_id = transactions.id and member.intent like 'claim:%'))`;
+
 /**
  * Assigns nonces to queued intents that are due, in turns and oldest first, until `openMax` nonces are open; returns their number. Holds
  * the lock of the lane's row, so that nonces are contiguous and unique with any number of processes.
@@ -93,20 +94,20 @@ export async function assignNonces(
   {
     openMax,
     nowMs,
-    kind,
+    claimsOnly = false,
   }: {
     readonly openMax: number;
     readonly nowMs: number;
-    /** Assigns intents of this kind only. */
-    readonly kind?: IntentKind;
+    /** Assigns claims and batches of claims only. */
+    readonly claimsOnly?: boolean;
   },
 ): Promise<number> {
   return db.transaction().execute(async (tx) => {
     const nextNonce = await lockLane(tx, lane);
     const room = openMax - (await countOpen(tx, lane));
     if (room <= 0) return 0;
-    const ofKind = kind === undefined ? sql`true` : sql`intent like ${`${kind}:%`}`;
-    const due = sql<boolean>`((retry_at is null or retry_at <= ${formatStamp(nowMs)}) and ${ofKind})`;
+    const chosen = claimsOnly ? IS_CLAIM : sql`true`;
+    const due = sql<boolean>`((retry_at is null or retry_at <= ${formatStamp(nowMs)}) and ${chosen})`;
     const queued = await tx
       .selectFrom(takeQueued(lane, { limit: room, due }).as("turns"))
       .select("id")

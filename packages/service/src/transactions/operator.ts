@@ -8,7 +8,7 @@ import type { Address } from "../core/hex.ts";
 import type { Random } from "../core/ports.ts";
 import type { Db, Tx } from "../db/schema.ts";
 import { adoptNonce, fillCall, FILL_GAS, getNextNonce, lockLane } from "./nonces.ts";
-import { insertFill } from "./store.ts";
+import { insertFill, recordCancelled } from "./store.ts";
 
 /** A request about one nonce of a lane. */
 export interface NonceRequest {
@@ -39,11 +39,7 @@ export async function cancelNonce(db: Db, request: NonceRequest): Promise<NonceR
       throw refusal(`The transaction of nonce ${request.nonce} is ${row.state}, not waiting.`);
     }
     if (row.cancelled) return { intent: row.intent, changed: false };
-    await tx
-      .updateTable("transactions")
-      .set({ cancelled: true })
-      .where("id", "=", row.id)
-      .execute();
+    await recordCancelled(tx, row.id);
     await recordAction(tx, "cancel", request);
     return { intent: row.intent, changed: true };
   });

@@ -1,5 +1,5 @@
 import { type Call, type Chain, verdictOnRevert } from "../chains/port/index.ts";
-import { assertNever } from "../core/assert.ts";
+import { assert, assertNever } from "../core/assert.ts";
 import { OperatingError } from "../core/errors.ts";
 import type { Address } from "../core/hex.ts";
 import type { Db } from "../db/schema.ts";
@@ -16,6 +16,16 @@ const CALL_GAS_MAX = 2_000_000n;
 /** Reason of INSUFFICIENT_BALANCE while no lane can pay for a call. */
 export const LACK_OF_GAS = "gas";
 
+/** Lanes that may send a call. */
+export interface LaneChoice {
+  readonly lanes: readonly Address[];
+  /** Lanes of another purpose, which send the call only if none of `lanes` can. */
+  readonly spare?: readonly Address[];
+}
+
+/** Reasons of reverts that concern the sender alone: another lane may succeed. */
+const SENDER_REASONS: readonly unknown[] = ["NotRelayer", "NotSettler"];
+
 /** The lane and gas limit of a planned call. */
 export interface CallPlan {
   readonly lane: Address;
@@ -24,7 +34,8 @@ export interface CallPlan {
 }
 
 /**
- * Returns the least busy lane that can pay for a call, and the gas limit from a simulation against the newest block.
+ * Returns the least busy lane that can pay for a call and that the contracts accept, and the gas limit from a simulation
+ * against the newest block.
  * `what` describes the call in error messages, such as "Sweeping the wallet".
  * @throws OperatingError SIMULATION_REVERTED with the contract's reason, or reason "gas" above the limit; NO_ROUTE with
  *   the reason if it is a deferral, such as a pause; INTERNAL with the reason if no correct call reverts so;
@@ -32,9 +43,15 @@ export interface CallPlan {
  */
 export async function planCall(
   { db, chain }: { readonly db: Db; readonly chain: Chain },
-  args: { readonly lanes: readonly Address[]; readonly call: Call; readonly what: string },
+  args: LaneChoice & { readonly call: Call; readonly what: string },
 ): Promise<CallPlan> {
-  for (const lane of await orderLanes(db, chain.chainId, args.lanes)) {
+  const lanes = [
+    ...(await orderLanes(db, chain.chainId, args.lanes)),
+    ...(await orderLanes(db, chain.chainId, args.spare ?? [])),
+  ];
+  assert(lanes.length > 0, "every call has a lane");
+  let unlisted: OperatingError | null = null;
+  for (const lane of lanes) {
     try {
       const simulation = await chain.simulate(lane, args.call);
       if (!simulation.ok) throw explainRevert(simulation.reason, args.what);
@@ -45,11 +62,12 @@ export async function planCall(
       }
       return { lane, gas: simulation.gas };
     } catch (error) {
-      const cannotPay = error instanceof OperatingError && error.code === "INSUFFICIENT_BALANCE";
-      if (!cannotPay) throw error;
+      if (!(error instanceof OperatingError)) throw error;
+      if (SENDER_REASONS.includes(error.details?.["reason"])) unlisted ??= error;
+      else if (error.code !== "INSUFFICIENT_BALANCE") throw error;
     }
   }
-  throw await lackOfGas(chain, args);
+  throw unlisted ?? (await lackOfGas(chain, { lanes, what: args.what }));
 }
 
 /** Says the greatest balance of the lanes, in base units, so that a refill is recognised. */

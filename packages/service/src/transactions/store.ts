@@ -180,6 +180,16 @@ export async function recordGivenUp(tx: Tx, id: string): Promise<void> {
     .execute();
 }
 
+/** Gives up the call of an unmined transaction: from now on only a transfer of nothing is signed for its nonce. */
+export async function recordCancelled(db: Db | Tx, id: string): Promise<void> {
+  await db
+    .updateTable("transactions")
+    .set({ cancelled: true })
+    .where("id", "=", id)
+    .where("state", "=", "assigned")
+    .execute();
+}
+
 /** Returns the members of a batch in the order in which they were queued. */
 export async function listMembers(db: Db | Tx, carrierId: string): Promise<LaneTransaction[]> {
   const rows = await db

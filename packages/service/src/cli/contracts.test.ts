@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { formatContracts, listContracts } from "./contracts.ts";
+import { formatContracts, listContracts, listOwnerCalls } from "./contracts.ts";
 import { loadConfig } from "../roles/config.ts";
 
 const EXAMPLE = join(import.meta.dirname, "../../../../docs/examples/production.json");
@@ -15,12 +15,14 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-function list(changes: object) {
+function load(changes: object) {
   const path = join(folder, "sluice.json");
   writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(EXAMPLE, "utf8")), ...changes }));
   const env = { SLUICE_DATABASE_URL: "postgres://sluice@db.example/sluice" };
-  return listContracts(loadConfig({ path, env, roles: [] }));
+  return loadConfig({ path, env, roles: [] });
 }
+
+const list = (changes: object) => listContracts(load(changes));
 
 test("deploys no contract that the configuration already names", () => {
   const usdc = { kind: "MONO_CHAIN", chainId: "base", token: "USDC" };
@@ -49,5 +51,23 @@ test("deploys no contract that the configuration already names", () => {
   expect(factory?.transaction?.data).toMatch(/^0x0{64}6[01]/);
   expect(formatContracts(contracts).split("\n").at(-2)).toBe(
     `base (30)  MONO_CHAIN USDC of chain 30  ${OTHER}  as configured`,
+  );
+});
+
+test("prints the owner's call that sets the security contact on each chain", () => {
+  const { deployment } = JSON.parse(readFileSync(EXAMPLE, "utf8"));
+  const { securityContact: _, ...without } = deployment;
+  expect(listOwnerCalls(load({ deployment: without }))).toEqual([]);
+  const config = load({ deployment: { ...deployment, securityContact: "security@example.org" } });
+  const calls = listOwnerCalls(config);
+  expect(calls.map(({ chain, to }) => [chain, to])).toEqual(
+    listContracts(config).flatMap(({ chain, name, address }) =>
+      name === "factory" ? [[chain, address]] : [],
+    ),
+  );
+  // setSecurityContact(string): the selector, then offset, length and text.
+  const text = Buffer.from("security@example.org").toString("hex").padEnd(64, "0");
+  expect(calls[0]?.data.slice(10)).toBe(
+    `${"20".padStart(64, "0")}${(20).toString(16).padStart(64, "0")}${text}`,
   );
 });

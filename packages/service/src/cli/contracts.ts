@@ -1,5 +1,6 @@
 /** `sluice contracts`: the addresses of the contracts, and the transactions that deploy them. */
 import { toChecksumAddress } from "../chains/evm/checksum.ts";
+import { encodeSecurityContact } from "../chains/evm/governance.ts";
 import {
   type Config,
   DEPLOYMENT_SALT,
@@ -26,8 +27,35 @@ export interface ContractPlace {
 
 /** Lists the contracts of the configuration. */
 export async function run(call: Call): Promise<Result> {
-  const contracts = listContracts(call.readConfig({ roles: [] }));
-  return { json: { contracts }, text: formatContracts(contracts) };
+  const config = call.readConfig({ roles: [] });
+  const contracts = listContracts(config);
+  const ownerCalls = listOwnerCalls(config);
+  return { json: { contracts, ownerCalls }, text: formatContracts(contracts) };
+}
+
+/** A call that the owner sends once the factory of a chain is deployed. */
+export interface OwnerCall {
+  readonly chainId: number;
+  readonly chain: string;
+  readonly name: string;
+  readonly from: string;
+  readonly to: string;
+  readonly data: Hex;
+}
+
+/** Lists the owner's calls that set the contact for reports of vulnerabilities; none without one in the configuration. */
+export function listOwnerCalls(config: Config): readonly OwnerCall[] {
+  const { deployment } = config;
+  if (deployment?.securityContact === undefined) return [];
+  const data = encodeSecurityContact(deployment.securityContact);
+  return listEvmChains(config).map(({ chainId, name: chain, contracts }) => ({
+    chainId,
+    chain,
+    name: "set the security contact",
+    from: toChecksumAddress(deployment.owner),
+    to: toChecksumAddress(contracts.factory),
+    data,
+  }));
 }
 
 /** Lists every contract of the configuration, per chain in the order of deployment. */

@@ -32,6 +32,7 @@ import {
   toReport,
   type VaultSource,
 } from "../doctor/index.ts";
+import { listUnexpected } from "../governance/index.ts";
 import { listBreaches } from "../ledger/index.ts";
 import { listIntegrators } from "../integrators/index.ts";
 import { listOverdueClaims, moduleOf } from "../routes/index.ts";
@@ -116,6 +117,8 @@ export async function runDoctor(args: {
       listBreaches: async () => listBreaches((await openMigrated(database)).db),
       listOverdueClaims: async () =>
         listOverdueClaims((await openMigrated(database)).db, systemClock.now()),
+      listUnexpectedChanges: async () =>
+        listUnexpected({ db: (await openMigrated(database)).db, config, clock: systemClock }),
       listRefundAuthorities: async () => listRefundAuthorities((await database.open()).db),
       listRouteSets: async () => listRouteSets((await openMigrated(database)).db),
       listIntegrators: async () => listIntegrators((await openMigrated(database)).db),

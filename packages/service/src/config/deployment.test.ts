@@ -50,6 +50,7 @@ const deployment: DeploymentConfig = {
   feeRecipient: FEES,
   delaySeconds: 604_800,
   payoutWindowSeconds: 43_200,
+  securityContact: undefined,
 };
 const messenger = addressOf("4e");
 const cctp = (domain: number) => ({ domain, messenger, transmitter: addressOf("7a") });

@@ -46,6 +46,16 @@ export const Deployment = Type.Object(
       "The delay of the owner's additions. The contracts refuse less than seven days, except on local test chains.",
       { default: DELAY_MIN_S },
     ),
+    securityContact: setting(
+      Type.Optional(
+        Type.String({
+          pattern: "^[\\x21-\\x7e]{1,31}$",
+          description: "1 to 31 printable ASCII characters without spaces",
+        }),
+      ),
+      "Address for reports of vulnerabilities, shown by the factory of every chain. `contracts` prints the owner's call that sets it; `doctor` compares it.",
+      { defaultText: "none" },
+    ),
   },
   { additionalProperties: false, description: "an object with owner, guardian and treasury" },
 );
@@ -74,6 +84,7 @@ export function resolveDeployment(
     treasury,
     feeRecipient = treasury,
     delaySeconds = DELAY_MIN_S,
+    securityContact,
   } = written;
   const accounts = { owner, guardian, treasury, feeRecipient };
   for (const [name, account] of Object.entries(accounts)) {
@@ -91,6 +102,7 @@ export function resolveDeployment(
     feeRecipient: toEvmAddress(feeRecipient),
     delaySeconds,
     payoutWindowSeconds,
+    securityContact,
   };
 }
 

@@ -49,6 +49,26 @@ describe("the configuration", () => {
     ]);
   });
 
+  test("is a warning where deposits are locked and no lane only claims [T265]", async () => {
+    const locked = configuredRoute({
+      kind: "SWIFT",
+      chainId: 2,
+      token: USDC,
+      destChain: 2,
+      destToken: USDC,
+      contract: toEvmAddress(`0x${"8".repeat(40)}`),
+      priced: false,
+    });
+    const find = async (given: Parameters<typeof createDoctorDeps>[0]) =>
+      (await examine(given)).filter(({ id }) => id === "lanes.claim");
+    const { claim: _, ...others } = LANES;
+    expect(await find({ config: { routes: [locked] }, lanes: others })).toMatchObject([
+      { status: "warning", found: "0 lane(s)" },
+    ]);
+    expect(await find({ config: { routes: [locked] } })).toEqual([]);
+    expect(await find({ config: { routes: [STAY] }, lanes: others })).toEqual([]);
+  });
+
   test("is a problem where inventory pays and no attestor can be lost [T162]", async () => {
     const paid = configuredRoute({
       kind: "SWIFT",

@@ -4,7 +4,7 @@ import { feeOf, minOutOf } from "../core/amounts.ts";
 import type { Address } from "../core/hex.ts";
 import { type Check, type CheckResult, judge, ok } from "../core/check.ts";
 import { describeRoute, getToken } from "../routes/index.ts";
-import type { DoctorDeps } from "./facts.ts";
+import { type DoctorDeps, subjectOf } from "./facts.ts";
 
 const SUBJECT = "configuration";
 const LOADS = { id: "config.loads", subject: SUBJECT, expected: "every setting is valid" };
@@ -28,6 +28,7 @@ export function checkConfiguration(deps: DoctorDeps): readonly Check[] {
     checkSecretFiles(deps),
     checkKeys(deps),
     ...checkSpareAttestor(deps),
+    ...checkClaimLanes(deps),
     checkFee(config),
     ...config.routes.flatMap((route) => checkMinimum(config, route)),
   ];
@@ -98,6 +99,28 @@ function checkSpareAttestor({ config, attestor }: DoctorDeps): readonly Check[] 
       },
     },
   ];
+}
+
+/** Checks that claims have lanes of their own where deposits are locked: sweeps on the same lane can delay them. */
+function checkClaimLanes(deps: DoctorDeps): readonly Check[] {
+  const { routes } = deps.config;
+  return listEvmChains(deps.config)
+    .filter(({ chainId }) => routes.some((one) => one.fromInventory && one.chainId === chainId))
+    .map((chain) => ({
+      id: "lanes.claim",
+      subject: subjectOf(chain),
+      needs: [],
+      run() {
+        const lanes = deps.lanesOf(chain.chainId).filter(({ purpose }) => purpose === "claim");
+        return judge(lanes.length > 0, {
+          found: `${lanes.length} lane(s)`,
+          expected: "a lane that only claims",
+          advice:
+            "Set lanes.claim of the chain, create its key with `sluice keys init`, fund its account, and have the owner make it a relayer of the factory.",
+          otherwise: "warning",
+        });
+      },
+    }));
 }
 
 /** Returns the groups of names that share an account. */

@@ -77,6 +77,7 @@ function createNode(chain: typeof HERE, given: Partial<ChainInspector>): ChainIn
     getFactoryIdentity: async () => identityOf(factory),
     getContractTerms: async () => ({ factory, bridgeId: chain.chainId }),
     getTreasury: async () => TREASURY,
+    getSecurityContact: async () => "security@example.org",
     getPayoutWindow: async () => 43_200,
     getThreshold: async () => 1,
     getUncollected: async () => 0n,
@@ -100,7 +101,7 @@ function createNode(chain: typeof HERE, given: Partial<ChainInspector>): ChainIn
       delivery: padAddress(delivery),
     }),
     isRoute: async () => true,
-    isRelayer: async (_, relayer) => relayer === LANES.settle,
+    isRelayer: async (_, relayer) => relayer === LANES.settle || relayer === LANES.claim,
     isAttestor: async () => true,
     isSettler: async (_, settler) => settler === LANES.deliver,
     getDailyCap: async () => 1n,
@@ -126,6 +127,7 @@ async function findProblems(
     listRouteSets: async () => [],
     listBreaches: async () => [],
     listOverdueClaims: async () => [],
+    listUnexpectedChanges: async () => [],
     ...others,
     nodesOf(chainId) {
       const node = chainId === 2 ? createNode(HERE, given) : createNode(THERE, {});
@@ -220,6 +222,11 @@ describe("the contracts on public chains", () => {
         }),
       },
       { id: "contract.terms", found: "escrow.bridgeId 30, delivery.bridgeId 30" },
+    ],
+    [
+      "a factory without a contact for reports of vulnerabilities",
+      { getSecurityContact: async () => "" },
+      { id: "contract.security-contact", found: "none", status: "warning" },
     ],
     [
       "a claim that the treasury refused",

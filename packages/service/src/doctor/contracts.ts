@@ -44,6 +44,7 @@ export function checkContracts(
       ...checkGovernance(place, "delivery", code.delivery),
       checkTerms(place, code),
       checkTreasury(place, code),
+      checkSecurityContact(place, code.factory),
       checkThreshold(place, code.factory),
       ...checkUncollected(place, code.escrow),
       ...routes.flatMap((route) => checkRoute(place, { route, factoryCode: code.factory })),
@@ -258,6 +259,28 @@ function checkTreasury(
         expected: configured === undefined ? "a treasury" : deps.display(configured),
         advice:
           "Correct deployment.treasury, or have the owner schedule the right treasury: claims are paid to the one found.",
+      });
+    },
+  };
+}
+
+/** Checks that the factory shows the configured contact for reports of vulnerabilities, or has one on a public chain. */
+function checkSecurityContact({ chain, inspector, subject, deps }: Place, code: Check): Check {
+  const configured = deps.config.deployment?.securityContact;
+  return {
+    id: "contract.security-contact",
+    subject,
+    needs: [code],
+    async run() {
+      const found = await inspector.getSecurityContact(chain.contracts.factory);
+      const isExpected =
+        configured === undefined ? found !== "" || isLocal(chain) : found === configured;
+      return judge(isExpected, {
+        found: found === "" ? "none" : found,
+        expected: configured ?? (isLocal(chain) ? "any, on a local test chain" : "a contact"),
+        advice:
+          "Set deployment.securityContact, and have the owner send the call that sluice contracts --json prints: finders of a fault ask the contract whom to tell.",
+        otherwise: "warning",
       });
     },
   };

@@ -18,6 +18,7 @@ const IN_ORDER: DatabaseFacts = {
   attestorRights: [],
 };
 const listOverdueClaims = async () => [];
+const listUnexpectedChanges = async () => [];
 const config = { databaseUrl: new Secret("postgres://db"), databaseConnections: CONNECTIONS };
 
 async function examine(
@@ -27,7 +28,8 @@ async function examine(
   const readDatabase = async () => ({ ...IN_ORDER, ...facts });
   const listBreaches = async () => breaches;
   const results = await runChecks([
-    checkDatabase({ config, readDatabase, listBreaches, listOverdueClaims }).all,
+    checkDatabase({ config, readDatabase, listBreaches, listOverdueClaims, listUnexpectedChanges })
+      .all,
   ]);
   return results.filter(({ status }) => status !== "ok" && status !== "skipped");
 }
@@ -124,11 +126,17 @@ describe("the database", () => {
     };
     const listBreaches = async () => [];
     const results = await runChecks([
-      checkDatabase({ config, readDatabase, listBreaches, listOverdueClaims }).all,
+      checkDatabase({
+        config,
+        readDatabase,
+        listBreaches,
+        listOverdueClaims,
+        listUnexpectedChanges,
+      }).all,
     ]);
     expect(results.map(({ status }) => status)).toEqual([
       "problem",
-      ...Array.from({ length: 9 }, () => "skipped"),
+      ...Array.from({ length: 10 }, () => "skipped"),
     ]);
   });
 
@@ -144,6 +152,7 @@ describe("the database", () => {
         readDatabase,
         listBreaches: async () => [],
         listOverdueClaims: async () => overdue,
+        listUnexpectedChanges,
       }).all,
     ]);
     expect(results.filter(({ status }) => status === "problem")).toMatchObject([
@@ -152,5 +161,35 @@ describe("the database", () => {
         found: "claims not made: 2 (chains 2; 24h, 6h after their locks)",
       },
     ]);
+  });
+
+  test("reports changes of the contracts that nobody expected [T250]", async () => {
+    const examineChanges = async (
+      changes: Awaited<ReturnType<DoctorDeps["listUnexpectedChanges"]>>,
+    ) => {
+      const ports = { readDatabase: async () => IN_ORDER, listBreaches: async () => [] };
+      const results = await runChecks([
+        checkDatabase({
+          config,
+          ...ports,
+          listOverdueClaims,
+          listUnexpectedChanges: async () => changes,
+        }).all,
+      ]);
+      return results.find(({ id }) => id === "database.governance");
+    };
+    const change = { id: 7n, chainId: 2, role: "attestor" } as const;
+    expect(await examineChanges([{ ...change, state: "pending" }])).toMatchObject({
+      status: "problem",
+      found: "7: attestor pending on chain 2",
+    });
+    expect(await examineChanges([{ ...change, state: "removed" }])).toMatchObject({
+      status: "warning",
+    });
+    expect(await examineChanges([])).toMatchObject({ status: "ok", found: "no unexpected change" });
+    expect(await examineChanges(null)).toMatchObject({
+      status: "ok",
+      found: "not watched yet: the auditor reads them",
+    });
   });
 });

@@ -22,7 +22,11 @@ export function checkDatabase({
   readDatabase,
   listBreaches,
   listOverdueClaims,
-}: Pick<DoctorDeps, "readDatabase" | "listBreaches" | "listOverdueClaims"> & {
+  listUnexpectedChanges,
+}: Pick<
+  DoctorDeps,
+  "readDatabase" | "listBreaches" | "listOverdueClaims" | "listUnexpectedChanges"
+> & {
   readonly config: Pick<DoctorDeps["config"], "databaseUrl" | "databaseConnections">;
 }): DatabaseChecks {
   const facts = once(readDatabase);
@@ -143,6 +147,26 @@ export function checkDatabase({
       });
     },
   };
+  const governance: Check = {
+    id: "database.governance",
+    subject: SUBJECT,
+    needs: [migrated],
+    async run() {
+      const unexpected = await listUnexpectedChanges();
+      const expected =
+        "no change of the contracts that the configuration or an operator did not expect";
+      if (unexpected === null) return ok("not watched yet: the auditor reads them", expected);
+      const named = unexpected.map(
+        ({ id, chainId, role, state }) => `${id}: ${role} ${state} on chain ${chainId}`,
+      );
+      return judge(unexpected.length === 0, {
+        found: unexpected.length === 0 ? "no unexpected change" : named.join(", "),
+        expected,
+        advice: "Run sluice governance list, and see docs/runbook/governance-unexpected.md.",
+        otherwise: unexpected.some(({ state }) => state !== "removed") ? "problem" : "warning",
+      });
+    },
+  };
   const connections = check("connections", async () => {
     const { connectionsMax } = await facts();
     return judge(connectionsNeeded <= connectionsMax, {
@@ -163,6 +187,7 @@ export function checkDatabase({
     attestor,
     ledger,
     claims,
+    governance,
   ];
   return { all, migrated };
 }

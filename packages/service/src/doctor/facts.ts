@@ -13,6 +13,7 @@ import type {
 import type { Address, EvmAddress } from "../core/hex.ts";
 import type { Clock } from "../core/ports.ts";
 import type { DatabaseFacts } from "../db/inspect.ts";
+import type { Standing } from "../governance/index.ts";
 import type { Breach } from "../ledger/index.ts";
 import type { Prices } from "../prices/index.ts";
 import type { RouteModule, ServiceCheckDeps } from "../routes/index.ts";
@@ -101,6 +102,13 @@ export interface DoctorDeps {
   /** Returns the claims that are not made hours after their locks, each with the stage that it reached. */
   readonly listOverdueClaims: () => Promise<
     readonly { readonly kind: string; readonly srcChain: number }[]
+  >;
+  /**
+   * Returns the changes of the contracts that nobody expects; null if the auditor has watched none of the chains yet. Throws
+   * `OperatingError` CONFIG_MISSING as `readDatabase`.
+   */
+  readonly listUnexpectedChanges: () => Promise<
+    readonly Pick<Standing, "id" | "chainId" | "role" | "state">[] | null
   >;
   readonly listRefundAuthorities: () => Promise<readonly EvmAddress[]>;
   /** Returns the distinct sets of routes of issued addresses. Throws `OperatingError` CONFIG_MISSING as `readDatabase`. */

@@ -22,6 +22,7 @@ export function checkListedKeys(
         case "deploy":
           return [];
         case "settle":
+        case "claim":
           return {
             item: name,
             needs: code.factory,

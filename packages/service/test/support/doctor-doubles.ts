@@ -60,7 +60,7 @@ export const CHAIN: EvmChain = {
       price: undefined,
     },
   ],
-  lanes: { deploy: [], settle: [], deliver: [] },
+  lanes: { deploy: [], settle: [], deliver: [], claim: [] },
   dailyGasBudget: undefined,
   gasPriceMax: 500_000_000_000n,
   transactionSurcharge: 0n,
@@ -147,10 +147,14 @@ export const LANES: Readonly<Record<LanePurpose, EvmAddress>> = {
   deploy: addressOf("1"),
   settle: addressOf("2"),
   deliver: addressOf("3"),
+  claim: addressOf("7"),
 };
 
-function listLanes(lanes: typeof LANES): readonly LaneAccount[] {
-  return LANE_PURPOSES.map((purpose) => ({ name: purpose, purpose, address: lanes[purpose] }));
+function listLanes(lanes: Partial<typeof LANES>): readonly LaneAccount[] {
+  return LANE_PURPOSES.flatMap((purpose) => {
+    const address = lanes[purpose];
+    return address ? [{ name: purpose, purpose, address }] : [];
+  });
 }
 
 /** Returns a node that answers the given calls, and throws on all others. */
@@ -196,7 +200,7 @@ export function createDoctorDeps(given: {
   readonly vaultSources?: DoctorDeps["vaultSources"];
   readonly getScanned?: DoctorDeps["getScanned"];
   readonly nowMs?: number;
-  readonly lanes?: typeof LANES;
+  readonly lanes?: Partial<typeof LANES>;
   readonly prices?: DoctorDeps["prices"];
   readonly attestations?: DoctorDeps["attestations"];
   readonly secretFiles?: DoctorDeps["secretFiles"];
@@ -236,6 +240,7 @@ export function createDoctorDeps(given: {
       trustedProxies: [],
       attestors: { threshold: 1, accounts: [], cold: [COLD_ATTESTOR], databaseUsers: [] },
       corsOrigins: [],
+      payPage: { frameAncestors: [] },
       apiKeyPepper: KEY,
       feeBps: 10,
       gas: "sponsored",
@@ -287,6 +292,7 @@ export function createDoctorDeps(given: {
     readDatabase: refuse,
     listBreaches: refuse,
     listOverdueClaims: refuse,
+    listUnexpectedChanges: refuse,
     listRefundAuthorities: refuse,
     listRouteSets: refuse,
     listIntegrators: given.listIntegrators ?? refuse,

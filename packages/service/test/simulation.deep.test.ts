@@ -13,10 +13,12 @@ const SEEDS_MIN = 21;
 const TIMEOUT_MS = 900_000;
 const { databases, collect } = useSimulations();
 
-test("a seed replays exactly, also when database answers are requested again", async () => {
+test("a seed replays exactly, also with repeated queries and other plans of the database", async () => {
   for (const seed of [7, 10, 17, 23, 39]) {
     const runs = await Promise.all(
-      databases.map((database, index) => runSeed(database, seed, { asksAll: index > 0 })),
+      databases.map((database, index) =>
+        runSeed(database, seed, { asksAll: index > 0, otherPlans: index > 0 }),
+      ),
     );
     const [first, second] = runs.map(({ traceHash, steps, marks }) => ({
       traceHash,

@@ -15,7 +15,7 @@ const FRESH_SEEDS = 20;
 const TIMEOUT_MS = 900_000;
 const simulations = useSimulations();
 
-/** Seeds from before pool swaps, Solana, or Solana's operator and late deposits run without them. */
+/** Seeds from before pool swaps, Solana, Solana's operator, late deposits or floods run without them. */
 const kept: readonly {
   readonly seed: number;
   readonly why: string;
@@ -24,11 +24,18 @@ const kept: readonly {
   readonly solana?: boolean;
   readonly refunds?: boolean;
   readonly latecomers?: boolean;
+  readonly floods?: boolean;
 }[] = JSON.parse(readFileSync(join(import.meta.dirname, "simulation/kept-seeds.json"), "utf8"));
 
 test("seeds that failed before pass", { timeout: TIMEOUT_MS }, async () => {
   const problems = await simulations.collect(kept, async (database, kept) => {
-    const without = { swaps: false, solana: false, refunds: false, latecomers: false };
+    const without = {
+      swaps: false,
+      solana: false,
+      refunds: false,
+      latecomers: false,
+      floods: false,
+    };
     const { seed, why: _, ...options } = kept;
     const { broken } = await runSeed(database, seed, { ...without, ...options });
     return broken && `seed ${seed}: ${broken}`;

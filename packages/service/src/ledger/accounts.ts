@@ -1,7 +1,11 @@
-/** Reads ledger accounts and posts surpluses. Adjustments are the only ledger lines that code writes. */
+/**
+ * Reads ledger accounts and posts surpluses. Adjustments are the only ledger lines that code writes. The database posts facts
+ * that are recorded later back, where an adjustment contains them.
+ */
 import { sql } from "kysely";
 import { type Address, toAddress } from "../core/hex.ts";
 import type { Db, Tx } from "../db/schema.ts";
+import { lockCursor } from "./scanned.ts";
 
 /** Balance of one owner in one token, in base units. */
 export interface Balance {
@@ -44,13 +48,12 @@ interface HeldAt {
 
 /**
  * Posts the surplus of a wallet's chain balance over its ledger balance: a token may raise balances without a transfer.
- * Runs under a lock, so that two auditors post it once. Returns the posted amount, zero without a surplus.
+ * Runs under the cursor's lock, so that two auditors post it once, and none while a deposit of it is being recorded. Returns
+ * the posted amount, zero without a surplus.
  */
 export async function postSurplus(db: Db, at: HeldAt): Promise<bigint> {
   return db.transaction().execute(async (tx) => {
-    await sql`select pg_advisory_xact_lock(11, hashtext(${`${at.chainId}:${at.wallet}`}))`.execute(
-      tx,
-    );
+    await lockCursor(tx, at.chainId, "alone");
     const balances = await listBalances(tx, { ...at, account: "wallet", wallets: [at.wallet] });
     const known = balances.find(({ token }) => token === at.token)?.amount ?? 0n;
     const surplus = at.held - known;
@@ -59,6 +62,15 @@ export async function postSurplus(db: Db, at: HeldAt): Promise<bigint> {
       'external', '', 'wallet', ${at.wallet}, ${surplus}::numeric)`.execute(tx);
     return surplus;
   });
+}
+
+/** Reverses the adjustments at the blocks above a height, which left the chain. Assumes the cursor's lock, held alone. */
+export async function reverseAdjustmentsAbove(
+  tx: Tx,
+  chainId: number,
+  height: bigint,
+): Promise<void> {
+  await sql`select reverse_adjustments(${chainId}::integer, ${height}::bigint)`.execute(tx);
 }
 
 /** Returns postings whose lines do not sum to zero. Expected to be empty, since the database rejects them. */

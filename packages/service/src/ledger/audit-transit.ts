@@ -75,7 +75,8 @@ export async function auditSweeps(
  */
 export async function auditEnded(
   { db, chain, routes }: AuditDeps,
-  block: BlockRef,
+  /** The newest block of which no log can be missing. */
+  certain: bigint,
   sinceMs: number,
 ): Promise<Finding[]> {
   const { chainId } = chain;
@@ -84,7 +85,7 @@ export async function auditEnded(
       left join outflows o on o.chain_id = s.chain_id and o.wallet = s.wallet and o.token = s.token
         and o.kind = 'swept' and o.block_number = s.swept_block and o.log_index = s.swept_log_index
      where s.chain_id = ${chainId} and s.status = 'completed' and s.sweep_final
-       and s.updated_at >= ${formatStamp(sinceMs)} and s.swept_block <= ${block.number}
+       and s.updated_at >= ${formatStamp(sinceMs)} and s.swept_block <= ${certain}
        and coalesce(o.amount, 0) is distinct from s.swept_amount
      limit 100`.execute(db);
   const { rows: left } = await sql<{ id: string; status: string; amount: string }>`

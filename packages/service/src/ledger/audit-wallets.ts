@@ -12,49 +12,128 @@ const SCANNER_WAIT_MS = 500;
 
 const SCANNER_TRIES = 20;
 
+/** The blocks at which an audit compares. */
+export interface ComparedBlocks {
+  /** The newest final and scanned block. */
+  readonly newest: BlockRef;
+  /** The newest one at which no log can be missing because a node left it out; null before the first. */
+  readonly certain: BlockRef | null;
+}
+
 /** Findings, and everything that was compared, as `wallet:token`. */
 export interface Compared {
   readonly findings: readonly Finding[];
   readonly subjects: readonly string[];
-  /** Whether the node had the state of the block. */
-  readonly hasState: boolean;
+  /** Whether everything could be compared: the node had the state, and no difference waits for the second look. */
+  readonly isComplete: boolean;
 }
 
-/** V1: the ledger balance of each wallet equals its chain balance exactly. */
+/**
+ * V1, V4: the ledger balance of each wallet equals its chain balance exactly, and its sweeps are recorded. Where they differ
+ * at the newest block, the wallet is compared again at the newest block that was read twice: a node may have left out a log
+ * of a newer one. Only that difference counts.
+ */
 export async function auditWallets(
+  deps: AuditDeps,
+  { newest, certain }: ComparedBlocks,
+  wallets: readonly Address[],
+): Promise<Compared> {
+  const first = await compareAt(deps, newest, wallets);
+  if (first.differing.length === 0 || certain?.number === newest.number) return judge(deps, first);
+  if (!certain) return { findings: [], subjects: first.agreeing, isComplete: false };
+  const again = await compareAt(deps, certain, first.differing);
+  const judged = await judge(deps, again);
+  return {
+    findings: judged.findings,
+    subjects: [...first.agreeing, ...judged.subjects],
+    isComplete: first.hasState && judged.isComplete,
+  };
+}
+
+/** Balance of a holding on the chain and in the ledger, in base units, after a block. */
+interface Pair {
+  readonly at: bigint;
+  readonly wallet: Address;
+  readonly token: Address;
+  readonly amount: bigint;
+  readonly booked: bigint;
+}
+
+/** A comparison of wallets. */
+interface Comparison {
+  readonly pairs: readonly Pair[];
+  readonly unrecorded: readonly Finding[];
+  readonly hasState: boolean;
+  /** Wallets with a difference. */
+  readonly differing: readonly Address[];
+  /** Holdings of the other wallets, as `wallet:token`. */
+  readonly agreeing: readonly string[];
+}
+
+/** Compares the balances of wallets at one block, and the sweeps up to it with the settlements. */
+async function compareAt(
   deps: AuditDeps,
   block: BlockRef,
   wallets: readonly Address[],
-): Promise<Compared> {
-  const findings: Finding[] = [];
-  const subjects: string[] = [];
-  let hasState = true;
-  if (wallets.length === 0) return { findings, subjects, hasState };
-  for (const held of await readHeld(deps, block, wallets)) {
-    findings.push(...(await compareHeld(deps, held)));
-    hasState &&= held.hasState;
-    subjects.push(...held.amounts.map(({ wallet, token }) => `${wallet}:${token}`));
-  }
-  return { findings, subjects, hasState };
-}
-
-/** Compares the balances of wallets at one block. */
-async function compareHeld(deps: AuditDeps, held: HeldAmounts): Promise<Finding[]> {
+): Promise<Comparison> {
   const { db, chain, log } = deps;
   const { chainId } = chain;
-  // At one block the chain never holds less than the ledger, even while more lines are being recorded.
-  const args = { chainId, wallets: held.wallets, block: held.at };
-  const known = await listBalances(db, { ...args, account: "wallet" });
-  const transit = await listBalances(db, { ...args, account: "transit" });
-  const findings = await auditTransit(deps, held.at, transit);
-  for (const { token, wallet, amount } of held.amounts) {
-    const booked = known.find((one) => one.owner === wallet && one.token === token)?.amount ?? 0n;
+  const pairs: Pair[] = [];
+  const unrecorded: Finding[] = [];
+  let hasState = true;
+  for (const held of wallets.length === 0 ? [] : await readHeld(deps, block, wallets)) {
+    // At one block the chain never holds less than the ledger, even while more lines are being recorded.
+    const args = { chainId, wallets: held.wallets, block: held.at };
+    const known = await listBalances(db, { ...args, account: "wallet" });
+    const transit = await listBalances(db, { ...args, account: "transit" });
+    unrecorded.push(...(await auditTransit(deps, held.at, transit)));
+    if (!held.hasState) {
+      hasState = false;
+      log.warn({ block: held.at }, "audit skipped: node lacks the state of the final block");
+    }
+    for (const one of held.amounts) {
+      const { wallet, token } = one;
+      const booked = known.find((row) => row.owner === wallet && row.token === token)?.amount ?? 0n;
+      pairs.push({ ...one, at: held.at, booked });
+    }
+  }
+  const isDifferent = ({ token, amount, booked }: Pair) =>
+    amount < booked || (amount > booked && isAdjusted(deps, token));
+  const differing = new Set([
+    ...pairs.filter(isDifferent).map(({ wallet }) => wallet),
+    ...unrecorded.flatMap(({ holding }) => (holding ? [holding.wallet] : [])),
+  ]);
+  return {
+    pairs,
+    unrecorded,
+    hasState,
+    differing: [...differing],
+    agreeing: pairs
+      .filter(({ wallet }) => !differing.has(wallet))
+      .map(({ wallet, token }) => `${wallet}:${token}`),
+  };
+}
+
+/** Reports whether a surplus is an adjustment: on EVM chains unexplained native coin is a deposit, which the scanner finds. */
+function isAdjusted({ chain }: AuditDeps, token: Address): boolean {
+  return chain.balances.kind === "final" || !isNative(token);
+}
+
+/** Returns the findings of a comparison, and posts its surpluses. */
+async function judge(
+  deps: AuditDeps,
+  { pairs, unrecorded, hasState }: Comparison,
+): Promise<Compared> {
+  const { db, log } = deps;
+  const { chainId } = deps.chain;
+  const findings = [...unrecorded];
+  for (const { at, token, wallet, amount, booked } of pairs) {
     if (amount < booked) {
       findings.push(
         toFinding("wallet_short", {
           chainId,
           subject: `${wallet}:${token}`,
-          details: { block: `${held.at}`, ledger: `${booked}`, chain: `${amount}` },
+          details: { block: `${at}`, ledger: `${booked}`, chain: `${amount}` },
           holding: { wallet, token },
           repair: {
             kind: "write_off",
@@ -62,26 +141,17 @@ async function compareHeld(deps: AuditDeps, held: HeldAmounts): Promise<Finding[
             owner: wallet,
             token,
             amount: `${booked - amount}`,
-            block: `${held.at}`,
+            block: `${at}`,
           },
         }),
       );
-    } else if (amount > booked && (chain.balances.kind === "final" || !isNative(token))) {
-      // On EVM chains unexplained native coin is a deposit, which the scanner finds by balance.
-      const surplus = await postSurplus(db, {
-        chainId,
-        wallet,
-        token,
-        block: held.at,
-        held: amount,
-      });
+    } else if (amount > booked && isAdjusted(deps, token)) {
+      const surplus = await postSurplus(db, { chainId, wallet, token, block: at, held: amount });
       if (surplus > 0n) log.warn({ wallet, token, surplus }, "arrived without a transfer");
     }
   }
-  if (!held.hasState) {
-    log.warn({ block: held.at }, "audit skipped: node lacks the state of the final block");
-  }
-  return findings;
+  const subjects = pairs.map(({ wallet, token }) => `${wallet}:${token}`);
+  return { findings, subjects, isComplete: hasState };
 }
 
 /** Balances of wallets at a fully recorded block, in base units. */

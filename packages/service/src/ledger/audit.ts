@@ -24,9 +24,9 @@ import {
 import type { AuditDeps } from "./audit-deps.ts";
 import { auditFinal } from "./audit-final.ts";
 import { auditEnded, auditSweeps } from "./audit-transit.ts";
-import { auditWallets, type Compared } from "./audit-wallets.ts";
+import { auditWallets, type Compared, type ComparedBlocks } from "./audit-wallets.ts";
 import type { Found } from "./map-at-once.ts";
-import { isScanned, readTip } from "./scanned.ts";
+import { findCertain, isScanned, readTip } from "./scanned.ts";
 
 /** Result of an audit of one chain. */
 export interface Audit {
@@ -62,8 +62,9 @@ export async function auditChain(deps: AuditDeps, scope: "next" | "all"): Promis
   if (!block) return NOTHING;
   const round = scope === "all" ? undefined : await getRound(db, chainId);
   const after = round?.last_wallet ?? "";
-  const found = await auditParts(listParts(deps, { scope, block, round }));
-  const compared = await auditRound(deps, { scope, block, after, found });
+  const blocks = { newest: block, certain: await findCertain(deps, block) };
+  const found = await auditParts(listParts(deps, { scope, blocks, round }));
+  const compared = await auditRound(deps, { scope, blocks, after, found });
   const findings = [
     ...new Map(found.findings.map((one) => [`${one.invariant}:${one.subject}`, one])).values(),
   ];
@@ -74,7 +75,7 @@ export async function auditChain(deps: AuditDeps, scope: "next" | "all"): Promis
   // Thrown only now, so that a question without an answer hides no finding of the others.
   if (found.error !== null) throw found.error;
   // Without balances nothing is proved: the age of the last audit shows it.
-  if (!compared.hasState) return { ...NOTHING, findings };
+  if (!compared.isComplete) return { ...NOTHING, findings };
   await putRound(db, chainId, { block: block.number, nowMs: clock.now(), last: compared.last });
   return { block: block.number, wallets: compared.wallets, findings };
 }
@@ -100,11 +101,11 @@ function listParts(
   deps: AuditDeps,
   {
     scope,
-    block,
+    blocks: { newest: block, certain },
     round,
   }: {
     readonly scope: "next" | "all";
-    readonly block: BlockRef;
+    readonly blocks: ComparedBlocks;
     readonly round: Selectable<AuditRoundsTable> | undefined;
   },
 ): Part[] {
@@ -112,7 +113,7 @@ function listParts(
   const sinceBlock = round ? round.block_number - RECENT_BLOCKS : -1n;
   return [
     () => auditSweeps(deps, block, sinceBlock),
-    () => auditEnded(deps, block, sinceMs),
+    () => auditEnded(deps, certain?.number ?? -1n, sinceMs),
     ...deps.routes.flatMap(({ auditDelivered, auditHeld }): Part[] => [
       () => auditDelivered(deps, scope),
       async () => (auditHeld ? auditHeld(deps, block) : []),
@@ -143,30 +144,30 @@ async function auditRound(
   deps: AuditDeps,
   {
     scope,
-    block,
+    blocks,
     after,
     found,
   }: {
     readonly scope: "next" | "all";
-    readonly block: BlockRef;
+    readonly blocks: ComparedBlocks;
     readonly after: string;
     readonly found: Sum;
   },
 ): Promise<
-  Pick<Compared, "subjects" | "hasState"> & { readonly last: string; readonly wallets: number }
+  Pick<Compared, "subjects" | "isComplete"> & { readonly last: string; readonly wallets: number }
 > {
   const { db, chain } = deps;
   const subjects: string[] = [];
-  let hasState = true;
+  let isComplete = true;
   const audit = (wallets: readonly Address[]) =>
     auditPart(found, async () => {
-      const compared: Compared = await auditWallets(deps, block, wallets);
+      const compared: Compared = await auditWallets(deps, blocks, wallets);
       subjects.push(...compared.subjects);
-      hasState &&= compared.hasState;
+      isComplete &&= compared.isComplete;
       return compared.findings;
     });
   if (scope === "next") {
-    await audit(await listRecentWallets(db, chain.chainId, block.number - RECENT_BLOCKS));
+    await audit(await listRecentWallets(db, chain.chainId, blocks.newest.number - RECENT_BLOCKS));
     await audit(await listQuarantinedWallets(db, chain.chainId, WALLETS_AT_ONCE));
   }
   let last = after;
@@ -177,7 +178,7 @@ async function auditRound(
     wallets += some.length;
     last = some.length < WALLETS_AT_ONCE ? "" : (some.at(-1) ?? "");
   } while (scope === "all" && last !== "");
-  return { last, wallets, subjects, hasState };
+  return { last, wallets, subjects, isComplete };
 }
 
 /** Returns the newest final block that is scanned; null when there is none, or the scanner has another hash. */

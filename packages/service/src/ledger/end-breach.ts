@@ -4,7 +4,9 @@ import type { Address } from "../core/hex.ts";
 import type { Clock } from "../core/ports.ts";
 import { formatStamp } from "../core/stamp.ts";
 import type { Db, Tx } from "../db/schema.ts";
+import { listBalances } from "./accounts.ts";
 import { type Breach, listBreaches, type Repair } from "./breaches.ts";
+import { lockCursor } from "./scanned.ts";
 
 /** Dependencies of ending a breach. */
 export interface EndDeps {
@@ -71,14 +73,23 @@ async function repair(tx: Tx, deps: EndDeps, breach: Breach, wanted: Repair): Pr
   }
 }
 
-/** Writes off the missing amount; of transit, no more than is still there at the newest scanned block. */
+/**
+ * Writes off the missing amount: of a wallet, the books' excess over the balance that the breach names, since deposits and
+ * outflows may have been recorded meanwhile; of transit, no more than is still there at the newest scanned block.
+ */
 async function writeOff(
   tx: Tx,
-  { id, chainId }: Breach,
+  { id, chainId, details }: Breach,
   wanted: Repair & { readonly kind: "write_off" },
 ): Promise<void> {
   const { account, owner, token, block } = wanted;
+  await lockCursor(tx, chainId, "alone");
   let amount = BigInt(wanted.amount);
+  if (account === "wallet" && details.chain !== undefined) {
+    const at = { chainId, account, wallets: [owner], block: BigInt(block) };
+    const booked = (await listBalances(tx, at)).find((one) => one.token === token)?.amount ?? 0n;
+    amount = booked - BigInt(details.chain);
+  }
   if (account === "transit") {
     const { rows } = await sql<{ amount: string }>`
       select coalesce(sum(amount), 0)::text as amount from ledger_lines

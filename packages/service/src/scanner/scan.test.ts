@@ -1,4 +1,5 @@
 /** The scanner with a real database and a chain with reorgs. */
+import { sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import {
   type ChainMembers,
@@ -6,6 +7,7 @@ import {
   createStillClock,
   createStrictChain,
   hashOf,
+  silentLog,
 } from "../../test/support/doubles.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
 import { orderReread, orderSkip } from "./orders.ts";
@@ -17,7 +19,8 @@ import { OperatingError } from "../core/errors.ts";
 import { type Address, toEvmAddress, toHex32, unpadAddress } from "../core/hex.ts";
 import { listEvents } from "../events/index.ts";
 import { createIntegrator } from "../integrators/index.ts";
-import { endBreach, listBreaches, readHalt } from "../ledger/index.ts";
+import { auditChain, endBreach, listBreaches, readHalt } from "../ledger/index.ts";
+import { ROUTE_AUDITS } from "../routes/index.ts";
 import { REPAIRS } from "../roles/repairs.ts";
 import type { ScannerDeps } from "./deps.ts";
 import { createScan, type Pace } from "./scan.ts";
@@ -76,6 +79,7 @@ function createForkingChain(payee: () => Address) {
       return block;
     },
     getHead: async () => refOf(seen().length - 1) as BlockRef,
+    getFinalNumber: async () => finalNumber,
     getFinalBlock: async () => {
       between();
       const named = finalName === undefined ? null : toHex32(hashOf(finalName));
@@ -237,6 +241,14 @@ async function openScanner() {
       // Looks until no final block is left.
     }
   };
+  /** Audits every wallet; returns the findings, and the ledger balance of the wallet. */
+  const audit = async () => {
+    const audited = { db, chain, chains: new Map(), routes: ROUTE_AUDITS, tokens: [USDC], clock };
+    const { findings } = await auditChain({ ...audited, log: silentLog }, "all");
+    const { rows } = await sql<{ amount: string }>`select coalesce(sum(amount), 0)::text as amount
+      from ledger_lines where account = 'wallet' and owner = ${wallet}`.execute(db);
+    return { findings, booked: rows[0]?.amount };
+  };
   const poll = async () => {
     while (await scanOnce(deps)) {
       // Polls until no block is left.
@@ -275,6 +287,7 @@ async function openScanner() {
     deposits,
     cursor,
     events,
+    audit,
     wallet,
   };
 }
@@ -326,8 +339,8 @@ describe("scanner", () => {
     },
   );
 
-  test("skips a block by an operator's order, and reads it again by another [T146]", async () => {
-    const { add, setFinal, refuse, poll, look, deposits, cursor } = await openScanner();
+  test("skips a block by an operator's order, and reads it again by another [T146, T255]", async () => {
+    const { add, setFinal, refuse, poll, look, deposits, cursor, audit } = await openScanner();
     const order = { chainId: 2, operator: "ann", reason: "no node answers for it" };
     add("a", "pay 1");
     add("unreadable", "pay 2");
@@ -352,10 +365,13 @@ describe("scanner", () => {
     const looked = await database.db.selectFrom("scanner_finality").selectAll().execute();
     expect(looked).toMatchObject([{ number: 3n, looked_again: 3n }]);
     expect(await deposits()).toEqual([first, third]);
+    // The comparison of balances finds the amount that was in the block.
+    expect(await audit()).toEqual({ findings: [], booked: "3000" });
     refuse(null);
     await orderReread(database.db, { ...order, from: 1n, through: 3n });
     await look();
     expect(await deposits()).toEqual([first, [2, hashOf("pay 2"), true], third]);
+    expect(await audit()).toEqual({ findings: [], booked: "3000" });
     const orders = await database.db.selectFrom("scanner_orders").selectAll().execute();
     expect(orders).toMatchObject([
       { kind: "skip", operator: "ann", next_block: null },
@@ -571,6 +587,39 @@ describe("scanner", () => {
     await poll();
     const rows = await database.db.selectFrom("outflows").select(["wallet", "kind"]).execute();
     expect(rows).toEqual([{ wallet, kind: "refunded" }]);
+  });
+
+  test("announces a refund in its block and when that block is final, not while it may be orphaned [T275]", async () => {
+    const { add, replace, refund, setFinal, poll, wallet } = await openScanner();
+    const seen = async () => {
+      const rows = await database.db
+        .selectFrom("events")
+        .select(["type", "data"])
+        .where("type", "like", "refund%")
+        .orderBy("created_at")
+        .execute();
+      return rows.map(({ type, data }) => [type, Reflect.get(Object(data), "blockNumber")]);
+    };
+    for (let i = 1; i <= 3; i++) add(`block ${i}`, `pay ${i}`);
+    refund((block) => (block >= 2n && block <= 3n ? [wallet] : []));
+    await poll();
+    const detected = [
+      ["refund_detected", 2],
+      ["refund_detected", 3],
+    ];
+    expect(await seen()).toEqual(detected);
+    replace(3, { name: "other 3", pays: ["pay 3"] }, { name: "other 4", pays: [] });
+    refund((block) => (block === 2n ? [wallet] : []));
+    setFinal(1n);
+    await poll();
+    expect(await seen()).toEqual(detected);
+    add("block 5");
+    setFinal(4n);
+    await poll();
+    add("block 6");
+    setFinal(5n);
+    await poll();
+    expect(await seen()).toEqual([...detected, ["refund_final", 2]]);
   });
 
   test("loses no deposit when a reorg happens between two reads [D3, T47]", async () => {

@@ -8,7 +8,7 @@ import { listByWallets } from "../addresses/index.ts";
 import type { BlockRef, ScannedBlock } from "../chains/port/index.ts";
 import { isNative } from "../core/hex.ts";
 import { insertOutflows, listUnrecorded } from "../deposits/index.ts";
-import { announceRefunds, acceptArrivals } from "../settlements/index.ts";
+import { acceptArrivals, announceRefunds, correctFound } from "../settlements/index.ts";
 import { listStated, splitRecorded, verifyArrivals, withAddresses } from "./arrivals.ts";
 import type { ScannerDeps } from "./deps.ts";
 import { findReread, findSkip, putReread } from "./orders.ts";
@@ -76,7 +76,8 @@ async function recordLeftOut(deps: ScannerDeps, block: ScannedBlock): Promise<vo
   await db.transaction().execute(async (tx) => {
     await assertScanned(tx, chainId, ref);
     const added = await insertOutflows(tx, chainId, ref, outflows);
-    await announceRefunds(tx, settlements, chainId, ref, added);
+    await correctFound(tx, deps, { chainId, ...ref }, added);
+    await announceRefunds(tx, settlements, chainId, { ...ref, isFinal: true }, added);
   });
   const { ours, arrivals } = await listStated(deps, block);
   const { open } = await splitRecorded(db, block, arrivals);

@@ -11,7 +11,8 @@ import {
   orphanOthers,
   removeOutflowsAbove,
 } from "../deposits/index.ts";
-import { announceRefunds, type IntakeDeps } from "../settlements/index.ts";
+import { lockCursor, reverseAdjustmentsAbove } from "../ledger/index.ts";
+import { announceFinalRefunds, announceRefunds, type IntakeDeps } from "../settlements/index.ts";
 
 const ofDeposit = expressionBuilder<Database, "deposits">();
 
@@ -79,11 +80,7 @@ export class CursorMoved extends Error {
  * deposits under it.
  */
 async function lockTip(tx: Tx, chainId: number, use: "move" | "record"): Promise<BlockRef | null> {
-  await (
-    use === "move"
-      ? sql`select pg_advisory_xact_lock(12, ${chainId})`
-      : sql`select pg_advisory_xact_lock_shared(12, ${chainId})`
-  ).execute(tx);
+  await lockCursor(tx, chainId, use === "move" ? "alone" : "shared");
   return getTip(tx, chainId);
 }
 
@@ -235,6 +232,8 @@ export async function pushBlocks(
     )
     .execute();
   const final = args.final !== null && args.final > block.number ? block.number : args.final;
+  // Read before it moves: what becomes final by this push lies above.
+  const finalBefore = final === null ? null : await getScannedFinal(tx, chainId);
   if (final !== null) {
     await tx
       .insertInto("scanner_finality")
@@ -257,7 +256,11 @@ export async function pushBlocks(
         where newest.chain_id = ${chainId} and newest.number <= scanner_finality.number), 0)`,
     )
     .execute();
-  await announceRefunds(tx, args.settlements, chainId, block, outflows);
+  // A block that is final at once is in the range below.
+  await announceRefunds(tx, args.settlements, chainId, { ...block, isFinal: false }, outflows);
+  if (final === null) return;
+  const becameFinal = { after: finalBefore ?? -1n, through: final };
+  await announceFinalRefunds(tx, args.settlements, chainId, becameFinal);
 }
 
 /**
@@ -287,6 +290,8 @@ export async function popBlock(
     .where("chain_id", "=", chainId)
     .where("number", ">=", block.number)
     .execute();
+  // First, so that the lines of the orphaned facts are not posted back.
+  await reverseAdjustmentsAbove(tx, chainId, block.number - 1n);
   await removeOutflowsAbove(tx, chainId, block.number - 1n);
   return orphanAbove(tx, chainId, block.number - 1n, nowMs);
 }

@@ -57,12 +57,12 @@ export function predictWallet(commitment: Commitment): Address {
   return toAddress(`0x${hash("wallet", hashCommitment(commitment)).slice(26)}`);
 }
 
-/** Returns the id of a lock: the hash of all facts that determine its payout. */
+/** Returns the id of a lock: the hash of all facts that determine its payout; its time is none. */
 export function deliveryIdOf(
   lock: LockFacts & { readonly srcChain: number; readonly escrow: Address },
 ): Hex32 {
-  const { srcChain, escrow, delivery, commitment, token, amount, minOut, seq, lockedAt } = lock;
-  const owed = [delivery, commitment, token, amount, minOut, seq, lockedAt] as const;
+  const { srcChain, escrow, delivery, commitment, token, amount, minOut, seq } = lock;
+  const owed = [delivery, commitment, token, amount, minOut, seq] as const;
   return hash("delivery", srcChain, escrow, ...owed);
 }
 

@@ -412,12 +412,12 @@ export function run(state: State, env: Environment, action: Action): FakeLog[] {
       const { order, signature } = action;
       const { commitment } = order;
       require(commitment.destChain === contracts.chainId, "WrongDestChain");
-      require(time <= order.lockedAt + contracts.payoutWindowS, "PayoutWindowOver");
+      require(time <= order.windowStart + contracts.payoutWindowS, "PayoutWindowOver");
       require(order.amount > 0n, "ZeroAmount");
       require(order.amount >= order.minOut, "BelowMinimum");
       const deliveryId = deliveryIdOfPayout(contracts.delivery, order);
       require(!state.delivered.has(deliveryId), "AlreadyDelivered");
-      const fields = [deliveryId, order.amount];
+      const fields = [deliveryId, order.amount, order.windowStart];
       require(isAttested(contracts, contracts.delivery, signature, fields), "NotAttestor");
       const to = unpadAddress(commitment.destWallet);
       const token = unpadAddress(commitment.destToken);
@@ -538,7 +538,7 @@ export function run(state: State, env: Environment, action: Action): FakeLog[] {
       throw new Reverted("NoOrders");
   }
 
-  /** The contract stores only the state by this hash, so that a call with any other fact finds no lock. */
+  /** The contract stores only state and time by this hash, so that a call with any other fact finds no lock. */
   function idOf(lock: LockFacts): Hex32 {
     return deliveryIdOf({ ...lock, srcChain: contracts.chainId, escrow: contracts.escrow });
   }
@@ -751,12 +751,12 @@ export function run(state: State, env: Environment, action: Action): FakeLog[] {
         amount,
         minOut,
         seq,
-        lockedAt: time,
       };
       const deliveryId = idOf(facts);
       move(token, wallet, escrow, amount);
-      state.locks.set(deliveryId, { ...facts, wallet, state: "locked" });
-      log({ kind: "locked", escrow, deliveryId, wallet, ...facts });
+      const lock = { ...facts, lockedAt: time };
+      state.locks.set(deliveryId, { ...lock, wallet, state: "locked" });
+      log({ kind: "locked", escrow, deliveryId, wallet, ...lock });
     }
     return { wallet, token, amount };
   }

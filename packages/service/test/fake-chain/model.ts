@@ -145,6 +145,16 @@ export class FakeChain {
     return [...(this.#placed.get(txHash) ?? [])];
   }
 
+  /** Lists transactions with each result that they had, on any branch. */
+  *listEverMined(): Generator<readonly [TxHash, MinedTransaction]> {
+    for (const [txHash, blocks] of this.#placed) {
+      for (const { transactions } of blocks) {
+        const mined = transactions.find(({ transaction }) => transaction.hash === txHash);
+        if (mined?.succeeded) yield [txHash, mined];
+      }
+    }
+  }
+
   isWaiting(txHash: TxHash): boolean {
     return [...this.pool.values()].some((waiting) => waiting.hash === txHash);
   }

@@ -358,6 +358,8 @@ export function createFakeNode(chain: FakeChain): FakeNode {
         return paid && paid.blockNumber >= from && paid.blockNumber <= to ? paid : null;
       },
     },
+    // Nobody governs these contracts.
+    governance: { getDelay: async () => 0n, listChanges: async () => [] },
     isDelivered: async ({ deliveryId }, at) => stateAt(at).delivered.has(deliveryId),
     getPayoutWindow: async () => contracts.payoutWindowS,
     wasListed: async ({ role, account }) =>

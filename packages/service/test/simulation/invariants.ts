@@ -163,16 +163,16 @@ export async function isAtRest(
     )
       return false;
   }
-  if (!(await isExplained(database, chains, addresses))) return false;
+  if ((await listUnexplained(database, chains, addresses)).length > 0) return false;
   return (await listStranded(database, chains, addresses, config)).length === 0;
 }
 
-/** V1: the ledger's wallet balances equal the chains', and nothing is in transit or in flight. */
-async function isExplained(
+/** V1: finds wallet balances of the ledger that differ from the chain, and value that is in transit or in flight. */
+async function listUnexplained(
   database: SharedDatabase,
   chains: ReadonlyMap<number, FakeChain>,
   addresses: readonly DepositAddress[],
-): Promise<boolean> {
+): Promise<string[]> {
   const lines = await database.query<{
     account: string;
     owner: string;
@@ -183,7 +183,9 @@ async function isExplained(
     `select account, owner, chain_id as chain, token, sum(amount)::text as amount from ledger_lines
       where account in ('wallet', 'transit', 'in_flight') group by 1, 2, 3, 4`,
   );
-  if (lines.some(({ account, amount }) => account !== "wallet" && amount !== "0")) return false;
+  const unexplained = lines
+    .filter(({ account, amount }) => account !== "wallet" && amount !== "0")
+    .map(({ account, owner, chain, amount }) => `${chain} ${account} of ${owner} has ${amount}`);
   for (const [chainId, chain] of chains) {
     for (const { wallet } of addresses) {
       for (const token of [tokenOf(chainId), nativeOn(chainId)]) {
@@ -194,11 +196,13 @@ async function isExplained(
             one.chain === chainId &&
             one.token === token,
         );
-        if (BigInt(line?.amount ?? 0) !== chain.head.state.balanceOf(token, wallet)) return false;
+        const [booked, held] = [line?.amount ?? "0", chain.head.state.balanceOf(token, wallet)];
+        if (BigInt(booked) !== held)
+          unexplained.push(`${chainId} ${wallet} ${token} has ${booked} booked and holds ${held}`);
       }
     }
   }
-  return true;
+  return unexplained;
 }
 
 /** The error of a settlement that is dead because its wallet was empty. */
@@ -282,6 +286,7 @@ export async function describeRest(
   config: RestConfig,
 ): Promise<string> {
   const stranded = await listStranded(database, chains, addresses, config);
+  const unexplained = await listUnexplained(database, chains, addresses);
   const settlements = await database.query(
     `select id, status, step, error_code, retry_count, next_check_at from settlements
       where status not in ('completed', 'dead') or (status = 'completed' and not sweep_final)`,
@@ -303,7 +308,16 @@ export async function describeRest(
     ({ contracts, head, finalNumber, waiting }) =>
       `${contracts.chainId}: ${head.number}, final ${finalNumber}, ${waiting.length} waiting`,
   );
-  return show({ stranded, settlements, transactions, deliveries, transfers, tips, heads });
+  return show({
+    stranded,
+    unexplained,
+    settlements,
+    transactions,
+    deliveries,
+    transfers,
+    tips,
+    heads,
+  });
 }
 
 function show(value: unknown): string {

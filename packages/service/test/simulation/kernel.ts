@@ -26,10 +26,18 @@ interface Gate {
   readonly open: () => void;
 }
 
+/** Virtual time from which a gate may open. */
+function opensAt({ atMs, life }: Gate): number {
+  return life === null ? atMs : Math.max(atMs, life.frozenUntilMs);
+}
+
 /** Ends a process at once; its next actions never happen. */
 export class Killed extends Error {
   override readonly name = "Killed";
 }
+
+/** A longer sleep lasts twice its length at most. */
+const STRETCHED_MAX_MS = 600_000;
 
 /** A promise that never resolves, for the waits of a dead process. */
 function never<T>(): Promise<T> {
@@ -42,11 +50,12 @@ export class Kernel {
   steps = 0;
   /** Whether the sleeps of a life last about as long as requested. */
   isPrompt: (life: Life) => boolean = () => false;
-  /** How much longer than requested a sleep may last. */
+  /** How much longer than requested a short sleep may last. */
   sleepStretch = 120;
   /** Called before each step of a process, which it may kill. */
   onStep: (life: Life, label: string) => void = () => undefined;
-  readonly #gates: Gate[] = [];
+  /** Of the living and of the world, in the order in which they came. */
+  #gates: Gate[] = [];
   readonly #trace = createHash("sha256");
   readonly #log: string[] | null;
   #underWay = 0;
@@ -118,6 +127,15 @@ export class Kernel {
     });
   }
 
+  /**
+   * Returns how many times longer than requested a sleep may last. Sleeps of a minute and more stay near their length: work
+   * such as the second look would otherwise happen once in the hours of a run.
+   */
+  #stretchOf(life: Life, ms: number): number {
+    if (this.isPrompt(life)) return 2;
+    return Math.max(2, Math.min(this.sleepStretch, STRETCHED_MAX_MS / ms));
+  }
+
   clockOf(life: Life): Clock {
     return {
       now: () => Math.floor(this.nowMs),
@@ -127,7 +145,7 @@ export class Kernel {
         const gate: Gate = {
           life,
           label: "sleep",
-          atMs: this.nowMs + ms * this.dice.between(1, this.isPrompt(life) ? 2 : this.sleepStretch),
+          atMs: this.nowMs + ms * this.dice.between(1, this.#stretchOf(life, ms)),
           isFree: () => true,
           open: resolve,
         };
@@ -164,17 +182,26 @@ export class Kernel {
     }
   }
 
+  /** Lists the gates that may open now. A loop, since every step of a run takes it. */
+  #listReady(): Gate[] {
+    const ready: Gate[] = [];
+    for (const gate of this.#gates) {
+      if (opensAt(gate) <= this.nowMs && gate.isFree()) ready.push(gate);
+    }
+    return ready;
+  }
+
   /** Opens one gate; returns false when none waits. */
   async step(): Promise<boolean> {
-    const alive = this.#gates.filter(({ life }) => !life?.dead);
-    if (alive.length !== this.#gates.length) this.#gates.splice(0, this.#gates.length, ...alive);
-    const readyAt = (gate: Gate) => Math.max(gate.atMs, gate.life?.frozenUntilMs ?? 0);
-    let ready = alive.filter((gate) => readyAt(gate) <= this.nowMs && gate.isFree());
+    let ready = this.#listReady();
     if (ready.length === 0) {
-      const later = alive.filter((gate) => gate.isFree()).map(readyAt);
-      if (later.length === 0) return false;
-      this.nowMs = Math.max(this.nowMs, Math.min(...later));
-      ready = alive.filter((gate) => readyAt(gate) <= this.nowMs && gate.isFree());
+      let first = Infinity;
+      for (const gate of this.#gates) {
+        if (gate.isFree()) first = Math.min(first, opensAt(gate));
+      }
+      if (first === Infinity) return false;
+      this.nowMs = Math.max(this.nowMs, first);
+      ready = this.#listReady();
     }
     const chosen = this.dice.pick(ready);
     this.#gates.splice(this.#gates.indexOf(chosen), 1);
@@ -191,6 +218,7 @@ export class Kernel {
   kill(life: Life): void {
     if (life.dead) return;
     life.dead = true;
+    this.#gates = this.#gates.filter((gate) => gate.life !== life);
     this.note(`${life.name} is killed`);
   }
 }

@@ -111,6 +111,8 @@ export interface Stage {
   readonly attestors: Pick<AttestorPlan, "threshold" | "accounts">;
   /** The attestors that run in processes that start from now on. */
   readonly runningAttestors: () => readonly EvmAddress[];
+  /** Returns a section of an EVM chain without logs that a server may leave out unnoticed. */
+  readonly leaveOut: (request: SectionRequest, section: Section) => Section;
   /** Faults of the auditor's reads. */
   readonly auditFaults: AuditFaults;
   /** The HTTP port to Circle's attestation service. */
@@ -201,7 +203,10 @@ export function createLives(stage: Stage) {
           return failOf(name, node.chainId);
         if (name === "readSection") {
           // CAST: the arguments and result of the node's `readSection`.
-          return disturbSection(node, args[0] as SectionRequest, answer as Section | null);
+          const request = args[0] as SectionRequest;
+          // CAST: the same.
+          const section = await disturbSection(node, request, answer as Section | null);
+          return section && node.kind === "evm" ? stage.leaveOut(request, section) : section;
         }
         if (name === "getReceipt" && dice.chance(faults.receiptFlips)) {
           // One node cannot deny a final transaction on Solana: the quorum is queried before anything is signed again.
@@ -356,7 +361,7 @@ export function createLives(stage: Stage) {
       LANE_PURPOSES.flatMap((purpose) => {
         const lane = { chainId, purpose, address: laneOf(chainId, purpose) };
         if (chainId !== SOLANA) return [createFakeLaneSigner(lane)];
-        return purpose === "deploy" ? [] : [custody.laneSignerOf(lane)];
+        return purpose === "deploy" || purpose === "claim" ? [] : [custody.laneSignerOf(lane)];
       }),
     );
   const attestors = createFakeAttestors(

@@ -45,8 +45,10 @@ import { createLives, type Disturbance, type Process, type Role, ROLES } from ".
 import { judge } from "./oracle.ts";
 import { startOperator } from "./operator.ts";
 import { listMetLimits, listMetOnSolana } from "./marks.ts";
+import { judgeLocks } from "./oracle-locks.ts";
 import { startPausing } from "./pausing.ts";
 import { finish, prepare } from "./prepare.ts";
+import { createFlooding, type Flooding } from "./strangers.ts";
 import { startTakeBacks } from "./take-backs.ts";
 import { createDestroying } from "./destroying.ts";
 import { createDice } from "./random.ts";
@@ -94,6 +96,8 @@ export interface RunOptions {
   readonly refunds?: boolean;
   /** Whether late deposits reach Solana vaults during their sweep, instead of the seed's choice. */
   readonly latecomers?: boolean;
+  /** Whether strangers flood blocks and addresses, instead of the seed's choice. */
+  readonly floods?: boolean;
   /** Number of payments, instead of the seed's. */
   readonly payments?: number;
   /** Disturbs effects; called for each durable effect and crash point with its running number. */
@@ -103,6 +107,8 @@ export interface RunOptions {
   readonly keepLog?: boolean;
   /** Sends every query to the database, also where the answer cannot have changed: the same run, slower. */
   readonly asksAll?: boolean;
+  /** Has the database choose other plans: the same run, unless the order of rows matters that no query states. */
+  readonly otherPlans?: boolean;
   /** Called when no work is left, to inspect or to tamper. */
   readonly onRest?: (world: World) => Promise<void>;
 }
@@ -133,7 +139,8 @@ const SAFETY_MS = 6 * 60_000;
 const LIVENESS_MS = 12 * 3_600_000;
 /** Time in the liveness phase until short payout windows become long, in milliseconds. */
 const HASTE_MS = 5 * 60_000;
-const STEPS_MAX = 60_000;
+/** Above the polls of the loops of a life that comes to rest; each lane is a loop. */
+const STEPS_MAX = 80_000;
 const CHECK_EVERY = 40;
 
 const DATABASE_FAULTS = {
@@ -149,6 +156,7 @@ export async function runSeed(
   options: RunOptions = {},
 ): Promise<RunResult> {
   await database.empty();
+  await database.plan(options.otherPlans ? "other" : "usual");
   const kernel = new Kernel(createDice(seed), START_MS, { keepLog: options.keepLog ?? false });
   const marks: Record<string, number> = {};
   const mark = (name: string) => {
@@ -304,7 +312,9 @@ async function play(
   };
   if (auditFaults.isOn) hastenAuditor();
   let runningAttestors = attestors.shifts[0]?.running ?? [];
+  let flooding: Flooding | null = null;
   const lives = createLives({
+    leaveOut: (request, section) => flooding?.leaveOut(request, section) ?? section,
     attestors,
     runningAttestors: () => runningAttestors,
     auditFaults,
@@ -598,6 +608,18 @@ async function play(
     submit: (chainId, action) => submit(chainId, STRANGER, action),
     mark,
   });
+  flooding = createFlooding(
+    {
+      kernel,
+      dice: createDice(seed, 40),
+      addresses,
+      untilMs: safetyMs,
+      submit: (chainId, action) => submit(chainId, STRANGER, action),
+      mark,
+    },
+    { isOff: options.faults !== undefined || options.floods === false, isCalm: () => isCalm },
+  );
+  flooding.start();
   const destroying = createDestroying(createDice(seed, 36), {
     kernel,
     chains,
@@ -715,6 +737,7 @@ async function play(
   await checkAlways(database, chains);
   const locks = [...chains.values()].flatMap(({ head }) => [...head.state.locks.values()]);
   for (const state of new Set(locks.map((lock) => lock.state))) mark(`locks ${state}`);
+  for (const what of await judgeLocks(database, chains)) mark(what);
   const transfers = await database.query<{ what: string }>(
     `select distinct case when state = 'superseded' then 'a burn gave way to another'
                           when relays > 1 then 'handed in more than once'

@@ -23,8 +23,13 @@ export interface SimulationDatabase {
   readonly schema: Schema;
   /** Removes every row. */
   empty(): Promise<void>;
+  /** Lets the database choose its plans, or other ones, which return rows without an order in another order. */
+  plan(plans: "usual" | "other"): Promise<void>;
   close(): Promise<void>;
 }
+
+/** Without them the database reads tables by their indexes, and joins and groups by sorted rows or one by one. */
+const PLAN_SETTINGS = ["enable_seqscan", "enable_hashjoin", "enable_mergejoin", "enable_hashagg"];
 
 export async function startServer(): Promise<SimulationServer> {
   const { address, stop } = await startThrowawayServer("sluice-simulation");
@@ -87,6 +92,12 @@ export async function prepareDatabase(address: DatabaseAddress): Promise<Simulat
       await client.query(`truncate ${tables} cascade`);
       await client.query("reset session_replication_role");
       await client.query("alter sequence simulation.ticks restart");
+    },
+    async plan(plans) {
+      for (const setting of PLAN_SETTINGS) {
+        await client.query(`set ${setting} = ${plans === "usual" ? "on" : "off"}`);
+      }
+      await client.query("discard plans");
     },
     async close() {
       client.release();

@@ -60,7 +60,7 @@ function describeMessage(message: AttestedMessage, { factory, escrow, delivery }
   switch (message.kind) {
     case "delivery": {
       const { order } = message;
-      const fields = [deliveryIdOfPayout(delivery, order), order.amount];
+      const fields = [deliveryIdOfPayout(delivery, order), order.amount, order.windowStart];
       return { contract: delivery, fields };
     }
     case "claim": {
@@ -178,14 +178,15 @@ export function createFakeCustody(options: {
         return end(deliveryId, "return");
       }
       case "deliver": {
-        const { commitment, minOut, lockedAt, amount } = order.order;
+        const { commitment, minOut, windowStart, amount } = order.order;
         const id = deliveryIdOfPayout(delivery, order.order);
-        const isSigned = isAttested(contracts, delivery, order.signature, [id, amount]);
+        const fields = [id, amount, windowStart] as const;
+        const isSigned = isAttested(contracts, delivery, order.signature, fields);
         require(isSigned, "not signed by the attestors");
         require(commitment.destChain === chainId &&
           amount > 0n &&
           amount >= minOut, "delivery to another chain, or of too little");
-        requireInTime(lockedAt + contracts.payoutWindowS);
+        requireInTime(windowStart + contracts.payoutWindowS);
         delivered.set(id, { amount, atMs: nowMs() });
         const recent = [...delivered.values()].filter(({ atMs }) => atMs > nowMs() - DAY_MS);
         const sum = recent.reduce((total, one) => total + one.amount, 0n);

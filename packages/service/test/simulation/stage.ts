@@ -320,6 +320,7 @@ export function createChain(
   }
   state.credit(NATIVE_TOKEN, REFUND_AUTHORITY, 10n ** 6n * ETHER);
   state.credit(NATIVE_TOKEN, STRANGER, 10n ** 6n * ETHER);
+  state.credit(token, STRANGER, 10n ** 12n);
   state.credit(NATIVE_TOKEN, TRADER, 10n ** 6n * ETHER);
   state.credit(NATIVE_TOKEN, poolOf(chainId).account, 10n ** 9n * ETHER);
   state.credit(token, poolOf(chainId).account, 10n ** 18n);
@@ -386,6 +387,7 @@ export function createConfig(
     quotas: { addresses: 1_000, openSettlements },
     trustedProxies: [],
     corsOrigins: [],
+    payPage: { frameAncestors: [] },
     telemetry: undefined,
     apiKeyPepper: new Secret(""),
     feeBps: FEE_BPS,
@@ -415,7 +417,7 @@ export function createConfig(
         uniswapV3: swaps ? { ...poolOf(chainId), router: poolOf(chainId).account } : undefined,
         contracts: evmContractsOf(chainId),
         cctp: isBridged ? cctpOf(chainId) : undefined,
-        lanes: { deploy: [], settle: [], deliver: [] },
+        lanes: { deploy: [], settle: [], deliver: [], claim: [] },
         dailyGasBudget: undefined,
         gasPriceMax: 500_000_000_000n,
         transactionSurcharge: 0n,

@@ -36,6 +36,7 @@ export const idOf = (name: string) => toHex32(hashOf(name));
 
 const TABLES = [
   "ledger_lines",
+  "adjusted_balances",
   "deposits",
   "outflows",
   "deliveries",
@@ -89,6 +90,10 @@ export async function openBooks(db: Db) {
     hasState: true,
     /** Base units of wallets, by token and wallet; zero unless set, and null where they cannot be read. */
     held: new Map<string, bigint | null>(),
+    /** The same at certain blocks, by their hash, token and wallet. */
+    heldAt: new Map<string, bigint>(),
+    /** The newest block whose state the node has dropped. */
+    pruned: -1n,
     locks: new Map<string, Lock>(),
     delivered: new Map<string, FoundDelivery>(),
     /** Deliveries that were made and whose transactions no node shows; those that no node answers for. */
@@ -107,8 +112,9 @@ export async function openBooks(db: Db) {
   /** Proofs read at a block that they name by its hash: the server of the next read may lag. */
   const expectPinned = (at: unknown) =>
     expect(at).toMatchObject({ number: says.finalNumber, hash: blockAt(says.finalNumber).hash });
-  const heldBy = (token: string, wallet: string) => {
-    const held = says.held.get(`${token}:${wallet}`);
+  const heldBy = (token: string, wallet: string, hash = "") => {
+    const held =
+      says.heldAt.get(`${hash}:${token}:${wallet}`) ?? says.held.get(`${token}:${wallet}`);
     return held === undefined ? 0n : held;
   };
   const members = {
@@ -117,10 +123,11 @@ export async function openBooks(db: Db) {
     getFinalBlock: async () => blockAt(says.finalNumber),
     getTime: async () => says.time,
     getBlock: async (number) => says.block(number),
-    listTokenBalances: async (_hash, holdings) => {
+    listTokenBalances: async (hash, holdings) => {
       await says.meanwhile();
       says.asked.push(`${holdings.length} balances`);
-      return says.hasState ? holdings.map(({ token, wallet }) => heldBy(token, wallet)) : null;
+      const hasState = says.hasState && blockAt(says.pruned).hash !== hash;
+      return hasState ? holdings.map(({ token, wallet }) => heldBy(token, wallet, hash)) : null;
     },
     listNativeBalances: async (_block, owners) => {
       says.asked.push(`${owners.length} native balances`);
@@ -173,6 +180,18 @@ export async function openBooks(db: Db) {
       .values({ chain_id: CHAIN_ID, number, hash, parent_hash: parentHash })
       .execute();
   }
+  /** Sets the height up to which final blocks were read a second time. */
+  const lookedAgain = async (through: bigint | null) => {
+    // Without a final block of the scanner, nothing is compared with the chain's.
+    const row = { number: 0n, looked_again: through };
+    await db
+      .insertInto("scanner_finality")
+      .values({ chain_id: CHAIN_ID, ...row })
+      .onConflict((conflict) => conflict.column("chain_id").doUpdateSet(row))
+      .execute();
+  };
+  // Above every block of a test.
+  await lookedAgain(TIP * 2n);
   await db
     .insertInto("lanes")
     .values({ chain_id: CHAIN_ID, address: LANE, purpose: "settle", next_nonce: 0 })
@@ -191,6 +210,7 @@ export async function openBooks(db: Db) {
     lines,
     clock,
     newAddress,
+    lookedAgain,
 
     audit: (scope: "next" | "all", changed: Partial<AuditDeps> = {}) =>
       auditChain({ ...deps, ...changed }, scope),
@@ -307,7 +327,6 @@ export async function openBooks(db: Db) {
         amount: 100n,
         minOut,
         seq: BigInt(count),
-        lockedAt: 1n,
       };
       const id = deliveryIdOf({ srcChain: CHAIN_ID, escrow: LANE, ...lock });
       const to = toEvmAddress(address.dest_wallet);
@@ -331,7 +350,7 @@ export async function openBooks(db: Db) {
           seq: BigInt(count),
           locked_amount: 100n,
           min_out: minOut,
-          locked_at: lock.lockedAt,
+          locked_at: 1n,
           delivery: lock.delivery,
           dest_chain: row.destChain ?? DEST_CHAIN_ID,
           dest_token: address.dest_token,
@@ -349,7 +368,7 @@ export async function openBooks(db: Db) {
         txHash: hashOf(`delivery ${name}`),
         blockNumber: 1n,
       });
-      says.locks.set(id, { ...lock, state: "locked" });
+      says.locks.set(id, { ...lock, lockedAt: 1n, state: "locked" });
       return id;
     },
 

@@ -1,0 +1,120 @@
+/** Logs that the second look finds, after balances and books have already shown their amounts. */
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { blockAt, CHAIN_ID, emptyBooks, openBooks, TIP } from "../../test/support/books.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
+import { createCountingRandom, createStrictChain, hashOf } from "../../test/support/doubles.ts";
+import { createScannerDeps } from "../../test/support/scanner.ts";
+import { listExplained } from "../deposits/index.ts";
+import { NATIVE_TOKEN } from "../core/hex.ts";
+import { lookAgain } from "./second-look.ts";
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+beforeEach(() => emptyBooks(database.db));
+
+const LATE = TIP - 5n;
+
+/** Opens a scanner whose second look finds the return of a lock of native coin in a block that it has passed. */
+async function openReturned(amount: bigint) {
+  const { db } = database;
+  const { clock, newAddress } = await openBooks(db);
+  const address = await newAddress();
+  const { wallet } = address;
+  const chain = createStrictChain({
+    chainId: CHAIN_ID,
+    getBlock: async (number) => (number <= TIP ? blockAt(number) : null),
+    listTransfers: async () => [],
+    listOutflows: async ({ number }) =>
+      number === LATE
+        ? [
+            {
+              kind: "returned",
+              wallet,
+              token: NATIVE_TOKEN,
+              amount: -amount,
+              txHash: hashOf("a return"),
+              logIndex: 3,
+            },
+          ]
+        : [],
+  });
+  const row = { number: TIP, looked_again: LATE - 2n };
+  await db.updateTable("scanner_finality").set(row).execute();
+  const random = createCountingRandom();
+  const deps = createScannerDeps({
+    db,
+    chain,
+    tokens: [NATIVE_TOKEN],
+    startBlock: 0n,
+    clock,
+    random,
+  });
+  /** Records a deposit that only the balance showed. */
+  const find = async (found: bigint, block: bigint) => {
+    const { integrator_id } = await db
+      .selectFrom("addresses")
+      .select("integrator_id")
+      .executeTakeFirstOrThrow();
+    await db
+      .insertInto("deposits")
+      .values({
+        id: random.uuid(),
+        chain_id: CHAIN_ID,
+        wallet,
+        token: NATIVE_TOKEN,
+        tx_hash: null,
+        ordinal: 1,
+        log_index: 100,
+        sender: null,
+        amount: found,
+        block_number: block,
+        block_hash: blockAt(block).hash,
+        address_id: address.id,
+        integrator_id,
+        queued: true,
+      })
+      .execute();
+  };
+  const look = async () => {
+    while (await lookAgain(deps)) {
+      // Looks until no final block is left.
+    }
+  };
+  const deposits = async () =>
+    (
+      await db
+        .selectFrom("deposits")
+        .select(["amount", "orphaned_at"])
+        .orderBy("block_number")
+        .execute()
+    ).map(({ amount: left, orphaned_at }) => (orphaned_at === null ? BigInt(left) : "orphaned"));
+  const explained = async () => {
+    const at = { chainId: CHAIN_ID, token: NATIVE_TOKEN, block: TIP, wallets: [wallet] };
+    return (await listExplained(db, at)).get(wallet) ?? 0n;
+  };
+  return { find, look, deposits, explained };
+}
+
+test("a lock of native coin whose return is recorded late is no deposit that the balance showed [T05, T257]", async () => {
+  const { find, look, deposits, explained } = await openReturned(10n);
+  await find(10n, LATE + 1n);
+  await look();
+  expect(await deposits()).toEqual(["orphaned"]);
+  expect(await explained()).toBe(10n);
+});
+
+test("only the amount of the late return leaves the deposits that were found since [T05, T257]", async () => {
+  const { find, look, deposits, explained } = await openReturned(10n);
+  await find(5n, LATE - 1n);
+  await find(4n, LATE);
+  await find(9n, LATE + 1n);
+  await find(2n, LATE + 2n);
+  await look();
+  expect(await deposits()).toEqual([5n, "orphaned", 3n, 2n]);
+  expect(await explained()).toBe(20n);
+  await look();
+  expect(await deposits()).toEqual([5n, "orphaned", 3n, 2n]);
+});

@@ -9,26 +9,13 @@ import {
   nullable,
   oneOf,
   timestamp,
+  timestampInput,
   userId,
   uuid,
 } from "./fields.ts";
 import { SwapsQuery, ListQuery } from "./pages.ts";
+import { REFUND_POLICY_REASONS, REFUND_STATES } from "./refund-states.ts";
 import { RequestIndexBody } from "./request-index.ts";
-
-/** States of a refund. The last four are final. */
-export const REFUND_STATES = [
-  "requested",
-  "sent",
-  "mined",
-  "refunded",
-  "failed",
-  "refused",
-  "lapsed",
-] as const;
-/** State of a refund. */
-export type RefundState = (typeof REFUND_STATES)[number];
-/** Reasons that attestors sign. */
-export const REFUND_POLICY_REASONS = ["below_minimum", "unlisted", "dead", "expired"] as const;
 
 /** Body of `POST /refunds`. */
 export const RefundBody = Type.Object(
@@ -139,6 +126,11 @@ export const RefundsQuery = Type.Object(
     cursor: Type.Optional(Type.String({ description: "`nextCursor` of the previous page" })),
     walletAddress: SwapsQuery.properties.walletAddress,
     chainId: SwapsQuery.properties.chainId,
+    userId: SwapsQuery.properties.userId,
+    tokenAddress: Type.Optional(Type.String({ description: "Only of this token" })),
+    state: Type.Optional(oneOf(REFUND_STATES, "Only refunds in this state")),
+    from: Type.Optional(timestampInput("Only requested at or after this time")),
+    to: Type.Optional(timestampInput("Only requested before this time")),
   },
   { $id: "RefundsQuery", description: "Filters and page of the refunds" },
 );

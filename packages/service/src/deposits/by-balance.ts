@@ -8,9 +8,10 @@
  */
 import { sql } from "kysely";
 import type { BlockRef, Outflow } from "../chains/port/index.ts";
-import { type Address, type Hex32, toAddress, toHex32 } from "../core/hex.ts";
+import { type Address, type Hex32, toAddress, toHex32, toTxHash } from "../core/hex.ts";
+import { formatStamp } from "../core/stamp.ts";
 import type { Db, Tx } from "../db/schema.ts";
-import type { ArrivedValue } from "./types.ts";
+import type { ArrivedValue, Holding } from "./types.ts";
 
 /** Balance of a wallet at a block, in base units. */
 export interface HeldAt {
@@ -179,6 +180,71 @@ export async function insertOutflows(
     .execute();
   const added = new Set(rows.map(({ log_index }) => log_index));
   return outflows.filter(({ logIndex }) => added.has(logIndex));
+}
+
+/** A refund that a block shows. */
+export interface RefundInBlock extends Pick<Outflow, "wallet" | "token" | "amount" | "txHash"> {
+  readonly blockNumber: bigint;
+}
+
+/** Lists the refunds of a chain in the blocks after `after` up to `through`, in the order of the chain. */
+export async function listRefundsIn(
+  tx: Tx,
+  chainId: number,
+  { after, through }: { readonly after: bigint; readonly through: bigint },
+): Promise<readonly RefundInBlock[]> {
+  const rows = await tx
+    .selectFrom("outflows")
+    .select(["wallet", "token", "amount", "tx_hash", "block_number"])
+    .where("chain_id", "=", chainId)
+    .where("block_number", ">", after)
+    .where("block_number", "<=", through)
+    .where("kind", "=", "refunded")
+    .orderBy("block_number")
+    .orderBy("log_index")
+    .execute();
+  return rows.map((row) => ({
+    wallet: toAddress(row.wallet),
+    token: toAddress(row.token),
+    amount: BigInt(row.amount),
+    txHash: toTxHash(row.tx_hash),
+    blockNumber: row.block_number,
+  }));
+}
+
+/**
+ * Takes an amount that arrived at or before a block, and was no deposit, out of the deposits that were found by balance since,
+ * the oldest first. Those of which nothing is left are marked as orphaned. Assumes the lock of the holding.
+ */
+export async function takeFromFound(
+  tx: Tx,
+  { amount, ...holding }: Holding & { readonly amount: bigint },
+  block: bigint,
+  nowMs: number,
+): Promise<void> {
+  const found = await tx
+    .selectFrom("deposits")
+    .select(["id", "amount"])
+    .where("chain_id", "=", holding.chainId)
+    .where("wallet", "=", holding.wallet)
+    .where("token", "=", holding.token)
+    .where("tx_hash", "is", null)
+    .where("block_number", ">=", block)
+    .where("orphaned_at", "is", null)
+    .orderBy("block_number")
+    .orderBy("log_index")
+    .execute();
+  let left = amount;
+  for (const { id, amount: recorded } of found) {
+    const rest = BigInt(recorded) - left;
+    await tx
+      .updateTable("deposits")
+      .set(rest > 0n ? { amount: rest } : { orphaned_at: formatStamp(nowMs) })
+      .where("id", "=", id)
+      .execute();
+    if (rest >= 0n) return;
+    left = -rest;
+  }
 }
 
 /** Deletes the outflows of orphaned blocks, those above a height. */

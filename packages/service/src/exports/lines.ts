@@ -15,7 +15,7 @@ import type { Db } from "../db/schema.ts";
 import { iterateDeposits } from "../deposits/index.ts";
 import { iterateEvents } from "../events/index.ts";
 import { HEIGHTS_OF_DEPOSIT } from "../scanner/index.ts";
-import { iterateSwaps, listDetails } from "../settlements/index.ts";
+import { iterateSwaps, listDetails, STATUS_OF_DEPOSIT } from "../settlements/index.ts";
 import { formatCsvLine, textAt } from "./csv.ts";
 
 export interface ExportDeps {
@@ -78,7 +78,7 @@ async function* withTokens(
 ): AsyncGenerator<readonly ExportedDeposit[], void> {
   const { db, display } = deps;
   const tokenOf = createTokens(deps);
-  const view = { ...range, display, heights: HEIGHTS_OF_DEPOSIT };
+  const view = { ...range, display, heights: HEIGHTS_OF_DEPOSIT, status: STATUS_OF_DEPOSIT };
   for await (const page of iterateDeposits(db, integratorId, view)) {
     yield page.map((deposit) => {
       const { symbol, decimals } = tokenOf(deposit.chainId, deposit.tokenAddress);
@@ -158,6 +158,7 @@ const COLUMNS: Readonly<Record<ExportKind, readonly string[]>> = {
     "queued",
     "ignoredReason",
     "queueItemId",
+    "outcome",
   ],
   settlements: [
     "id",

@@ -18,6 +18,7 @@ export {
   refundAddress,
   type RefundRequest,
 } from "./operator/refund-address.ts";
+export { announceRefundStates } from "./operator/announce-states.ts";
 export { pollAttestedRefunds, readUnsent, type UnsentState } from "./operator/attested-refund.ts";
 export { type AddressRefund, findLastRefund } from "./operator/refunds.ts";
 export {
@@ -26,7 +27,8 @@ export {
   type RefundDesk,
 } from "./operator/requested-refunds.ts";
 export { createIndexRequests, requestIndex, type RequestResult } from "./intake/request-index.ts";
-export { announceRefunds } from "./intake/refunds.ts";
+export { announceFinalRefunds, announceRefunds } from "./intake/refunds.ts";
+export { correctFound } from "./intake/returns.ts";
 export { acceptBalance } from "./intake/accept.ts";
 export { acceptArrivals, type OurArrival } from "./intake/accept-arrivals.ts";
 export { followCompleted } from "./followers/completed.ts";
@@ -39,6 +41,7 @@ export { explainWait, locateValue, type ValuePlace } from "./operator/explain.ts
 export { readSettlementFile, type SettlementFile } from "./operator/file.ts";
 export { recordUndeliveredLock } from "./steps/deliver.ts";
 export { dueSettlements } from "./store/due.ts";
+export { STATUS_OF_DEPOSIT } from "./store/deposits.ts";
 export { readAddressOf } from "./store/read.ts";
 export { reopenSweeps } from "./store/sweep.ts";
 export {

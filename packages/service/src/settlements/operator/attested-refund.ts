@@ -66,9 +66,9 @@ export async function readUnsent(
 ): Promise<UnsentState | null> {
   const { attested } = refund;
   if (refund.state !== null || attested === null) return null;
-  if (attested.deadline <= nowS(deps)) return { kind: "lapsed" };
   const answer = await readAnswer(deps, refund, db);
-  return answer?.refusal ? { kind: "refused", refusal: answer.refusal } : { kind: "asked" };
+  if (answer?.refusal) return { kind: "refused", refusal: answer.refusal };
+  return { kind: attested.deadline <= nowS(deps) ? "lapsed" : "asked" };
 }
 
 /**

@@ -1,4 +1,5 @@
 /** Records refunds that were requested by address and token. The table is append-only. */
+import type { RefundState } from "@sluice/sdk/wire";
 import { sql } from "kysely";
 import { toAddress, toTxHash, type Address, type TxHash } from "../../core/hex.ts";
 import type { Db, Tx } from "../../db/schema.ts";
@@ -80,6 +81,20 @@ export async function listUnsentRefunds(
   return rows.map(parseRefund);
 }
 
+/** Filters of a list of refunds; undefined matches every refund. */
+export interface RefundFilter {
+  readonly wallet?: Address | undefined;
+  readonly chainId?: number | undefined;
+  readonly userId?: string | undefined;
+  readonly token?: Address | undefined;
+  /** The state that was announced last. */
+  readonly state?: RefundState | undefined;
+  /** Requested at or after. */
+  readonly from?: string | undefined;
+  /** Requested before. */
+  readonly to?: string | undefined;
+}
+
 /** Lists the refunds of an integrator that were requested by address, the newest first, after a position. */
 export async function listRefundsOf(
   db: Db,
@@ -87,33 +102,91 @@ export async function listRefundsOf(
   page: {
     readonly limit: number;
     readonly cursor: { readonly at: string; readonly id: string } | undefined;
-    readonly filter: {
-      readonly id?: string | undefined;
-      readonly wallet?: Address | undefined;
-      readonly chainId?: number | undefined;
-    };
+    readonly filter: RefundFilter & { readonly id?: string | undefined };
   },
 ): Promise<readonly ListedRefund[]> {
-  const { id, wallet, chainId } = page.filter;
+  const { id, wallet, chainId, userId, token, state, from, to } = page.filter;
+  const place = state === undefined ? sql`refund.at, refund.id` : sql`listed.at, listed.refund_id`;
+  const order =
+    state === undefined
+      ? sql`refund.at desc, refund.id desc`
+      : sql`listed.at desc, listed.refund_id desc`;
   let query = selectRefunds(db)
+    .innerJoin("refund_states as listed", "listed.refund_id", "refund.id")
     .where("refund.integrator_id", "=", integratorId)
-    .orderBy("refund.at", "desc")
-    .orderBy("refund.id", "desc")
+    .orderBy(order)
     .limit(page.limit);
   if (page.cursor) {
     query = query.where(
-      sql<boolean>`(refund.at, refund.id) < (${page.cursor.at}::timestamptz, ${page.cursor.id}::uuid)`,
+      sql<boolean>`(${place}) < (${page.cursor.at}::timestamptz, ${page.cursor.id}::uuid)`,
     );
   }
   if (id !== undefined) query = query.where("refund.id", "=", id);
   if (wallet !== undefined) query = query.where("refund.wallet", "=", wallet);
   if (chainId !== undefined) query = query.where("refund.chain_id", "=", chainId);
+  if (userId !== undefined) query = query.where("refund.user_id", "=", userId);
+  if (token !== undefined) query = query.where("refund.token", "=", token);
+  if (from !== undefined) query = query.where("refund.at", ">=", from);
+  if (to !== undefined) query = query.where("refund.at", "<", to);
+  if (state !== undefined) {
+    // The index of this table has the order of the page.
+    query = query
+      .where("listed.integrator_id", "=", integratorId)
+      .where(sql<boolean>`coalesce(listed.state, 'requested') = ${state}`);
+  }
   const rows = await query.execute();
   return rows.map((row) => ({
     ...parseRefund(row),
     addressId: row.address_id,
     requestedAt: row.at,
   }));
+}
+
+/** A refund with the state that was announced last; null before the first. */
+export interface AnnouncedRefund extends AddressRefund {
+  readonly number: bigint;
+  readonly addressId: string;
+  readonly announced: RefundState | null;
+}
+
+/** Lists the refunds of a chain whose announced state is not final, in the order of their requests, after a number. */
+export async function listOpenStates(
+  db: Db,
+  page: { readonly chainId: number; readonly after: bigint; readonly limit: number },
+): Promise<readonly AnnouncedRefund[]> {
+  const rows = await selectRefunds(db)
+    .innerJoin("refund_states as announced", "announced.refund_id", "refund.id")
+    .select("announced.state as announced_state")
+    .where("announced.chain_id", "=", page.chainId)
+    .where("announced.number", ">", page.after)
+    .where(
+      sql<boolean>`(announced.state is null or announced.state in ('requested', 'sent', 'mined'))`,
+    )
+    .orderBy("announced.number")
+    .limit(page.limit)
+    .execute();
+  return rows.map((row) => ({
+    ...parseRefund(row),
+    number: row.number,
+    addressId: row.address_id,
+    // CAST: held by the column's check constraint.
+    announced: row.announced_state as RefundState | null,
+  }));
+}
+
+/** Records a state as announced. Returns false if another process announced one meanwhile. */
+export async function putState(
+  tx: Tx,
+  { id, announced }: AnnouncedRefund,
+  state: RefundState,
+): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable("refund_states")
+    .set({ state })
+    .where("refund_id", "=", id)
+    .where("state", "is not distinct from", announced)
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows === 1n;
 }
 
 /** A refund with its address and time. */

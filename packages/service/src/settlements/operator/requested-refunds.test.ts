@@ -13,6 +13,7 @@ import type { RefundPolicy } from "../../config/index.ts";
 import { toEvmAddress } from "../../core/hex.ts";
 import { formatStamp } from "../../core/stamp.ts";
 import type { SettlementDeps } from "../deps.ts";
+import { announceRefundStates } from "./announce-states.ts";
 import { createRefundDesk, type RefundAsked } from "./requested-refunds.ts";
 
 const KEY = "0b5e0a4e-6f3c-4a53-9d7a-2f9f0a3f6c11";
@@ -45,7 +46,7 @@ async function openDust(policy: Partial<RefundPolicy>) {
   });
   const ask = (change: Partial<RefundAsked> = {}) =>
     refunds.request({ chainId: 2, address, token: USDC, keyId: KEY, note: undefined, ...change });
-  return { desk, address, refunds, ask };
+  return { desk, deps, address, refunds, ask };
 }
 
 describe("a refund that the policies allow", () => {
@@ -103,6 +104,26 @@ describe("a refund that the policies allow", () => {
     const rest = await refunds.list(desk.integratorId, { ...PAGE, cursor: { at, id: last } });
     expect(rest.items.map((one) => one.id)).toEqual([refund?.id]);
   });
+});
+
+test("refunds are listed by user, token, state and time", async () => {
+  const { desk, deps, address, refunds, ask } = await openDust({ belowMinimum: true });
+  const { refund } = await ask();
+  const count = async (filter: object) =>
+    (await refunds.list(desk.integratorId, { ...PAGE, filter })).items.length;
+  expect(await count({ state: "requested" })).toBe(1);
+  expect(await count({ userId: address.userId, token: USDC, chainId: 2 })).toBe(1);
+  expect(await count({ userId: `0x${"9".repeat(40)}` })).toBe(0);
+  expect(await count({ token: ATTESTOR })).toBe(0);
+  expect(await count({ from: refund?.requestedAt })).toBe(1);
+  expect(await count({ to: refund?.requestedAt })).toBe(0);
+  desk.clock.advance(600_000);
+  await announceRefundStates(deps, 2);
+  expect(await count({ state: "requested" })).toBe(0);
+  expect(await count({ state: "lapsed", wallet: address.wallet })).toBe(1);
+  const cursor = { at: refund?.requestedAt ?? "", id: refund?.id ?? "" };
+  const page = { ...PAGE, cursor, filter: { state: "lapsed" as const } };
+  expect((await refunds.list(desk.integratorId, page)).items).toEqual([]);
 });
 
 test("a refund that no policy allows is a transaction that only the refund authority can send [T233]", async () => {

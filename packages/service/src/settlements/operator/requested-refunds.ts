@@ -3,7 +3,7 @@
  * authority can send. The recipient is never part of a request.
  */
 import { encodeRefund } from "@sluice/sdk/address";
-import type { Refund, RefundResponse, RefundState } from "@sluice/sdk/wire";
+import type { Refund, RefundResponse } from "@sluice/sdk/wire";
 import {
   type DepositAddress,
   formatCommitment,
@@ -15,9 +15,10 @@ import { displayTxHash } from "../../core/base58.ts";
 import { OperatingError } from "../../core/errors.ts";
 import { type Address, unpadAddress } from "../../core/hex.ts";
 import type { SettlementDeps } from "../deps.ts";
-import { BY_AUTHORITY, readUnsent, type UnsentState } from "./attested-refund.ts";
+import { stateOf } from "./announce-states.ts";
+import { BY_AUTHORITY, readUnsent } from "./attested-refund.ts";
 import { refundAddress } from "./refund-address.ts";
-import { type AddressRefund, type ListedRefund, listRefundsOf } from "./refunds.ts";
+import { type ListedRefund, listRefundsOf, type RefundFilter } from "./refunds.ts";
 
 /** A request of an integrator about one of its own addresses. */
 export interface RefundAsked {
@@ -32,10 +33,7 @@ export interface RefundAsked {
 export interface RefundsPage {
   readonly limit: number;
   readonly cursor: { readonly at: string; readonly id: string } | undefined;
-  readonly filter: {
-    readonly wallet?: Address | undefined;
-    readonly chainId?: number | undefined;
-  };
+  readonly filter: RefundFilter;
 }
 
 /** Refunds as the interface requests and shows them. */
@@ -178,15 +176,4 @@ async function showAll(deps: SettlementDeps, refunds: readonly ListedRefund[]): 
     });
   }
   return shown;
-}
-
-function stateOf(
-  { state, succeeded, txHash }: AddressRefund,
-  unsent: UnsentState | null,
-): RefundState {
-  if (unsent) return unsent.kind === "asked" ? "requested" : unsent.kind;
-  if (state === "final") return succeeded ? "refunded" : "failed";
-  if (state === "abandoned") return "failed";
-  if (state === "mined") return "mined";
-  return txHash === null ? "requested" : "sent";
 }

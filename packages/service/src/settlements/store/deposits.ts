@@ -26,6 +26,13 @@ export const SETTLEMENT_CONDITIONS: SettlementConditions = {
     order by s.swept_block, s.swept_log_index limit 1)`,
 };
 
+/** The status of a deposit's settlement; null while it has none. */
+export const STATUS_OF_DEPOSIT = ofDeposit
+  .selectFrom("settlements")
+  .whereRef("settlements.id", "=", "deposits.settlement_id")
+  .select("settlements.status")
+  .$asScalar();
+
 /** Returns the chain position of a settlement's last deposit; null when it has none on the chain. */
 export async function getLastDeposit(
   db: Db,

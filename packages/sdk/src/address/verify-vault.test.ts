@@ -4,7 +4,8 @@ import { base58 } from "@scure/base";
 import { describe, expect, test } from "vitest";
 import { type CommitmentFields, hashCommitment } from "./commitment.ts";
 import { toHex } from "./encoding.ts";
-import { type ClaimedVault, verifyVault, type VerifyVaultRequest } from "./verify-vault.ts";
+import type { ClaimedVault, VerifyVaultRequest } from "./binding.ts";
+import { verifyVault } from "./verify-vault.ts";
 
 const SIGNER = new Uint8Array(32).fill(7);
 const BINDING = base58.encode(ed25519.getPublicKey(SIGNER));

@@ -1,80 +1,23 @@
 /**
  * Verifies a Solana deposit address (a vault) before money is sent to it. Only the signer can derive a vault from its
  * commitment, so the check is of the binding: the signer's signature over both.
- *
- * Assumes: `bindingAccount` comes from the caller's own configuration, not from the quote. A forged account could sign a
- * binding for any address.
  */
 import { ed25519 } from "@noble/curves/ed25519.js";
-import { concatBytes, hexToBytes, utf8ToBytes } from "@noble/hashes/utils.js";
-import { parseBase58 } from "./base58.ts";
-import { type CommitmentFields, hashCommitment } from "./commitment.ts";
-import { type Hex, parseBytes } from "./encoding.ts";
-import {
-  type ClaimedCommitment,
-  compare,
-  findFieldMismatch,
-  findFormatMismatch,
-  findHashMismatch,
-  type Mismatch,
-} from "./verify.ts";
-
-/** Prefix of the signed message. The hash of the commitment and the vault follow it. */
-export const BINDING_DOMAIN = "sluice/solana/binding/v1";
-
-/** The commitment of a vault, as the quote states it. */
-export interface ClaimedVault extends ClaimedCommitment {
-  /** The signer's signature over commitment and vault, 64 bytes in hex. */
-  readonly binding: string;
-}
-
-/** Input of `verifyVault`. */
-export interface VerifyVaultRequest {
-  /** The deposit address to verify, in base58. */
-  readonly address: string;
-  /** The commitment that the quote states for it, with the binding. */
-  readonly commitment: ClaimedVault;
-  /** The account whose bindings the caller trusts, in base58. */
-  readonly bindingAccount: string;
-  /** The caller's own values. Fields must be equal; the two caps may be lower. Absent fields are not compared. */
-  readonly expected?: Partial<CommitmentFields>;
-}
-
-/** Result of `verifyVault`. Only an address with `ok` may be paid. */
-export type VaultVerification =
-  { readonly kind: "ok"; readonly address: string; readonly commitment: Hex } | Mismatch;
+import { readBinding, type VaultVerification, type VerifyVaultRequest } from "./binding.ts";
 
 /** Verifies a Solana deposit address offline. Malformed input throws `AddressInputError`, which names the field. */
 export function verifyVault(request: VerifyVaultRequest): VaultVerification {
   const { address, commitment, bindingAccount } = request;
-  const vault = parseBase58("address", address);
-  const account = parseBase58("bindingAccount", bindingAccount);
-  const signature = parseBytes("commitment.binding", commitment.binding, 64);
-  const hash = hashCommitment(commitment);
-  return (
-    findFormatMismatch(commitment) ??
-    compare("factory", bindingAccount, commitment.factory) ??
-    findFieldMismatch(commitment, request.expected ?? {}) ??
-    findHashMismatch(commitment, hash) ??
-    (hasValidSignature({ hash, vault, account, signature })
-      ? { kind: "ok", address, commitment: hash }
-      : {
-          kind: "mismatch",
-          field: "binding",
-          expected: `a signature of ${bindingAccount} over the commitment and the address`,
-          actual: commitment.binding,
-        })
-  );
-}
-
-function hasValidSignature(given: {
-  readonly hash: Hex;
-  readonly vault: Uint8Array;
-  readonly account: Uint8Array;
-  readonly signature: Uint8Array;
-}): boolean {
-  const { hash, vault, account, signature } = given;
-  const message = concatBytes(utf8ToBytes(BINDING_DOMAIN), hexToBytes(hash.slice(2)), vault);
+  const binding = readBinding(request);
+  if (binding.kind === "mismatch") return binding;
+  const { message, signature, account } = binding;
   // As strict as Solana: only the canonical encoding of each point is accepted.
-  return ed25519.verify(signature, message, account, { zip215: false });
+  return ed25519.verify(signature, message, account, { zip215: false })
+    ? { kind: "ok", address, commitment: binding.commitment }
+    : {
+        kind: "mismatch",
+        field: "binding",
+        expected: `a signature of ${bindingAccount} over the commitment and the address`,
+        actual: commitment.binding,
+      };
 }

@@ -214,6 +214,59 @@ describe("failed requests", () => {
     expect(failure).toMatchObject({ ...error, status: 429 });
   });
 
+  describe("with Retry-After", () => {
+    const error = { code: "RPC_UNAVAILABLE", message: "Too many requests.", retryable: true };
+    const refused = (seconds: string, retryable = true): Answer => ({
+      status: 429,
+      headers: { "retry-after": seconds },
+      body: { error: { ...error, retryable } },
+    });
+
+    test("are repeated with the same body until they are served", async () => {
+      const body = { walletAddress: "0x1", chain: 30, tokenAddress: "0x2" };
+      const echo = { walletAddress: "0x1", chainId: 30, tokenAddress: "0x2" };
+      const { client, seen } = await serve([
+        refused("0"),
+        refused("0"),
+        { body: { ...echo, queued: true, queueItemId: KEY, reason: null } },
+      ]);
+      await client.requestIndex(body);
+      const sent = { method: "POST", body: JSON.stringify(body) };
+      expect(seen).toMatchObject([sent, sent, sent]);
+    });
+
+    test("are repeated no sooner than asked", async () => {
+      const { client } = await serve([refused("1"), { body: { items: [], nextCursor: null } }]);
+      const startedMs = Date.now();
+      await client.listSwaps();
+      expect(Date.now() - startedMs).toBeGreaterThanOrEqual(1_000);
+    });
+
+    test.each([
+      ["it is after the timeout", refused("60")],
+      ["it is a date", refused("Wed, 21 Oct 2026 07:28:00 GMT")],
+      ["the error is not retryable", refused("0", false)],
+    ])("throw SluiceApiError if %s", async (_case, answer) => {
+      const { client, seen } = await serve([answer], { timeoutMs: 59_000 });
+      const failure = await failureOf(client.listSwaps());
+      expect(failure).toBeInstanceOf(SluiceApiError);
+      expect(failure).toMatchObject({ code: "RPC_UNAVAILABLE", status: 429 });
+      expect(seen).toHaveLength(1);
+    });
+
+    test("throw the reason of a signal that aborts while they wait", async () => {
+      const controller = new AbortController();
+      const { client, seen } = await serve([refused("20")]);
+      const failing = failureOf(client.listSwaps({}, { signal: controller.signal }));
+      while (seen.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+      const reason = new Error("enough");
+      setTimeout(() => controller.abort(reason), 50);
+      expect(await failing).toBe(reason);
+      expect(seen).toHaveLength(1);
+      expect(getEventListeners(controller.signal, "abort")).toEqual([]);
+    });
+  });
+
   test.each([
     [502, "<html>bad gateway</html>", true],
     [404, "{}", false],

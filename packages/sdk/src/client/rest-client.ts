@@ -13,6 +13,7 @@ import {
   DepositAddressPage,
   DepositAddressWithCommitment,
   DepositPage,
+  type DepositAddressesQuery,
   type DepositsQuery,
   ErrorResponse,
   type EventItem,
@@ -21,7 +22,6 @@ import {
   type ExtendedEventItem,
   ExtendedEventPage,
   KeySelf,
-  type ListQuery,
   type QuoteRequest,
   QuoteResponse,
   type RequestIndexBody,
@@ -41,8 +41,9 @@ import { checkShape } from "./check.ts";
 import { SluiceApiError, SluiceResponseError } from "./errors.ts";
 import { iterate } from "./iterate.ts";
 import type { CallOptions, PostOptions } from "./options.ts";
-import { createDeadline } from "./wait.ts";
-import { createWebhookCalls, type WebhookCalls } from "./webhooks.ts";
+import { createPayLinkCalls, type PayLinkCalls } from "./pay-links.ts";
+import { createDeadline, createPause } from "./wait.ts";
+import { createWebhookCalls, type Send, type WebhookCalls } from "./webhooks.ts";
 
 /** Addresses and key of a service. */
 export interface SluiceClientOptions {
@@ -54,20 +55,24 @@ export interface SluiceClientOptions {
   readonly apiKey: string;
   /** Replaces the global `fetch`. */
   readonly fetch?: typeof fetch;
-  /** Timeout of one request, in milliseconds. Default 30000. */
+  /** Timeout of one call with its repetitions, in milliseconds. Default 30000. */
   readonly timeoutMs?: number;
 }
 
 /**
  * A client of one integrator. Every call throws `SluiceApiError` for an error response, `SluiceResponseError` for a
- * response that does not match the interface, and the error of `fetch` when there is no response.
+ * response that does not match the interface, and the error of `fetch` when there is no response. A call that is refused with
+ * `Retry-After`, as above a limit, had no effect: it is repeated after that time if `timeoutMs` permits, else it throws.
  */
-export interface SluiceClient extends WebhookCalls {
+export interface SluiceClient extends WebhookCalls, PayLinkCalls {
   /** Returns one page of deposit addresses, newest first. */
-  listDepositAddresses(query?: ListQuery, options?: CallOptions): Promise<DepositAddressPage>;
+  listDepositAddresses(
+    query?: DepositAddressesQuery,
+    options?: CallOptions,
+  ): Promise<DepositAddressPage>;
   /** Iterates over deposit addresses from `cursor` on, newest first, page by page. */
   iterateDepositAddresses(
-    query?: ListQuery,
+    query?: DepositAddressesQuery,
     options?: CallOptions,
   ): AsyncGenerator<DepositAddress, void>;
   /** Returns one deposit address with the preimage of its commitment. */
@@ -121,6 +126,8 @@ export interface SluiceClient extends WebhookCalls {
 export type PlainEventsQuery = Omit<EventsQuery, "extended">;
 
 const TIMEOUT_MS = 30_000;
+/** Shortest wait before a repetition. */
+const RETRY_MIN_MS = 50;
 
 /** Creates a client. It sends nothing before the first call. */
 export function createSluiceClient(service: SluiceClientOptions): SluiceClient {
@@ -131,7 +138,9 @@ export function createSluiceClient(service: SluiceClientOptions): SluiceClient {
     { query = {}, ...options }: CallOptions & { readonly query?: Query } = {},
   ) => request(schema, { ...options, method: "GET", base: service.baseUrl, path, query });
 
-  const listDepositAddresses = (query: ListQuery = {}, options: CallOptions = {}) =>
+  const send: Send = (schema, path, call) =>
+    request(schema, { ...call, base: service.baseUrl, path });
+  const listDepositAddresses = (query: DepositAddressesQuery = {}, options: CallOptions = {}) =>
     get(DepositAddressPage, "/deposit-addresses", { ...options, query });
   const listDeposits = (query: DepositsQuery = {}, options: CallOptions = {}) =>
     get(DepositPage, "/deposits", { ...options, query });
@@ -143,9 +152,8 @@ export function createSluiceClient(service: SluiceClientOptions): SluiceClient {
     get(ExtendedEventPage, "/events", { ...options, query: { ...query, extended: "true" } });
 
   return {
-    ...createWebhookCalls((schema, path, call) =>
-      request(schema, { ...call, base: service.baseUrl, path }),
-    ),
+    ...createWebhookCalls(send),
+    ...createPayLinkCalls(send),
     listDepositAddresses,
     iterateDepositAddresses: (query = {}, options = {}) =>
       iterate("GET /deposit-addresses", query.cursor, (cursor) =>
@@ -228,23 +236,60 @@ interface Call extends PostOptions {
   readonly body?: object;
 }
 
-/** Returns a function that sends one call and checks its response. */
+/** Returns a function that sends one call, repeats it while it is refused for a time, and checks its response. */
 function createRequest(options: SluiceClientOptions) {
   return async <T extends TSchema>(schema: T, call: Call): Promise<Static<T>> => {
-    const source = `${call.method} ${call.path}`;
-    const deadline = createDeadline(options.timeoutMs ?? TIMEOUT_MS, call.signal);
-    const { ok, status, text } = await send(options, call, deadline.signal).finally(() =>
-      deadline.release(),
-    );
-    const value = parseJson(text);
-    if (ok) return checkShape(schema, value, { source, status });
-    if (Value.Check(ErrorResponse, value)) throw new SluiceApiError(value.error, status);
-    throw new SluiceResponseError(source, `HTTP ${status} without an error object`, status);
+    const timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
+    const endsAtMs = Date.now() + timeoutMs;
+    const deadline = createDeadline(timeoutMs, call.signal);
+    const pause = createPause(deadline.signal);
+    try {
+      for (;;) {
+        const answer = await send(options, call, deadline.signal);
+        if (answer.ok) return readAnswer(schema, call, answer);
+        const error = readError(call, answer);
+        const { retryAfterMs } = answer;
+        if (!(error instanceof SluiceApiError && error.retryable) || retryAfterMs === null) {
+          throw error;
+        }
+        // With jitter, so that calls refused together do not return together.
+        const waitMs = Math.max(retryAfterMs, RETRY_MIN_MS) * (1 + Math.random() / 2);
+        if (Date.now() + waitMs >= endsAtMs) throw error;
+        await pause.wait(waitMs);
+      }
+    } finally {
+      deadline.release();
+    }
   };
 }
 
+/** Response of the service, read to its end. */
+interface Answer {
+  readonly ok: boolean;
+  readonly status: number;
+  readonly text: string;
+  /** The value of `Retry-After`; null without one in seconds. */
+  readonly retryAfterMs: number | null;
+}
+
+const nameOf = (call: Call) => `${call.method} ${call.path}`;
+
+function readAnswer<T extends TSchema>(schema: T, call: Call, { status, text }: Answer): Static<T> {
+  return checkShape(schema, parseJson(text), { source: nameOf(call), status });
+}
+
+function readError(call: Call, { status, text }: Answer): SluiceApiError | SluiceResponseError {
+  const value = parseJson(text);
+  if (Value.Check(ErrorResponse, value)) return new SluiceApiError(value.error, status);
+  return new SluiceResponseError(nameOf(call), `HTTP ${status} without an error object`, status);
+}
+
 /** Sends one call and reads the whole response. Redirects are errors: they would send the key to another host. */
-async function send(options: SluiceClientOptions, call: Call, signal: AbortSignal) {
+async function send(
+  options: SluiceClientOptions,
+  call: Call,
+  signal: AbortSignal,
+): Promise<Answer> {
   const response = await (options.fetch ?? fetch)(toUrl(call), {
     method: call.method,
     redirect: "error",
@@ -257,7 +302,10 @@ async function send(options: SluiceClientOptions, call: Call, signal: AbortSigna
     },
     ...(call.body ? { body: JSON.stringify(call.body) } : {}),
   });
-  return { ok: response.ok, status: response.status, text: await response.text() };
+  const { ok, status, headers } = response;
+  const seconds = headers.get("retry-after") ?? "";
+  const retryAfterMs = /^\d{1,6}$/.test(seconds) ? Number(seconds) * 1_000 : null;
+  return { ok, status, text: await response.text(), retryAfterMs };
 }
 
 function toUrl(call: Call): URL {

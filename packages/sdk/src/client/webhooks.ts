@@ -69,7 +69,7 @@ export interface WebhookCalls {
 }
 
 /** Sends one call to the service. */
-type Send = <T extends TSchema>(
+export type Send = <T extends TSchema>(
   schema: T,
   path: string,
   call: PostOptions & {

@@ -14,6 +14,21 @@ import {
   uuid,
 } from "./fields.ts";
 
+/** Outcomes of a deposit. */
+export const DEPOSIT_OUTCOMES = [
+  "queued",
+  "settling",
+  "held",
+  "settled",
+  "dead",
+  "refunded",
+  "below_minimum",
+  "no_route",
+  "orphaned",
+] as const;
+/** What became of a deposit. */
+export type DepositOutcome = (typeof DEPOSIT_OUTCOMES)[number];
+
 /** Item of `GET /deposits`: one transfer to a deposit address, or an amount found by comparing balances. */
 export const Deposit = Type.Object(
   {
@@ -40,6 +55,13 @@ export const Deposit = Type.Object(
     ignoredReason: nullable(
       oneOf(IGNORED_REASONS, "Why it was not queued"),
       "Why it was not queued; null if it was",
+    ),
+    outcome: oneOf(
+      DEPOSIT_OUTCOMES,
+      "What became of it. `queued`: a settlement follows. `settling`: its settlement proceeds. `held`: its settlement failed or waits, and " +
+        "is retried; `GET /settlements/{id}` says why. `settled`: delivered. `dead`: its settlement ended, and it is still in its address. " +
+        "`refunded`: the refund authority took it. `below_minimum`: it waits in its address for more. `no_route`: no route takes the token " +
+        "to the destination. `orphaned`: its block left the chain",
     ),
     queueItemId: nullable(
       uuid("Its settlement"),

@@ -1,7 +1,6 @@
 /** `POST /addresses` of the quote service: many deposit addresses in one call, without quotes. Addition to the published interface. */
 import { Type, type Static } from "typebox";
-import { DepositAddress } from "./deposit-address.ts";
-import { noteFields } from "./details.ts";
+import { DepositAddressWithCommitment } from "./deposit-address.ts";
 import { QuoteRequest } from "./quote.ts";
 
 /** Addresses that one call issues at most. */
@@ -53,20 +52,12 @@ export const AddressesRequest = Type.Object(
 /** Body of `POST /addresses`. */
 export type AddressesRequest = Static<typeof AddressesRequest>;
 
-/** A deposit address with the integrator's own words about it. */
-export const IssuedAddress = Type.Object(
-  { ...DepositAddress.properties, ...noteFields },
-  { $id: "IssuedAddress", description: "A deposit address with its label and metadata" },
-);
-/** A deposit address with the integrator's own words about it. */
-export type IssuedAddress = Static<typeof IssuedAddress>;
-
 /** Response of `POST /addresses`. */
 export const AddressesResponse = Type.Object(
   {
-    addresses: Type.Array(IssuedAddress, {
+    addresses: Type.Array(DepositAddressWithCommitment, {
       description:
-        "The addresses in the order of the request. `GET /deposit-addresses/{id}` returns the preimage of each",
+        "The addresses in the order of the request, each with the preimage of its commitment, by which it is verified before it is shown",
     }),
   },
   { $id: "AddressesResponse", description: "Deposit addresses in the order of the request" },

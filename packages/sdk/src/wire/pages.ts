@@ -22,12 +22,14 @@ export type EventType = (typeof EVENT_TYPES)[number];
 export const EXTENDED_EVENT_TYPES = [
   ...EVENT_TYPES,
   "refund_detected",
+  "refund_final",
+  "refund_changed",
   "endpoint.disabled",
 ] as const;
 /** An event type that readers see who ask for details. */
 export type ExtendedEventType = (typeof EXTENDED_EVENT_TYPES)[number];
 
-/** Query of `GET /deposit-addresses` and `GET /swaps`. Newest first; a page has items strictly older than `cursor`. */
+/** Page of the newest-first lists: a page has items strictly older than `cursor`. */
 export const ListQuery = Type.Object(
   {
     limit: Type.Optional(
@@ -45,18 +47,38 @@ export const ListQuery = Type.Object(
 /** Query of a list. */
 export type ListQuery = Static<typeof ListQuery>;
 
+const userIdFilter = Type.Optional(
+  Type.String({
+    description:
+      "Only of this user: 0x and hex digits whose value fits 20 bytes, as in a quote request",
+  }),
+);
+
+/** Query of `GET /deposit-addresses`. The filters are additions to the published interface and are combined with AND. */
+export const DepositAddressesQuery = Type.Object(
+  {
+    ...ListQuery.properties,
+    walletAddress: Type.Optional(Type.String({ description: "Only this deposit address" })),
+    userId: userIdFilter,
+    destChain: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 65535, description: "Only with this destination chain" }),
+    ),
+    destToken: Type.Optional(Type.String({ description: "Only with this destination token" })),
+    from: Type.Optional(timestampInput("Only issued at or after this time")),
+    to: Type.Optional(timestampInput("Only issued before this time")),
+  },
+  { $id: "DepositAddressesQuery", description: "Filters and page of the deposit addresses" },
+);
+/** Query of the deposit addresses. */
+export type DepositAddressesQuery = Static<typeof DepositAddressesQuery>;
+
 /** Query of `GET /swaps`. The filters are additions to the published interface and are combined with AND. */
 export const SwapsQuery = Type.Object(
   {
     ...ListQuery.properties,
     status: Type.Optional(oneOf(SETTLEMENT_STATUS_NAMES, "Only settlements in this status")),
     walletAddress: Type.Optional(Type.String({ description: "Only of this deposit address" })),
-    userId: Type.Optional(
-      Type.String({
-        description:
-          "Only of this user: 0x and hex digits whose value fits 20 bytes, as in a quote request",
-      }),
-    ),
+    userId: userIdFilter,
     chainId: Type.Optional(
       Type.Integer({ minimum: 1, maximum: 65535, description: "Only on this chain" }),
     ),
@@ -124,6 +146,20 @@ export const EventsQuery = Type.Object(
       Type.String({
         description: "Only of this deposit address; addition to the published interface",
       }),
+    ),
+    userId: Type.Optional(
+      Type.String({
+        description:
+          "Only of this user, as in the details of events; addition to the published interface",
+      }),
+    ),
+    tokenAddress: Type.Optional(
+      Type.String({
+        description: "Only of this token of the source chain; addition to the published interface",
+      }),
+    ),
+    until: Type.Optional(
+      timestampInput("Return events up to this time; addition to the published interface"),
     ),
     limit: Type.Optional(
       Type.Integer({

@@ -1,5 +1,6 @@
 export {
   findAddress,
+  type AddressFilter,
   formatCommitment,
   iterateAddresses,
   listAddresses,

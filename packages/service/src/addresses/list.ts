@@ -3,7 +3,6 @@ import { implementationOf } from "@sluice/sdk/address";
 import type {
   DepositAddress as ShownAddress,
   DepositAddressWithCommitment,
-  IssuedAddress,
   PayDepositCommitment,
 } from "@sluice/sdk/wire";
 import { type Selectable, sql } from "kysely";
@@ -17,6 +16,18 @@ import type { DepositAddress } from "./types.ts";
 /** Formats an address as on the wire, by its family. */
 type Display = (address: Address) => string;
 
+/** Filters of a page; undefined matches every address. */
+export interface AddressFilter {
+  readonly wallet?: Address | undefined;
+  readonly userId?: string | undefined;
+  readonly destChain?: number | undefined;
+  readonly destToken?: Address | undefined;
+  /** Issued at or after. */
+  readonly from?: string | undefined;
+  /** Issued before. */
+  readonly to?: string | undefined;
+}
+
 /** Returns a page of an integrator's deposit addresses, newest first, strictly older than `cursor`. */
 export async function listAddresses(
   db: Db,
@@ -24,6 +35,7 @@ export async function listAddresses(
   page: {
     readonly limit: number;
     readonly cursor?: string | undefined;
+    readonly filter?: AddressFilter | undefined;
     readonly display: Display;
   },
 ): Promise<{ items: ShownAddress[]; nextCursor: string | null }> {
@@ -35,6 +47,13 @@ export async function listAddresses(
     // One row more than the page shows whether another page follows.
     .limit(page.limit + 1);
   if (page.cursor !== undefined) query = query.where("created_at", "<", page.cursor);
+  const { wallet, userId, destChain, destToken, from, to } = page.filter ?? {};
+  if (wallet !== undefined) query = query.where("wallet", "=", wallet);
+  if (userId !== undefined) query = query.where("user_id", "=", userId);
+  if (destChain !== undefined) query = query.where("dest_chain", "=", destChain);
+  if (destToken !== undefined) query = query.where("dest_token", "=", destToken);
+  if (from !== undefined) query = query.where("created_at", ">=", from);
+  if (to !== undefined) query = query.where("created_at", "<", to);
   const rows = await query.execute();
   const items = rows.slice(0, page.limit).map((row) => showAddress(row, page.display));
   const more = rows.length > page.limit;
@@ -54,15 +73,15 @@ export async function findAddress(
   return row ? showWithCommitment(row, display) : null;
 }
 
-/** Returns addresses with their notes, in the order of the ids. @throws Error if one does not exist. */
+/** Returns addresses with their notes and preimages, in the order of the ids. @throws Error if one does not exist. */
 export async function listIssued(
   db: Db,
   { ids, display }: { readonly ids: readonly string[]; readonly display: Display },
-): Promise<readonly IssuedAddress[]> {
+): Promise<readonly DepositAddressWithCommitment[]> {
   const rows = await selectWithNotes(db)
     .where("id", "=", sql<string>`any(${[...new Set(ids)]}::uuid[])`)
     .execute();
-  const shown = new Map(rows.map((row) => [row.id, showWithNotes(row, display)]));
+  const shown = new Map(rows.map((row) => [row.id, showWithCommitment(row, display)]));
   return ids.map((id) => {
     const address = shown.get(id);
     assert(address, "an issued address exists");
@@ -118,13 +137,9 @@ function showAddress(row: Selectable<AddressesTable>, display: Display): ShownAd
 }
 
 function showWithCommitment(row: RowWithNotes, display: Display): DepositAddressWithCommitment {
-  const payDepositCommitment = formatCommitment(parseAddress(row), display);
-  return { ...showWithNotes(row, display), payDepositCommitment };
-}
-
-function showWithNotes(row: RowWithNotes, display: Display): IssuedAddress {
   const { label, metadata } = row;
-  return { ...showAddress(row, display), label, metadata: { ...metadata } };
+  const payDepositCommitment = formatCommitment(parseAddress(row), display);
+  return { ...showAddress(row, display), label, metadata: { ...metadata }, payDepositCommitment };
 }
 
 /**

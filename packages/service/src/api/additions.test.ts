@@ -209,6 +209,82 @@ describe("filters of settlements", () => {
   });
 });
 
+describe("unknown parameters", () => {
+  const served = OPERATIONS.filter(({ server }) => server === "service");
+  const call = async (operation: (typeof OPERATIONS)[number], query: string) => {
+    const path = operation.path.replaceAll(/\{\w+\}/g, systemRandom.uuid());
+    const response = await fetch(`${api.url}${path}?${query}`, {
+      method: operation.method,
+      headers: { "x-api-key": alice.apiKey },
+    });
+    const { status } = response;
+    return { status, text: status === 400 ? await response.text() : "" };
+  };
+
+  test.each(served.filter(({ published }) => !published))(
+    "are refused by $method $path [T277]",
+    async (operation) => {
+      const { status, text } = await call(operation, "walletAdress=0x1");
+      expect(status).toBe(400);
+      expect(JSON.parse(text)).toMatchObject({
+        error: { code: "VALIDATION_ERROR", details: { field: "walletAdress" } },
+      });
+    },
+  );
+
+  test.each(served.filter(({ published, method }) => published && method === "GET"))(
+    "are ignored by $method $path, which is of the published interface",
+    async (operation) => {
+      expect((await call(operation, "walletAdress=0x1")).status).toBe(200);
+    },
+  );
+
+  test("are refused of who has a valid key only", async () => {
+    const response = await fetch(`${api.url}/deposits?walletAdress=0x1`);
+    expect(response.status).toBe(401);
+  });
+});
+
+describe("filters of deposit addresses", () => {
+  test("return addresses that match, to their integrator only [T213]", async () => {
+    const jane = await createTenant(database.db);
+    const [one, other] = [
+      await insertAddress(database.db, jane),
+      await insertAddress(database.db, jane),
+    ];
+    const row = await database.db
+      .updateTable("addresses")
+      .set({ dest_chain: 23, dest_token: createHex(20) })
+      .where("id", "=", one.id)
+      .returningAll()
+      .executeTakeFirstOrThrow();
+    const idsOf = async (tenant: Tenant, query: string) => {
+      // CAST: checked against its schema.
+      const { items } = (await get(
+        tenant,
+        `/deposit-addresses?${query}`,
+        DepositAddressPage,
+      )) as DepositAddressPage;
+      return items.map(({ id }) => id);
+    };
+    for (const query of [
+      `walletAddress=${one.wallet}`,
+      `userId=${row.user_id}`,
+      "destChain=23",
+      `destToken=${row.dest_token}`,
+      `destToken=${row.dest_token}&from=${row.created_at}&limit=1`,
+    ]) {
+      expect([query, await idsOf(jane, query)]).toEqual([query, [one.id]]);
+      expect([query, await idsOf(bob, query)]).toEqual([query, []]);
+    }
+    expect(await idsOf(jane, "")).toEqual([other.id, one.id]);
+    expect(await idsOf(jane, `to=${row.created_at}`)).toEqual([]);
+    expect(await refused(jane, "/deposit-addresses?destChain=x")).toMatchObject({
+      details: { field: "destChain" },
+    });
+  });
+});
+
 describe("deposits", () => {
   async function insertDeposits(
     tenant: Tenant,
@@ -479,6 +555,30 @@ describe("events with details", () => {
   });
 });
 
+describe("filters of events", () => {
+  test("return events of a user, a token and a range of time", async () => {
+    const kate = await createTenant(database.db);
+    const userId = `0x${"17".padStart(40, "0")}`;
+    const token = toChecksumAddress(USDC as never);
+    for (let count = 0; count < 3; count += 1) await insertEvent(database.db, kate);
+    await sql`update events set details = ${JSON.stringify({ userId })}::jsonb,
+        data = data || ${JSON.stringify({ tokenAddress: token })}::jsonb
+      where integrator_id = ${kate.id} and created_at =
+        (select max(created_at) from events where integrator_id = ${kate.id})`.execute(database.db);
+    // CAST: checked against its schema.
+    const read = async (query: string) =>
+      ((await get(kate, `/events?${query}`, EventPage)) as EventPageType).items;
+    const all = await read("");
+    const last = all.at(-1);
+    expect(all).toHaveLength(3);
+    expect(await read("userId=0x17")).toEqual([last]);
+    expect(await read("userId=0x18")).toEqual([]);
+    expect(await read(`tokenAddress=${USDC}`)).toContainEqual(last);
+    expect(await read(`tokenAddress=${createHex(20)}`)).toEqual([]);
+    expect(await read(`since=${all[0]?.timestamp}&until=${all[1]?.timestamp}`)).toEqual([all[1]]);
+  });
+});
+
 describe("the OpenAPI description", () => {
   test("is served without a key, and matches the schemas", async () => {
     const fetchText = async (path: string) => {
@@ -498,13 +598,15 @@ describe("the OpenAPI description", () => {
 
   test("describes existing endpoints and the keys they require", async () => {
     for (const { method, path, key } of OPERATIONS.filter(({ server }) => server === "service")) {
+      // The token of a pay link is checked before anything else.
+      const open = path.includes("{token}") ? 404 : 200;
       const response = await fetch(
         `${api.url}${path.replaceAll(/\{\w+\}/g, systemRandom.uuid())}`,
         {
           method,
         },
       );
-      expect([path, response.status]).toEqual([path, key === null ? 200 : 401]);
+      expect([path, response.status]).toEqual([path, key === null ? open : 401]);
     }
   });
 });

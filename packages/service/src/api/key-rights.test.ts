@@ -1,5 +1,5 @@
 /** Every endpoint and the stream hold a key to its scopes, networks and lifetime. */
-import { ErrorResponse, OPERATIONS } from "@sluice/sdk/wire";
+import { ErrorResponse, KEY_SCOPES, OPERATIONS } from "@sluice/sdk/wire";
 import { sql } from "kysely";
 import { io, type Socket } from "socket.io-client";
 import { Value } from "typebox/value";
@@ -77,7 +77,7 @@ describe.each(
   const { scope } = operation;
 
   test("needs the scope that the description names, and no other [T225]", async () => {
-    const every = ["read", "quote", "settle", "webhooks", "refunds"] as const;
+    const every = KEY_SCOPES;
     const others = await create({ scopes: every.filter((one) => one !== scope) });
     const refusal = scope === null ? undefined : { reason: "scope", scope };
     expect(await call(operation, others.apiKey)).toEqual(refusal);

@@ -3,20 +3,21 @@ import {
   DEPOSIT_CURSOR_PATTERN,
   DEPOSIT_FINALITY_STATES,
   type DepositFinalityState,
-  DepositsQuery,
   EVENT_TYPES,
   EVENTS_LIMIT_DEFAULT,
   EVENTS_LIMIT_MAX,
   EXPORT_FORMATS,
-  ExportQuery,
   EXTENDED_EVENT_TYPES,
   type ExtendedEventType,
   LIST_LIMIT_DEFAULT,
   LIST_LIMIT_MAX,
+  REFUND_STATES,
+  type RefundState,
   SETTLEMENT_STATUS_NAMES,
   type SettlementStatus,
   UUID_PATTERN,
 } from "@sluice/sdk/wire";
+import type { AddressFilter } from "../addresses/index.ts";
 import type { AddressFormat } from "../chains/port/index.ts";
 import { parseSolanaTxHash } from "../core/base58.ts";
 import { type Address, toTxHash, type TxHash } from "../core/hex.ts";
@@ -37,6 +38,26 @@ export function parseListQuery(query: RawQuery): {
     limit: parseLimit(query, LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX),
     // Strictly older than a fraction of a millisecond includes that millisecond.
     cursor: parseStampParam(query, "cursor", "up"),
+  };
+}
+
+/**
+ * Returns page and filters of the deposit addresses.
+ * @throws OperatingError VALIDATION_ERROR naming the parameter.
+ */
+export function parseAddressesQuery(
+  query: RawQuery,
+  format: AddressFormat,
+): ReturnType<typeof parseListQuery> & { readonly filter: AddressFilter } {
+  return {
+    ...parseListQuery(query),
+    filter: {
+      wallet: parseWallet(query, format),
+      userId: parseUserIdParam(query),
+      destChain: parseChainId(query, "destChain"),
+      destToken: parseToken(query, format, "destToken"),
+      ...parseRange(query),
+    },
   };
 }
 
@@ -62,35 +83,20 @@ export function parseSwapsQuery(
   };
 }
 
-/** Returns the bounds of a list by time: at or after `from`, before `to`. */
-function parseRange(query: RawQuery) {
+/**
+ * Returns the bounds of a list by time: at or after `from`, before `to`.
+ * @throws OperatingError VALIDATION_ERROR naming the parameter.
+ */
+export function parseRange(query: RawQuery) {
   // A fraction of a millisecond excludes that millisecond at the beginning, and includes it at the end.
   return { from: parseStampParam(query, "from", "up"), to: parseStampParam(query, "to", "up") };
 }
-
-/**
- * Refuses parameters that an endpoint of ours does not have: a misspelled filter would return everything.
- * @throws OperatingError VALIDATION_ERROR naming the first.
- */
-export function refuseUnknown(query: RawQuery, known: readonly string[]): void {
-  const unknown = Object.keys(query).find((name) => !known.includes(name));
-  if (unknown === undefined) return;
-  const expected = known.length === 0 ? "no parameters" : `one of ${known.join(", ")}`;
-  throw new OperatingError(
-    "VALIDATION_ERROR",
-    `${unknown.slice(0, PARAMETER_SHOWN_MAX)}: unknown parameter, expected ${expected}.`,
-    { details: { field: unknown.slice(0, PARAMETER_SHOWN_MAX) } },
-  );
-}
-
-const PARAMETER_SHOWN_MAX = 60;
 
 /**
  * Returns page and filters of a list of deposits.
  * @throws OperatingError VALIDATION_ERROR naming the parameter.
  */
 export function parseDepositsQuery(query: RawQuery, format: AddressFormat) {
-  refuseUnknown(query, Object.keys(DepositsQuery.properties));
   const filter: DepositFilter = {
     wallet: parseWallet(query, format),
     chainId: parseChainId(query),
@@ -116,13 +122,19 @@ export function parseRefundsQuery(query: RawQuery, format: AddressFormat) {
   return {
     limit: parseLimit(query, LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX),
     cursor: cursor && { at: cursor.detectedAt, id: cursor.id },
-    filter: { wallet: parseWallet(query, format), chainId: parseChainId(query) },
+    filter: {
+      wallet: parseWallet(query, format),
+      chainId: parseChainId(query),
+      userId: parseUserIdParam(query),
+      token: parseToken(query, format),
+      state: parseRefundState(query),
+      ...parseRange(query),
+    },
   };
 }
 
 /** Returns format and range of an export. @throws OperatingError VALIDATION_ERROR naming the parameter. */
 export function parseExportQuery(query: RawQuery) {
-  refuseUnknown(query, Object.keys(ExportQuery.properties));
   const text = single(query, "format") ?? "jsonl";
   const format = EXPORT_FORMATS.find((known) => known === text);
   if (format) return { format, ...parseRange(query) };
@@ -148,15 +160,23 @@ export function parseEventsQuery(
   readonly type: ExtendedEventType | undefined;
   /** As it is displayed. */
   readonly walletAddress: string | undefined;
+  /** As it is displayed. */
+  readonly tokenAddress: string | undefined;
+  readonly userId: string | undefined;
+  readonly until: string | undefined;
   readonly extended: boolean;
 } {
   const wallet = parseWallet(query, format);
+  const token = parseToken(query, format);
   const extended = parseFlag(single(query, "extended"), "extended");
   return {
     limit: parseLimit(query, EVENTS_LIMIT_DEFAULT, EVENTS_LIMIT_MAX),
     since: parseStampParam(query, "since", "down"),
     type: parseType(query, extended),
     walletAddress: wallet && format.display(wallet),
+    tokenAddress: token && format.display(token),
+    userId: parseUserIdParam(query),
+    until: parseStampParam(query, "until", "down"),
     extended,
   };
 }
@@ -204,6 +224,14 @@ function parseStatus(query: RawQuery): SettlementStatus | undefined {
   throw invalid("status", `one of ${SETTLEMENT_STATUS_NAMES.join(", ")}`);
 }
 
+function parseRefundState(query: RawQuery): RefundState | undefined {
+  const text = single(query, "state");
+  if (text === undefined) return undefined;
+  const state = REFUND_STATES.find((known) => known === text);
+  if (state) return state;
+  throw invalid("state", `one of ${REFUND_STATES.join(", ")}`);
+}
+
 function parseFinality(query: RawQuery): DepositFinalityState | undefined {
   const text = single(query, "finality");
   if (text === undefined) return undefined;
@@ -223,12 +251,16 @@ function parseWallet(query: RawQuery, format: AddressFormat): Address | undefine
   );
 }
 
-function parseToken(query: RawQuery, format: AddressFormat): Address | undefined {
-  const text = single(query, "tokenAddress");
+function parseToken(
+  query: RawQuery,
+  format: AddressFormat,
+  name = "tokenAddress",
+): Address | undefined {
+  const text = single(query, name);
   if (text === undefined) return undefined;
   const token = format.parseAny(text);
   if (token) return token;
-  throw invalid("tokenAddress", "a token's address, as in the lists");
+  throw invalid(name, "a token's address, as in the lists");
 }
 
 function parseSettlementId(query: RawQuery): string | undefined {
@@ -256,12 +288,21 @@ function parseUserIdParam(query: RawQuery): Address | undefined {
   throw invalid("userId", "0x and hex digits whose value fits 20 bytes");
 }
 
-function parseChainId(query: RawQuery): number | undefined {
-  const text = single(query, "chainId");
+function parseChainId(query: RawQuery, name = "chainId"): number | undefined {
+  const text = single(query, name);
   if (text === undefined) return undefined;
   const chainId = /^[1-9]\d{0,4}$/.test(text) ? Number(text) : 0;
   if (chainId >= 1 && chainId <= 65_535) return chainId;
-  throw invalid("chainId", "a bridge chain id, a whole number");
+  throw invalid(name, "a bridge chain id, a whole number");
+}
+
+/** Parses the page of the pay links: `limit` and `cursor`. */
+export function parsePayLinksQuery(query: RawQuery) {
+  const cursor = parseDepositCursor(query);
+  return {
+    limit: parseLimit(query, LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX),
+    cursor: cursor && { stamp: cursor.detectedAt, id: cursor.id },
+  };
 }
 
 function parseDepositCursor(query: RawQuery): DepositCursor | undefined {

@@ -36,7 +36,7 @@ import {
 } from "../webhooks/index.ts";
 import type { Admission, Admitted } from "./admission.ts";
 import { invalid, parseBody } from "./body.ts";
-import { parseId, parseListQuery } from "./query.ts";
+import { parseId, parseListQuery, parseRange } from "./query.ts";
 import { parseStamp, type Rounding } from "./stamp-input.ts";
 
 export interface WebhookRoutesDeps extends EndpointDeps {
@@ -77,7 +77,6 @@ export function serveWebhooks(
   app.get("/webhooks", answers(WebhookEndpointPage), async (request) => {
     const { integratorId } = principalOf(request);
     const query = queryOf(request);
-    refuseUnknown(query, ["limit", "cursor"]);
     const { items, more } = await listEndpoints(db, integratorId, parsePage(query));
     const last = items.at(-1);
     return { items, nextCursor: more && last ? `${last.createdAt}_${last.id}` : null };
@@ -133,8 +132,7 @@ export function serveWebhooks(
   app.get("/webhooks/:id/deliveries", answers(WebhookDeliveryPage), async (request) => {
     const ref = refOf(request);
     const query = queryOf(request);
-    refuseUnknown(query, ["limit", "cursor", "state"]);
-    const page = { ...parsePage(query), state: parseState(query) };
+    const page = { ...parsePage(query), state: parseState(query), ...parseRange(query) };
     const { items, more } = await listDeliveries(db, ref, page);
     const last = items.at(-1);
     return { items, nextCursor: more && last ? `${last.timestamp}_${last.eventId}` : null };
@@ -151,11 +149,6 @@ function idOf(request: FastifyRequest, name: string): string {
   const id = parseId((request.params as Record<string, unknown>)[name]);
   if (id !== null) return id;
   throw new OperatingError("NOT_FOUND", "There is no such webhook endpoint or delivery of yours.");
-}
-
-function refuseUnknown(query: Readonly<Record<string, unknown>>, known: readonly string[]): void {
-  const unknown = Object.keys(query).find((name) => !known.includes(name));
-  if (unknown !== undefined) throw invalid(unknown, `one of the parameters ${known.join(", ")}`);
 }
 
 function parsePage({ limit, cursor }: Readonly<Record<string, unknown>>) {

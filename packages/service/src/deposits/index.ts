@@ -1,6 +1,7 @@
 export {
   type DepositCursor,
   type DepositFilter,
+  type DepositView,
   findDeposit,
   iterateDeposits,
   listDeposits,
@@ -10,7 +11,10 @@ export {
   type HeldAt,
   insertOutflows,
   listExplained,
+  listRefundsIn,
+  type RefundInBlock,
   removeOutflowsAbove,
+  takeFromFound,
 } from "./by-balance.ts";
 export { floorAmount, gateBalance, type GateResult, type Minimums } from "./gate.ts";
 export {

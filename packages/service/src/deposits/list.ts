@@ -1,8 +1,14 @@
-import type { Deposit, DepositFinalityState, IgnoredReason } from "@sluice/sdk/wire";
+import type {
+  Deposit,
+  DepositFinalityState,
+  IgnoredReason,
+  SettlementStatus,
+} from "@sluice/sdk/wire";
 import { type AliasableExpression, type RawBuilder, sql } from "kysely";
 import { displayTxHash } from "../core/base58.ts";
 import { type Address, toAddress, type TxHash } from "../core/hex.ts";
 import type { Db } from "../db/schema.ts";
+import { outcomeOf, TAKEN_BY } from "./outcome.ts";
 
 /** Position of the last deposit of a page; the next page continues after it. */
 export interface DepositCursor {
@@ -37,6 +43,8 @@ export interface DepositView {
     /** Ids of an integrator's deposits above the final block of their chains, few at any time. */
     readonly unfinal: (integratorId: string) => RawBuilder<string>;
   };
+  /** The status of a deposit's settlement, as SQL about the row of `deposits`; null without one. */
+  readonly status: AliasableExpression<string | null>;
 }
 
 /** Returns a page of an integrator's deposits, newest first, after `cursor`. */
@@ -131,7 +139,7 @@ export async function findDeposit(
   return row ? describeDeposit(row, view.display) : null;
 }
 
-function selectDeposits(db: Db, integratorId: string, { heights }: DepositView) {
+function selectDeposits(db: Db, integratorId: string, { heights, status }: DepositView) {
   return db
     .selectFrom("deposits")
     .innerJoin("addresses", "addresses.id", "deposits.address_id")
@@ -139,6 +147,7 @@ function selectDeposits(db: Db, integratorId: string, { heights }: DepositView) 
     .selectAll("deposits")
     .select(["addresses.user_id as owner", "address_notes.label", "address_notes.metadata"])
     .select([heights.tip.as("tip"), heights.final.as("final")])
+    .select([status.as("settlement_status"), TAKEN_BY.as("taken_by")])
     .where("deposits.integrator_id", "=", integratorId);
 }
 
@@ -165,6 +174,13 @@ function describeDeposit(row: DepositRow, display: DepositView["display"]): Depo
     queued: row.queued,
     // CAST: held by the column's check constraint.
     ignoredReason: row.ignored_reason as IgnoredReason | null,
+    outcome: outcomeOf({
+      isOrphaned,
+      ignoredReason: row.ignored_reason,
+      // CAST: held by the column's check constraint.
+      status: row.settlement_status as SettlementStatus | null,
+      takenBy: row.taken_by,
+    }),
     queueItemId: row.settlement_id,
     depositAddressId: row.address_id,
     label: row.label,

@@ -35,7 +35,7 @@ export function formatQuote(args: {
   readonly amount: bigint;
   readonly slippageBps: number;
   readonly userId: Address;
-  readonly principal: KeyHolder;
+  readonly principal: Pick<KeyHolder, "integratorId">;
   readonly address: DepositAddress | null;
   readonly fromToken: ListedToken;
   readonly toToken: ListedToken;

@@ -1,3 +1,3 @@
 export type { ListedToken } from "./format.ts";
 export { issueMany } from "./issue-many.ts";
-export { quote, type QuoteDeps } from "./quote.ts";
+export { listPayable, type PayableToken, quote, type QuoteDeps, quotePayment } from "./quote.ts";

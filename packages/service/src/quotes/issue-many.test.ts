@@ -1,4 +1,4 @@
-import { createSluiceClient } from "@sluice/sdk";
+import { createSluiceClient, verifyIssuedAddresses } from "@sluice/sdk";
 import type { AddressesRequest, AddressRequest } from "@sluice/sdk/wire";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startQuoteApp } from "../../test/support/api.ts";
@@ -122,6 +122,16 @@ describe("POST /addresses", () => {
       });
       expect(issued.destWallet.toLowerCase()).toBe(addresses[index]?.destinationAddress);
     }
+    const verification = verifyIssuedAddresses({
+      request: { addresses },
+      response: answer,
+      trusted: { factory: FACTORY },
+      expected: () => ({ integrator: tenant.id, destChain: 30, destToken: USDC }),
+    });
+    expect(verification).toEqual({
+      kind: "ok",
+      addresses: answer.addresses.map(({ walletAddress }) => walletAddress),
+    });
     expect(counted).toEqual([500]);
     // The same request issues nothing, and one with another label changes only that.
     const [first, ...rest] = addresses;
@@ -199,12 +209,10 @@ describe("POST /addresses", () => {
       details: { reason: "quota_exceeded", quota: "addresses", limit: 2 },
     });
     expect(await listedOf(own)).toEqual([]);
-    expect(
-      (await clientOf(own).issueAddresses({ addresses: addresses.slice(1) })).addresses,
-    ).toEqual(
-      (await listedOf(own))
-        .toReversed()
-        .map((address) => ({ ...address, label: null, metadata: {} })),
+    const rest = await clientOf(own).issueAddresses({ addresses: addresses.slice(1) });
+    const listed = (await listedOf(own)).toReversed();
+    expect(rest.addresses).toMatchObject(
+      listed.map((address) => ({ ...address, label: null, metadata: {} })),
     );
   });
 

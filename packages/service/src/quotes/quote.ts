@@ -8,12 +8,13 @@ import {
   type FindVault,
   isCommitted,
   issueAddress,
+  readChainStates,
 } from "../addresses/index.ts";
 import type { AddressFormat, Chains } from "../chains/port/index.ts";
 import { type Caps, formatUnits, roundUnits } from "../core/amounts.ts";
 import type { KnownChain } from "../core/chain-registry.ts";
 import { OperatingError } from "../core/errors.ts";
-import type { Address } from "../core/hex.ts";
+import { type Address, familyOf, toAddress } from "../core/hex.ts";
 import type { InTurn } from "../core/in-turn.ts";
 import type { Clock, Random } from "../core/ports.ts";
 import type { Db } from "../db/schema.ts";
@@ -149,6 +150,77 @@ export async function quote(
   };
 }
 
+/** A token that an address delivers from a chain. */
+export interface PayableToken extends ListedToken {
+  /** Of the fastest route. */
+  readonly etaSeconds: number;
+}
+
+/** Returns the tokens that an address delivers at present, from chains that the operator does not take out of service. */
+export async function listPayable(
+  deps: Pick<QuoteDeps, "db" | "routes" | "tokens">,
+  address: DepositAddress,
+): Promise<readonly PayableToken[]> {
+  const closed = await readChainStates(deps.db);
+  if (closed.has(address.destChain)) return [];
+  const routes = deps.routes
+    .listTo(address)
+    .filter(({ pair, contract }) => isCommitted(address, { chainId: pair.srcChain, contract }));
+  return deps.tokens.flatMap((token) => {
+    if (closed.has(token.chainId) || familyOf(token.address) !== address.family) return [];
+    const times = routes
+      .filter(({ pair }) => pair.srcChain === token.chainId && pair.srcToken === token.address)
+      .map(({ etaSeconds }) => etaSeconds);
+    return times.length === 0 ? [] : [{ ...token, etaSeconds: Math.min(...times) }];
+  });
+}
+
+/**
+ * Returns the quotes of a payment to an address that was issued, under its own terms: the fastest and the best.
+ * @throws OperatingError UNSUPPORTED_ROUTE if the address does not deliver the token from the chain; as `quote` does where
+ * no route can be offered.
+ */
+export async function quotePayment(
+  deps: QuoteDeps,
+  asked: {
+    readonly address: DepositAddress;
+    readonly chainId: number;
+    readonly token: Address;
+    readonly amount: bigint;
+  },
+): Promise<readonly Quote[]> {
+  const { address, amount } = asked;
+  const isAsked = (one: ListedToken) =>
+    one.chainId === asked.chainId && one.address === asked.token;
+  const fromToken = (await listPayable(deps, address)).find(isAsked);
+  const toToken = deps.tokens.find(
+    ({ chainId, address: token }) => chainId === address.destChain && token === address.destToken,
+  );
+  if (!fromToken || !toToken) throw unsupported("The address does not deliver this token.", {});
+  const routes = deps.routes
+    .list({
+      srcChain: asked.chainId,
+      srcToken: asked.token,
+      destChain: address.destChain,
+      destToken: address.destToken,
+    })
+    .filter(({ contract }) => isCommitted(address, { chainId: asked.chainId, contract }));
+  const quotes = routes.map((route) =>
+    quoteRoute(deps, {
+      route,
+      amount,
+      slippageBps: 0,
+      userId: toAddress(address.userId),
+      principal: address,
+      address,
+      destWallet: address.destWallet,
+      fromToken,
+      toToken,
+    }),
+  );
+  return pickFastestAndBest(await keepAnswers(quotes));
+}
+
 /** Returns the routes that may settle the address. Throws UNSUPPORTED_ROUTE when it commits to none of them. */
 function listCommitted(
   routes: readonly Route[],
@@ -201,7 +273,7 @@ async function quoteRoute(
     readonly amount: bigint;
     readonly slippageBps: number;
     readonly userId: Address;
-    readonly principal: KeyHolder;
+    readonly principal: Pick<KeyHolder, "integratorId">;
     readonly address: DepositAddress | null;
     /** Null if the request names none. */
     readonly destWallet: Address | null;

@@ -22,13 +22,27 @@ const PURGED_PER_ENDPOINT = 1_000;
 export async function listDeliveries(
   db: Db,
   ref: EndpointRef,
-  { limit, cursor, state }: ListPage & { readonly state: DeliveryState | undefined },
+  {
+    limit,
+    cursor,
+    state,
+    from,
+    to,
+  }: ListPage & {
+    readonly state: DeliveryState | undefined;
+    /** Of events at or after. */
+    readonly from?: string | undefined;
+    /** Of events before. */
+    readonly to?: string | undefined;
+  },
 ): Promise<{ readonly items: readonly DeliveryFacts[]; readonly more: boolean }> {
   await getEndpoint(db, ref);
   let query = selectDeliveries(db, ref.id).limit(limit + 1);
   if (state !== undefined) query = query.where("state", "=", state);
   // Repeats the condition of the index of open deliveries.
   if (state === "pending" || state === "failed") query = query.where("state", "<>", "delivered");
+  if (from !== undefined) query = query.where("event_at", ">=", from);
+  if (to !== undefined) query = query.where("event_at", "<", to);
   if (cursor) {
     query = query.where(
       sql<boolean>`(event_at, event_id) < (${cursor.stamp}::timestamptz, ${cursor.id}::uuid)`,

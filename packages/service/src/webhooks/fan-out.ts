@@ -33,14 +33,18 @@ export interface FannedOut {
   readonly more: readonly string[];
 }
 
-/** Returns integrators with events after their cursor. */
+/**
+ * Returns integrators with events after their cursor. With `exists` the database may read all events instead, since it
+ * cannot know that cursors are at the end of them.
+ */
 export async function listCursorsBehind(db: Db): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select cursors.integrator_id as id from webhook_cursors as cursors
-    where exists (
-      select from events
+    where (
+      select events.created_at from events
       where events.integrator_id = cursors.integrator_id and events.created_at > cursors.cursor
-    )
+      order by events.created_at limit 1
+    ) is not null
     limit ${INTEGRATORS_MAX}`.execute(db);
   return rows.map(({ id }) => id);
 }

@@ -23,6 +23,23 @@ test("every mutant of the contracts applies to the current code", () => {
   expect(lost.map(({ name }) => name)).toEqual([]);
 });
 
+test("every law of a game is played through GameTest, as often as every other", () => {
+  const files = execFileSync("git", ["ls-files", "packages/contracts/test/*.sol"], {
+    cwd: root,
+    encoding: "utf8",
+  })
+    .trim()
+    .split("\n");
+  const games = files.filter((path) => read(path).includes("function invariant_"));
+  expect(games.length).toBeGreaterThan(5);
+  expect(games.filter((path) => !/\b(GameTest|StolenKeyTest)\b/.test(read(path)))).toEqual([]);
+  // Settings beside a test win over those of the run, so that a short run would play the long game.
+  const own = /forge-config: default\.(invariant|fuzz)|function target(Contracts|Senders)\b/;
+  expect(files.filter((path) => own.test(read(path)))).toEqual([
+    "packages/contracts/test/support/GameTest.sol",
+  ]);
+});
+
 test("every test that a table of keys names exists", () => {
   const listed = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], {
     cwd: root,

@@ -1,6 +1,6 @@
 /** Formats the tables of generated pages. */
 
-/** Returns a Markdown table with padded columns, as prettier formats it. */
+/** Returns a Markdown table with padded columns, as the formatter writes it. */
 export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = header.map((name, column) =>
     Math.max(name.length, ...rows.map((row) => row[column]?.length ?? 0)),

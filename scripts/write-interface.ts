@@ -17,6 +17,7 @@ const SCOPES: Readonly<Record<KeyScope, string>> = {
   settle: "queueing settlements",
   webhooks: "managing webhook endpoints",
   refunds: "requesting refunds",
+  pay: "creating and revoking pay links",
 };
 
 const text = `# The interface
@@ -86,9 +87,13 @@ the source token, \`bridge\` of the destination token. Details are recorded with
 settlement that it joined when it was detected. An event from before details were recorded has \`null\`. Without \`extended\`, events have
 exactly the published fields, and only the two published types are shown.
 
-With \`extended\` there is a third type, \`refund_detected\`: tokens of a deposit address were paid to its refund authority, by the service
-or by the authority itself. It is sent when the refund is seen in a block; if that block is orphaned and the refund is mined again, it is sent again.
-A fourth type, \`endpoint.disabled\`, says that the service no longer sends webhooks to an endpoint ([webhooks.md](webhooks.md#retries)).
+With \`extended\` there are further types:
+
+- \`refund_detected\`: a block shows that tokens of a deposit address were paid to its refund authority, by the service or by the
+  authority itself. If the block is orphaned and the refund is mined again, it is sent again.
+- \`refund_final\`: the block of such a refund is final, and the authority has the value.
+- \`refund_changed\`: a refund that the service makes reached a state ([refunds.md](refunds.md#events)).
+- \`endpoint.disabled\`: the service no longer sends webhooks to an endpoint ([webhooks.md](webhooks.md#retries)).
 
 \`payLabel\` (1 to 200 characters) and \`payMetadata\` (at most 20 keys of 1 to 40 characters, texts of at most 200) of a quote are the
 integrator's own words about the address (additions to the published interface). A later quote that has either replaces it. Both are returned
@@ -100,7 +105,8 @@ takes the key in the header \`x-api-key\` too.
 \`POST /addresses\` of the quote service (addition to the published interface) issues 1 to 500 deposit addresses in one call, without
 a quote each. The body is \`{ "addresses": [...] }\`; each address has \`fromChain\`, \`toChain\`, \`toToken\` and
 \`destinationAddress\`, and may have \`payUserId\`, \`payLabel\`, \`payMetadata\`, \`payRoutes\` and \`payUnattended\`, as in a quote
-request. The answer has the addresses in the same order; \`GET /deposit-addresses/{id}\` returns the preimage of each.
+request. The answer has the addresses in the same order, each with the preimage of its commitment: verify them before you show
+them, all at once with \`verifyIssuedAddresses\` of the SDK.
 
 All addresses of a call are issued, or none. An error names the index and the field of the first address that fails, as in
 \`addresses.17.destinationAddress\`. The same request again returns the same addresses. The same user and destination twice in one call is
@@ -108,9 +114,16 @@ an error, since of two labels only one could stay. New addresses count against t
 
 ## Deposits and settlements
 
+Every list has filters, combined with AND; the endpoints in the reference (\`GET /docs\`) name theirs. Those of the published
+interface are additions: \`GET /deposit-addresses\` by user, address, destination chain and token, and time; \`GET /events\` by address,
+user (of events with details), token, and time up to \`until\`. \`GET /refunds\` filters by user, address, chain, token, state and time,
+deliveries of webhooks by state and time.
+
 \`GET /deposits\` and \`GET /swaps\` filter by user, address, chain, token, transaction and time (\`from\` included, \`to\` excluded); deposits
-also by settlement, by whether they entered the queue and by the finality of their blocks, settlements also by status. Filters are combined with AND. A deposit names how far
-its block is from final: \`confirmations\` of \`confirmationsRequired\`, and \`finality\`, which is \`orphaned\` after a reorg.
+also by settlement, by whether they entered the queue and by the finality of their blocks, settlements also by status. A deposit names how far
+its block is from final: \`confirmations\` of \`confirmationsRequired\`, and \`finality\`, which is \`orphaned\` after a reorg. Its
+\`outcome\` is one word for what became of it: \`queued\`, \`settling\`, \`held\`, \`settled\`, \`dead\`, \`refunded\`, \`below_minimum\`,
+\`no_route\` or \`orphaned\`.
 
 \`GET /settlements/{id}\` is the swap of that id with everything recorded about it: its transactions, each with its purpose (deposit,
 deployment, sweep, bridge message, delivery, claim, return, refund), state and finality; the amounts that were swept, promised and delivered;

@@ -59,7 +59,8 @@ const { events, delivered } = await sandbox.play("deposit-reorged", { depositAdd
 \`events\` are extended events, oldest first, and \`delivered\` is the sum that reached the recipient, in base units of USDC. Without
 \`depositAddress\` a new user of the first integrator gets an address. Plays wait for one another, because most faults concern
 every deposit of the sandbox: a pause, an outage or a wrong clock. The events \`deploying\` and \`pending_swap\` come only
-for the first settlement of an address. Only readers with \`extended\` see \`refund_detected\`.
+for the first settlement of an address. Only readers with \`extended\` see \`refund_detected\` and
+\`refund_final\`.
 
 ${table(
   ["scenario", "fault"],

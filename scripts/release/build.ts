@@ -35,6 +35,8 @@ export function buildPackages(
   rmSync(out, { recursive: true, force: true });
   const scope = join(out, "node_modules/@sluice");
   mkdirSync(scope, { recursive: true });
+  // The service serves them; nobody else needs the sources.
+  execFileSync(process.execPath, [join(ROOT, "packages/web/build.ts")], { stdio: "inherit" });
   return PUBLISHED.filter(({ folder }) => folders.includes(folder)).map((one) => {
     const folder = join(out, one.folder);
     const manifest = readManifest(join(ROOT, "packages", one.folder));

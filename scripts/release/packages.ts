@@ -42,7 +42,7 @@ export const PUBLISHED: readonly Published[] = [
     folder: "service",
     description: "Self-hosted settlement deposit service.",
     source: "src",
-    assets: ["bin", "migrations", "sluice.schema.json"],
+    assets: ["bin", "migrations", "pages", "sluice.schema.json"],
     isUniversal: false,
     node: CURRENT,
   },

@@ -35,6 +35,7 @@ import {
   readReport,
   type RefundDesk,
   type RequestResult,
+  STATUS_OF_DEPOSIT,
 } from "../settlements/index.ts";
 import type { Log } from "../telemetry/log.ts";
 import { type Admission, admit } from "./admission.ts";
@@ -43,12 +44,11 @@ import { createCallerReader } from "./client-address.ts";
 import { allowOrigins } from "./cors.ts";
 import { type ErrorBody, handleErrors, refusalOptions } from "./errors.ts";
 import {
+  parseAddressesQuery,
   parseDepositsQuery,
   parseEventsQuery,
   parseId,
-  parseListQuery,
   parseSwapsQuery,
-  refuseUnknown,
 } from "./query.ts";
 import { answerInTime } from "./deadline.ts";
 import { serveExports } from "./exports.ts";
@@ -58,8 +58,11 @@ import type { KeyMemory } from "./key-memory.ts";
 import { describeKey } from "./key-self.ts";
 import type { KeyUses } from "./key-uses.ts";
 import { createNodeBudget } from "./node-budget.ts";
+import { refuseUnknownParameters } from "./parameters.ts";
 import type { RateLimiter } from "./rate-limits.ts";
 import { serveReference } from "./reference.ts";
+import { allowPayPages, type PayPageDeps, servePay } from "./pay.ts";
+import type { PayStreams } from "./pay-streams.ts";
 import { serveRefunds } from "./refunds.ts";
 import { serveWebhooks, type WebhookRoutesDeps } from "./webhooks.ts";
 import { type IndexRequest, parseIndexBody, readIndexRequest } from "./request-index.ts";
@@ -90,6 +93,7 @@ export interface ApiDeps {
   /** Requests and shows refunds. Reads chains as `requestIndex` does. */
   readonly refunds: RefundDesk;
   readonly webhooks: Pick<WebhookRoutesDeps, "rules" | "endpointsMax" | "wakeWebhooks">;
+  readonly pay: PayPageDeps;
   readonly limiter: RateLimiter;
   /** Counts the requests to nodes of a call. */
   readonly nodeMeter: NodeMeter;
@@ -102,6 +106,13 @@ export interface ApiDeps {
   readonly corsOrigins: readonly string[];
   /** Returns the version and the URLs of the service, for its description. Called once it listens. */
   readonly describeService: () => ServedBy;
+}
+
+declare module "fastify" {
+  interface FastifyInstance {
+    /** The streams of pay pages, which a loop pumps. */
+    payStreams: PayStreams;
+  }
 }
 
 /** Limits of a public server. */
@@ -142,10 +153,12 @@ export function createApi(deps: ApiDeps): FastifyInstance {
     ...refusalOptions(body),
   });
   allowOrigins(app, deps.corsOrigins);
+  allowPayPages(app);
   handleErrors(app, deps.log, body);
 
   const admitted = admit(app, deps);
   const { principalOf, holdPlace } = admitted;
+  refuseUnknownParameters(app);
   acceptIdempotencyKeys(app, deps, admitted);
   const nodeBudget = createNodeBudget(deps);
   const needs = (scope: KeyScope | null) => ({
@@ -165,14 +178,16 @@ export function createApi(deps: ApiDeps): FastifyInstance {
     { schema: answers(DepositAddressPage), config: keyed },
     async (request) => {
       const { integratorId } = principalOf(request);
-      return listAddresses(db, integratorId, { ...parseListQuery(queryOf(request)), display });
+      return listAddresses(db, integratorId, {
+        ...parseAddressesQuery(queryOf(request), format),
+        display,
+      });
     },
   );
 
   const addressRoute = { schema: answers(DepositAddressWithCommitment), config: keyed };
   app.get("/deposit-addresses/:id", addressRoute, async (request) => {
     const { integratorId } = principalOf(request);
-    refuseUnknown(queryOf(request), []);
     const id = idOf(request);
     const address = id && (await findAddress(db, integratorId, { id, display }));
     if (address) return address;
@@ -186,14 +201,13 @@ export function createApi(deps: ApiDeps): FastifyInstance {
 
   app.get("/swaps/:id", { schema: answers(Swap), config: keyed }, async (request) => {
     const { integratorId } = principalOf(request);
-    refuseUnknown(queryOf(request), []);
     const id = idOf(request);
     const swap = id && (await findSwap(db, integratorId, { id, display }));
     if (swap) return swap;
     throw new OperatingError("NOT_FOUND", "There is no such settlement of yours.");
   });
 
-  const view = { display, heights: HEIGHTS_OF_DEPOSIT };
+  const view = { display, heights: HEIGHTS_OF_DEPOSIT, status: STATUS_OF_DEPOSIT };
   app.get("/deposits", { schema: answers(DepositPage), config: keyed }, async (request) => {
     const { integratorId } = principalOf(request);
     const page = parseDepositsQuery(queryOf(request), format);
@@ -202,7 +216,6 @@ export function createApi(deps: ApiDeps): FastifyInstance {
 
   app.get("/deposits/:id", { schema: answers(Deposit), config: keyed }, async (request) => {
     const { integratorId } = principalOf(request);
-    refuseUnknown(queryOf(request), []);
     const id = idOf(request);
     const deposit = id && (await findDeposit(db, integratorId, { id, ...view }));
     if (deposit) return deposit;
@@ -211,7 +224,6 @@ export function createApi(deps: ApiDeps): FastifyInstance {
 
   app.get("/settlements/:id", { schema: answers(Settlement), config: keyed }, async (request) => {
     const { integratorId } = principalOf(request);
-    refuseUnknown(queryOf(request), []);
     const id = idOf(request);
     const report = id && (await readReport(db, integratorId, { id, display, readHeights }));
     if (report) return report;
@@ -242,6 +254,16 @@ export function createApi(deps: ApiDeps): FastifyInstance {
   );
   serveExports(app, keyed, admitted, { db, display, chains: deps.scanned, log: deps.log });
   serveWebhooks(app, needs("webhooks"), { principalOf }, { ...deps, ...deps.webhooks });
+
+  const payNodeBudget = createNodeBudget({ ...deps, uses: { countNodeRequests() {} } });
+  const payStreams = servePay(app, { keyed: needs("pay"), open }, admitted, {
+    ...deps,
+    ...deps.pay,
+    ...view,
+    readHeights,
+    nodeBudget: payNodeBudget,
+  });
+  app.decorate("payStreams", payStreams);
 
   const scanned = new Set(deps.scanned.map(({ chainId }) => chainId));
   serveRefunds(

@@ -27,6 +27,7 @@ import { acceptIdempotencyKeys } from "./idempotency.ts";
 import type { KeyMemory } from "./key-memory.ts";
 import type { KeyUses } from "./key-uses.ts";
 import { createNodeBudget } from "./node-budget.ts";
+import { refuseUnknownParameters } from "./parameters.ts";
 import type { RateLimiter } from "./rate-limits.ts";
 import { serveReference } from "./reference.ts";
 import { nameAsSent, readSpelling, toTheirSpelling } from "./spelling.ts";
@@ -74,6 +75,7 @@ export function createQuoteApp(deps: QuoteAppDeps): FastifyInstance {
   handleErrors(app, deps.log, bothConventions);
   const admitted = admit(app, deps);
   const { principalOf, holdPlace } = admitted;
+  refuseUnknownParameters(app);
   acceptIdempotencyKeys(app, deps, admitted);
   const nodeBudget = createNodeBudget(deps);
   // CAST: the query string is an object of strings and arrays of strings.

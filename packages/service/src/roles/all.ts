@@ -26,7 +26,7 @@ import { countRefusals, createHealth, serveHealth, type Health } from "./health.
 import { askEarly, type AskPassphrase } from "./key-opener.ts";
 import { getSigners, getVaultSigner } from "./keys.ts";
 import { createParts } from "./parts.ts";
-import { QUOTER_PARTS } from "./quoter.ts";
+import { createQuoter, QUOTER_PARTS } from "./quoter.ts";
 import { SCANNER_PARTS, startScanner } from "./scanner.ts";
 import { createSettlementDeps, INTAKE_PARTS, listRefundLanes } from "./settlement-deps.ts";
 import { SETTLER_PARTS, startSettler } from "./settler.ts";
@@ -254,7 +254,12 @@ function startApiOf(context: RoleContext): Promise<RunningServer> {
         : [],
     ),
   );
+  const quoter = createQuoter({
+    ...parts,
+    ...takeParts(context, ["findVault"]),
+  });
   return startApi(takeParts(context, API_PARTS), {
+    ...quoter,
     requestIndex: createIndexRequests(deps),
     refunds: createRefundDesk({
       ...deps,

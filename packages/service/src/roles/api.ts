@@ -1,6 +1,8 @@
 /** The API: REST and the live stream on one port, the quote service on another. */
 import {
   type ApiDeps,
+  type PayPageDeps,
+  readPageFiles,
   BOUNDS_INTERVAL_MS,
   countRequests,
   createRefusals,
@@ -23,6 +25,7 @@ import {
   listen,
 } from "../api/index.ts";
 import type { ServedBy } from "@sluice/sdk/reference";
+import { deleteOldPayLinks } from "../pay/index.ts";
 import { deleteOldKeyUsage } from "../integrators/index.ts";
 import { createAddressRules } from "../webhooks/index.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -40,6 +43,8 @@ export interface RunningServer extends RunningRole {
 
 /** Interval at which the stream polls for events without a wake-up, in milliseconds. */
 const TAIL_POLL_MS = 1_000;
+/** Interval at which pay pages that are open are read, if they are due, in milliseconds. */
+const PAY_POLL_MS = 500;
 /** Interval at which ended windows of shared rate limits are deleted, in milliseconds. */
 const LIMITS_POLL_MS = 60_000;
 /** Interval at which the use of keys is added to the database, in milliseconds. */
@@ -64,7 +69,12 @@ export const API_PARTS = [
 /** Starts REST and stream. */
 export async function startApi(
   context: Parts<(typeof API_PARTS)[number]>,
-  { requestIndex, refunds }: Pick<ApiDeps, "requestIndex" | "refunds">,
+  {
+    requestIndex,
+    refunds,
+    ...payments
+  }: Pick<ApiDeps, "requestIndex" | "refunds"> &
+    Pick<PayPageDeps, "tokens" | "listPayable" | "quotePayment">,
 ): Promise<RunningServer> {
   const { config, db, log, clock, wakeups, format, health } = context;
   const pepper = config.apiKeyPepper;
@@ -86,6 +96,12 @@ export async function startApi(
       rules: createAddressRules(config.webhooks.allowedRanges),
       endpointsMax: config.webhooks.endpointsPerIntegrator,
       wakeWebhooks: () => wakeups.wake(TOPICS.webhooks),
+    },
+    pay: {
+      ...payments,
+      files: readPageFiles(),
+      frameAncestors: config.payPage.frameAncestors,
+      baseUrl: () => describeService(config, { api: url }).serviceUrl,
     },
     limiter,
     nodeMeter: context.nodeMeter,
@@ -140,6 +156,16 @@ export async function startApi(
       return false;
     },
   });
+  const payLoop = startRoleLoop(context, "api", {
+    name: "pay pages",
+    intervalMs: PAY_POLL_MS,
+    poll: () => app.payStreams.pump(),
+  });
+  const payLinksLoop = startRoleLoop(context, "api", {
+    name: "old pay links",
+    intervalMs: LIMITS_POLL_MS,
+    poll: () => deleteOldPayLinks(db),
+  });
   const limitsLoop = startRoleLoop(context, "api", {
     name: "ended rate limits",
     intervalMs: LIMITS_POLL_MS,
@@ -155,13 +181,18 @@ export async function startApi(
   });
   const usesLoop = startUsesLoop(context, "api", uses);
   wakeups.on(TOPICS.events, (integratorId) => {
-    if (integratorId !== undefined) stream.tail.prefer(integratorId);
+    if (integratorId !== undefined) {
+      stream.tail.prefer(integratorId);
+      app.payStreams.prefer(integratorId);
+    }
     loop.wake();
+    payLoop.wake();
   });
   return {
     url,
     async stop() {
       const loops = [loop, rightsLoop, boundsLoop, limitsLoop, idempotencyLoop, usesLoop];
+      loops.push(payLoop, payLinksLoop);
       await Promise.all(loops.map((running) => running.stop()));
       await stream.close();
       await app.close();

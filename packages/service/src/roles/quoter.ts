@@ -2,10 +2,11 @@
 import { listOwnAccounts } from "../config/index.ts";
 import { implementationOf } from "@sluice/sdk/address";
 import type { AddressesRequest, QuoteRequest } from "@sluice/sdk/wire";
+import type { DepositAddress } from "../addresses/index.ts";
 import type { KeyHolder } from "../integrators/index.ts";
 import { toAddress } from "../core/hex.ts";
 import { createInTurn } from "../core/in-turn.ts";
-import { issueMany, quote, type QuoteDeps } from "../quotes/index.ts";
+import { issueMany, listPayable, quote, type QuoteDeps, quotePayment } from "../quotes/index.ts";
 import type { Parts } from "./context.ts";
 import { createConfiguredFees } from "./fees.ts";
 
@@ -69,7 +70,10 @@ export function createQuoter(
     caps: { maxFeeBps: config.maxFeeBps, maxSlippageBps: config.maxSlippageBps },
   };
   return {
+    tokens: deps.tokens,
     quote: (request: QuoteRequest, holder: KeyHolder) => quote(deps, request, holder),
+    listPayable: (address: DepositAddress) => listPayable(deps, address),
+    quotePayment: (asked: Parameters<typeof quotePayment>[1]) => quotePayment(deps, asked),
     issueMany: (request: AddressesRequest, holder: KeyHolder) => issueMany(deps, request, holder),
   };
 }

@@ -1,0 +1,230 @@
+/** The pay page in a real browser, on the whole sandbox: as a person pays, and as a page embeds it. */
+import { existsSync, readFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { buildPages } from "../../web/build.ts";
+import { findChromium } from "./support/chromium.ts";
+import { openSolanaSandbox, type SolanaSandbox, USDC } from "./support/solana-sandbox.ts";
+
+const PAGES = join(import.meta.dirname, "../pages");
+const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+const PHONE = { width: 320, height: 640 };
+
+let world: SolanaSandbox;
+let browser: Browser;
+let context: BrowserContext;
+let page: Page;
+let complaints: string[];
+
+beforeAll(async () => {
+  if (!existsSync(PAGES)) await buildPages();
+  world = await openSolanaSandbox();
+  const executablePath = findChromium();
+  if (!executablePath) throw new Error("expected a Chromium on PATH, or its path in CHROMIUM");
+  // Chromium's sandbox does not run as root, and the page is our own.
+  browser = await chromium.launch({ executablePath, chromiumSandbox: process.getuid?.() !== 0 });
+}, 240_000);
+afterAll(async () => {
+  await browser.close();
+  await world.close();
+});
+
+beforeEach(async () => {
+  // The policy of the page does not let a test add its own script.
+  context = await browser.newContext({
+    viewport: PHONE,
+    locale: "en-GB",
+    reducedMotion: "reduce",
+    bypassCSP: true,
+  });
+  page = await context.newPage();
+  complaints = [];
+  page.on("pageerror", (error) => complaints.push(error.message));
+});
+afterEach(async () => {
+  await context.close();
+  if (complaints.length > 0) throw new Error(`the page failed: ${complaints.join("; ")}`);
+});
+
+/** Issues an address of a new recipient, and returns it with a link. */
+async function openLink(family: "evm" | "solana", title = "Order 17") {
+  const recipient = world.newEvmWallet();
+  const onSolana = family === "solana";
+  const { address } = await world.quote({
+    fromChain: onSolana ? "solana" : "ethereum",
+    fromToken: onSolana ? world.mintOf("USDC") : world.tokenOn("ethereum"),
+    toChain: "base",
+    toToken: world.tokenOn("base"),
+    recipient,
+    amount: 25n * USDC,
+  });
+  for await (const one of world.client().iterateDepositAddresses()) {
+    if (one.walletAddress !== address) continue;
+    const link = await world.client().createPayLink({ depositAddressId: one.id, title });
+    return { address, recipient, token: link.token, url: link.url };
+  }
+  throw new Error("the service lists the address");
+}
+
+const payment = () => page.locator("article.payment").first();
+const state = () => payment().locator(".state");
+
+/** Returns the violations that axe finds, and whether the page is wider than the screen. */
+async function inspect() {
+  await page.addScriptTag({ content: readFileSync(AXE, "utf8") });
+  return page.evaluate(`axe.run().then(({ violations }) => ({
+    violations: violations.map(({ id }) => id),
+    isWide: document.documentElement.scrollWidth > innerWidth,
+  }))`);
+}
+const FINE = { violations: [], isWide: false };
+
+test("a payment on an EVM chain is followed to its receipt, over a reload and without a network", async () => {
+  const { address, recipient, url } = await openLink("evm");
+  await page.goto(url);
+  const text = page.locator(".groups");
+  await text.waitFor();
+  expect((await text.innerText()).replaceAll(/\s/g, "")).toBe(address);
+  await page.getByText("Checked in your browser").waitFor();
+  expect(await page.locator("svg.code").getAttribute("aria-label")).toContain(address);
+  const code = await page.locator("svg.code").boundingBox();
+  expect(code?.width).toBeGreaterThanOrEqual(220);
+  await page.getByLabel("Amount to send").fill("25");
+  await page.getByText("about 24.975 USDC").waitFor();
+  const uri = await page.getByText("Open in wallet").getAttribute("href");
+  expect(uri).toBe(
+    `ethereum:${world.tokenOn("ethereum")}@900002/transfer?address=${address}&uint256=25000000`,
+  );
+  expect(await inspect()).toEqual(FINE);
+
+  await context.setOffline(true);
+  await world.payEvm("ethereum", address, 25n * USDC, world.tokenOn("ethereum"));
+  await world.until("the deposit is known", async () => (await world.deposits(address)) === 1);
+  await context.setOffline(false);
+  await payment().waitFor();
+  await page.reload();
+  await expect.poll(() => state().innerText(), { timeout: 60_000 }).toBe("Delivered");
+  const receipt = page.locator(".receipt");
+  expect(await receipt.innerText()).toContain("24.975 USDC");
+  expect(await receipt.innerText()).toContain(recipient);
+  const saving = page.waitForEvent("download");
+  await page.getByText("Save as JSON").click();
+  const saved = readFileSync(await (await saving).path(), "utf8");
+  expect(JSON.parse(saved)).toMatchObject({
+    title: "Order 17",
+    paid: { amount: "25000000", amountUnits: "25", depositAddress: address },
+    delivered: { amount: "24975000", amountUnits: "24.975", wallet: recipient },
+  });
+  expect(await inspect()).toEqual(FINE);
+});
+
+test("a payment on Solana is followed, from an address that the signer vouches for", async () => {
+  const { address, url } = await openLink("solana");
+  // Without events the page polls.
+  await page.route("**/events", (route) => route.abort());
+  await page.goto(url);
+  await page.getByText("Signed by the operator's signer").waitFor();
+  await page.getByText("Updates every few seconds.").waitFor();
+  const uri = await page.getByText("Open in wallet").getAttribute("href");
+  expect(uri).toContain(`solana:${address}?`);
+  await world.payTokens(world.mintOf("USDC"), address, 9n * USDC);
+  await expect.poll(() => state().innerText(), { timeout: 60_000 }).toBe("Delivered");
+  expect(await page.locator(".receipt").innerText()).toContain("8.991 USDC");
+  expect(await inspect()).toEqual(FINE);
+});
+
+test("less than the minimum names what is missing, and is delivered with the rest", async () => {
+  const { address, url } = await openLink("evm");
+  await page.goto(url);
+  await page.getByLabel("Amount to send").fill("0.4");
+  await page.getByText("less than the minimum of 1 USDC").waitFor();
+  await world.payEvm("ethereum", address, (4n * USDC) / 10n, world.tokenOn("ethereum"));
+  await expect.poll(() => state().innerText(), { timeout: 30_000 }).toBe("Too little");
+  await page.getByText("Send at least 0.6 USDC more on Ethereum").waitFor();
+  expect(await inspect()).toEqual(FINE);
+  await world.payEvm("ethereum", address, USDC, world.tokenOn("ethereum"));
+  await expect.poll(() => state().innerText(), { timeout: 60_000 }).toBe("Delivered");
+  expect(await page.locator(".receipt").innerText()).toContain("1.4 USDC");
+});
+
+test("a title is text, and a link that is not known says so in the reader's language [T292]", async () => {
+  const title = "<img src=x onerror=alert(1)>";
+  const { url } = await openLink("evm", title);
+  await page.goto(url);
+  expect(await page.getByRole("heading", { level: 1 }).innerText()).toBe(title);
+  expect(await page.locator("sluice-pay img").count()).toBe(0);
+  await page.goto(`${url.slice(0, -3)}AAA`);
+  await page.getByText("This link is not known").waitFor();
+  await page.getByText("Deutsch").click();
+  await page.getByText("Dieser Link ist nicht bekannt").waitFor();
+  expect(await page.evaluate("document.documentElement.lang")).toBe("de");
+  expect(await inspect()).toEqual(FINE);
+});
+
+/** Serves one page of another origin that embeds the element. */
+async function serveShop(attributes: string): Promise<{ server: Server; origin: string }> {
+  const { baseUrl } = world.sandbox.service;
+  const server = createServer((_, response) => {
+    response.setHeader("content-type", "text/html");
+    response.setHeader(
+      "content-security-policy",
+      `default-src 'none'; script-src ${baseUrl}; connect-src ${baseUrl}; frame-src ${baseUrl}`,
+    );
+    response.end(`<!doctype html><html lang="de"><title>Shop</title><body>
+      <script type="module" src="${baseUrl}/pay/assets/sluice-pay.js"></script>
+      <sluice-pay ${attributes}></sluice-pay>`);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  // CAST: the server listens on a port.
+  return { server, origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+test("an embedding page checks the address against its own values, and hears of the delivery", async () => {
+  const { address, recipient, token } = await openLink("evm");
+  const pinned = (wallet: string) =>
+    `token="${token}" factory="${world.deployment.factory}" dest-chain="30" dest-wallet="${wallet}"`;
+  const { server, origin } = await serveShop(pinned(recipient));
+  const other = await serveShop(pinned(world.newEvmWallet()));
+  const strict = await browser.newContext({ viewport: PHONE, locale: "en-GB" });
+  try {
+    page = await strict.newPage();
+    await page.exposeFunction("record", (amount: string) => heard.push(amount));
+    const heard: string[] = [];
+    await page.addInitScript(
+      'addEventListener("sluice:completed", (event) => record(event.detail.deliveredAmount))',
+    );
+    await page.goto(origin);
+    await page.getByText("Die Ausgangswerte dieser Prüfung stammen von der Seite").waitFor();
+    await world.payEvm("ethereum", address, 5n * USDC, world.tokenOn("ethereum"));
+    await expect.poll(() => heard, { timeout: 60_000 }).toEqual(["4995000"]);
+
+    await page.goto(other.origin);
+    await page.getByText("Zahlen Sie nicht an diese Adresse").waitFor();
+    expect(await page.locator(".groups, svg.code").count()).toBe(0);
+  } finally {
+    await strict.close();
+    server.close();
+    other.server.close();
+  }
+});
+
+test("a page of another origin cannot frame the page [T293]", async () => {
+  const { url } = await openLink("evm");
+  const { server, origin } = await serveShop('token=""');
+  try {
+    await page.goto(origin);
+    await page.evaluate(`new Promise((resolve) => {
+      const frame = document.createElement("iframe");
+      frame.src = ${JSON.stringify(url)};
+      frame.addEventListener("load", resolve);
+      document.body.append(frame);
+    })`);
+    expect(page.frames()[1]?.url()).not.toBe(url);
+  } finally {
+    server.close();
+  }
+});

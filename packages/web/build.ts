@@ -1,0 +1,49 @@
+/**
+ * Builds the pages into `packages/service/pages`, from which the service serves them. `npm ci` runs it; afterwards
+ * `npm run build:pages`. An installation without development packages has no Vite, and then no pages.
+ */
+import { cpSync, rmSync } from "node:fs";
+import { join } from "node:path";
+
+const PAGES = join(import.meta.dirname, "../service/pages");
+
+/** Builds the pages into a folder, which is emptied first. */
+export async function buildPages(to = PAGES): Promise<void> {
+  const { build } = await import("vite");
+  rmSync(to, { recursive: true, force: true });
+  await build({
+    configFile: false,
+    logLevel: "error",
+    root: join(import.meta.dirname, "src"),
+    // Addresses of chunks are relative to the module: the pages also work behind a proxy with a path.
+    base: "./",
+    // The same files wherever they are built: in tests the default would be a development build.
+    mode: "production",
+    oxc: { jsx: { runtime: "automatic", importSource: "preact", development: false } },
+    build: {
+      outDir: join(to, "assets"),
+      emptyOutDir: true,
+      target: "es2022",
+      modulePreload: false,
+      reportCompressedSize: false,
+      rolldownOptions: {
+        input: { "sluice-pay": join(import.meta.dirname, "src/pay/element.tsx") },
+        preserveEntrySignatures: "strict",
+        treeshake: { moduleSideEffects: false },
+        output: { entryFileNames: "[name].js", chunkFileNames: "[name]-[hash].js" },
+      },
+    },
+  });
+  for (const name of ["pay.html", "assets/page.css"]) {
+    cpSync(join(import.meta.dirname, "static", name), join(to, name));
+  }
+}
+
+if (import.meta.main) {
+  await buildPages().catch((error: unknown) => {
+    const isMissing =
+      error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND";
+    if (!isMissing) throw error;
+    process.stderr.write("The pages are not built: vite is not installed.\n");
+  });
+}

@@ -118,7 +118,7 @@ export async function openExchange(options: ExchangeOptions) {
       for (const deposit of event.details.deposits) {
         insert.run(deposit.id, userId, event.details.settlementId, deposit.amount);
       }
-    } else if (event.type === "refund_detected") {
+    } else if (event.type === "refund_final") {
       const { txHash, walletAddress, tokenAddress, amount } = event.data;
       db.prepare("insert or ignore into refunds values (?, ?, ?, ?, ?)").run(
         txHash,
@@ -127,7 +127,7 @@ export async function openExchange(options: ExchangeOptions) {
         userId,
         amount,
       );
-    } else if (event.data.status === "completed") {
+    } else if (event.type === "status_changed" && event.data.status === "completed") {
       const { settlementId, deliveredAmount, deliveryTxHash } = event.details;
       if (deliveredAmount === null) throw new Error(`${settlementId} has no delivered amount`);
       db.prepare("insert or ignore into credits values (?, ?, ?, ?)").run(

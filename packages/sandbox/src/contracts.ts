@@ -138,13 +138,19 @@ export interface DeployOptions {
   readonly delaySeconds?: number;
   /** Seconds after a lock in which it is paid. Default 43,200, which is the service's. */
   readonly payoutWindowSeconds?: number;
+  /** Attestors beside the sandbox's two, and the signatures that are needed. Default: no other, and one. */
+  readonly attestors?: { readonly threshold: number; readonly further: readonly Address[] };
 }
 
 /** Deploys the contracts. Throws a `SandboxError` if the owner has sent transactions before. */
 export async function deployContracts(
   chains: SandboxChains,
   keys: SandboxKeys,
-  { delaySeconds = 60, payoutWindowSeconds = 43_200 }: DeployOptions = {},
+  {
+    delaySeconds = 60,
+    payoutWindowSeconds = 43_200,
+    attestors = { threshold: 1, further: [] },
+  }: DeployOptions = {},
 ): Promise<Deployment> {
   const factoryInitCode = encodeDeployData({
     abi: depositFactoryAbi,
@@ -159,7 +165,7 @@ export async function deployContracts(
   });
   const plan = { ethereum: planChain(keys, 0), base: planChain(keys, NONCES_APART) };
   const delays = { delaySeconds, payoutWindowSeconds };
-  const context: Context = { keys, ...delays, factory, factoryInitCode, plan };
+  const context: Context = { keys, ...delays, attestors, factory, factoryInitCode, plan };
   const [ethereum, base] = await Promise.all([
     deployChain(chains, chains.ethereum, context),
     deployChain(chains, chains.base, context),
@@ -280,7 +286,7 @@ async function assertEmpty({ client, name }: SandboxChain, keys: SandboxKeys): P
 }
 
 function ownerCalls(chain: SandboxChain, context: Context): readonly Call[] {
-  const { keys, factory, plan } = context;
+  const { keys, factory, plan, attestors } = context;
   const here = plan[chain.name];
   const owner = keys.owner.account.address;
   const lanes = keys.lanes[chain.name];
@@ -361,9 +367,9 @@ function ownerCalls(chain: SandboxChain, context: Context): readonly Call[] {
             here.usdcToSolRoute,
             here.feeTokenRoute,
           ],
-          [lanes.settle.account.address],
-          [keys.attestor.account.address, keys.coldAttestor.account.address],
-          1n,
+          [lanes.settle.account.address, lanes.claim.account.address],
+          [keys.attestor.account.address, keys.coldAttestor.account.address, ...attestors.further],
+          BigInt(attestors.threshold),
           keys.treasury.account.address,
         ],
       }),

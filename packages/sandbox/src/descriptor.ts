@@ -21,6 +21,10 @@ const NATIVE_SOL = "11111111111111111111111111111111";
 export interface Descriptor {
   readonly baseUrl: string;
   readonly quoteUrl: string;
+  /** Pages for people, by the service itself. */
+  readonly webUrl: string;
+  /** The pay page of the demo's address; absent until the demo has run. */
+  readonly payUrl?: string;
   /** Metrics and health. */
   readonly telemetryUrl: string | undefined;
   /** The control endpoint, which plays scenarios. */
@@ -106,6 +110,7 @@ export function writeDescriptor(parts: DescriptorParts): Descriptor {
   const descriptor: Descriptor = {
     baseUrl: service.baseUrl,
     quoteUrl: service.quoteUrl,
+    webUrl: service.baseUrl,
     telemetryUrl: service.telemetryUrl,
     controlUrl,
     integrators,

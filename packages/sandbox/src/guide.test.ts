@@ -42,8 +42,10 @@ test("prints a command for every endpoint of the interface", () => {
     settlementId: "SETTLEMENT-ID",
     depositId: "DEPOSIT-ID",
   });
-  // The demo has no webhook endpoint and no refund.
-  const operations = OPERATIONS.filter(({ path }) => !/^\/(webhooks|refunds)\//.test(path));
+  // The demo has no webhook endpoint and no refund, and its page shows its pay link.
+  const operations = OPERATIONS.filter(
+    ({ path }) => !/^\/(webhooks|refunds|pay|pay-links)\//.test(path),
+  );
   for (const { method, path, server } of operations) {
     const base = server === "quote" ? DESCRIPTOR.quoteUrl : DESCRIPTOR.baseUrl;
     const url = new RegExp(`'${base}${path.replace("{id}", "[A-Z-]+")}(\\?[^']*)?'`);

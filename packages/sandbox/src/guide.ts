@@ -27,7 +27,7 @@ export function formatGuide(
   descriptorPath: string,
   { outputs, ...objects }: GuideObjects & { readonly outputs: readonly GuideOutput[] },
 ): string {
-  const { baseUrl, quoteUrl, telemetryUrl, controlUrl, chains, integrators } = descriptor;
+  const { baseUrl, quoteUrl, payUrl, telemetryUrl, controlUrl, chains, integrators } = descriptor;
   const rows = [
     ["service", baseUrl],
     ["quotes", quoteUrl],
@@ -37,6 +37,7 @@ export function formatGuide(
     ...integrators.map(({ name, apiKey }) => [`API key ${name}`, apiKey]),
     ["scenarios", `${controlUrl}/scenarios`],
     ["documentation", `${baseUrl}/docs`],
+    ...(payUrl === undefined ? [] : [["pay page", payUrl]]),
     ["descriptor", descriptorPath],
   ];
   const table = rows.map(([name = "", value = ""]) => `  ${name.padEnd(15)} ${value}`);
@@ -98,6 +99,8 @@ export function listCommands(
     postJson(`${baseUrl}/refunds`, index, key),
     get("/refunds"),
     get("/keys/self"),
+    postJson(`${baseUrl}/pay-links`, { depositAddressId: addressId }, key),
+    get("/pay-links"),
     postJson(`${baseUrl}/webhooks`, { url: WEBHOOK_URL }, key),
     get("/webhooks"),
     get("/chains", ""),

@@ -9,6 +9,7 @@ import { runPayment } from "./pay/payment.ts";
 import { findRunningSandbox } from "./pay/running-sandbox.ts";
 import { type Sandbox, startSandbox } from "./sandbox.ts";
 import { playRemote } from "./scenarios/remote.ts";
+import { writeJson } from "./json-file.ts";
 import { statePaths } from "./state-paths.ts";
 
 /** Time without a line after which one says that the run goes on, in milliseconds. */
@@ -88,7 +89,8 @@ async function run(stopping: AbortController, args: readonly string[]): Promise<
     const objects = { depositAddress, settlementId, ...(await findIds(sandbox, depositAddress)) };
     const outputs = await listOutputs(sandbox);
     const path = statePaths(sandbox.stateDir).descriptor;
-    console.log(formatGuide(sandbox.descriptor, path, { ...objects, outputs }));
+    const descriptor = await addPayPage(sandbox, objects.addressId);
+    console.log(formatGuide(descriptor, path, { ...objects, outputs }));
     console.log(
       "\nPress Ctrl-C to stop everything. The next start resumes this state; --fresh deletes it first.",
     );
@@ -109,6 +111,18 @@ async function playDemo(sandbox: Sandbox, signal: AbortSignal): Promise<DemoResu
   });
   printStep("done", `${Math.round(result.elapsedMs)} ms from payment to delivery`);
   return result;
+}
+
+/** Creates a link to the pay page of the demo's address, and adds it to the descriptor. */
+async function addPayPage({ descriptor, stateDir }: Sandbox, depositAddressId: string) {
+  const apiKey = descriptor.integrators[0]?.apiKey ?? "";
+  const { url: payUrl } = await createSluiceClient({ ...descriptor, apiKey }).createPayLink({
+    depositAddressId,
+    title: "Demo payment",
+  });
+  const extended = { ...descriptor, payUrl };
+  writeJson(statePaths(stateDir).descriptor, extended);
+  return extended;
 }
 
 /** Returns the ids of the demo's deposit address and of its newest deposit. */

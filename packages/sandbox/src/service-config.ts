@@ -144,6 +144,7 @@ export function writeServiceConfig(options: ServiceConfigOptions): string {
           deploy: { file: keys.lanes[name].deploy.path },
           settle: { file: keys.lanes[name].settle.path },
           deliver: { file: keys.lanes[name].deliver.path },
+          claim: { file: keys.lanes[name].claim.path },
         },
       })),
       ...describeSolana(options),

@@ -49,7 +49,7 @@ describe("a state directory", () => {
   test("of another version is refused unless its state is deleted", () => {
     markStateDir(dir, 1);
     mkdirSync(join(dir, "nodes"));
-    const message = `${dir} has the state of another version of the sandbox (format 1, expected 2): start again with --fresh, which deletes it, or choose another directory with --state-dir`;
+    const message = `${dir} has the state of another version of the sandbox (format 1, expected 3): start again with --fresh, which deletes it, or choose another directory with --state-dir`;
     expect(() => claimStateDir(dir)).toThrow(refusal(message));
     claimStateDir(dir, { fresh: true });
     // The state was not deleted yet.

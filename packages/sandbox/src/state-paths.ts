@@ -7,7 +7,7 @@ const MARKER = "sluice-sandbox.txt";
 const MARKER_TEXT =
   "State of a Sluice sandbox. npm start -- --fresh deletes and recreates everything in this directory.\n";
 /** Raised when a saved state can no longer be resumed. Markers of the first format do not name it. */
-const FORMAT = 2;
+const FORMAT = 3;
 
 /**
  * Creates the directory if it is missing and returns its real path.

@@ -124,7 +124,8 @@ async function insertWebhooks(session: Db, integratorIds: readonly string[]): Pr
   );
   await sql`insert into webhook_attempts (endpoint_id, event_id, attempt, at, latency_ms, status)
     select endpoint_id, event_id, 1, event_at, 5, 200 from webhook_deliveries`.execute(session);
-  await sql`analyze webhook_deliveries, webhook_attempts, webhook_endpoints, webhook_cursors`.execute(
+  // Vacuumed, as a database at rest is: without its map of visible rows an index is read otherwise.
+  await sql`vacuum (analyze) webhook_deliveries, webhook_attempts, webhook_endpoints, webhook_cursors`.execute(
     session,
   );
 }
@@ -171,8 +172,9 @@ async function explain({ text, values }: Recorded) {
   const growing = nodes.some((node) => GROWING.test(node["Relation Name"] ?? ""));
   const faults = nodes.flatMap((node) => {
     const table = node["Relation Name"] ?? "";
-    // A partition of events that holds nothing yet is read whole.
-    if (node["Node Type"] === "Seq Scan" && GROWING.test(table) && node["Actual Rows"] > 0)
+    // A partition of events that holds few rows is read whole.
+    const read = node["Actual Rows"] + (node["Rows Removed by Filter"] ?? 0);
+    if (node["Node Type"] === "Seq Scan" && GROWING.test(table) && read > SCANNED_MAX)
       return [`scans ${table}`];
     const sorted = node["Actual Rows"] * node["Actual Loops"];
     if (node["Node Type"].endsWith("Sort") && growing && sorted > SORTED_MAX)
@@ -188,6 +190,8 @@ async function explain({ text, values }: Recorded) {
   return { faults, removed };
 }
 
+/** Rows of a table so small that an index would not help. */
+const SCANNED_MAX = 10;
 /** Few rows may be sorted: those of one wallet or one settlement. */
 const SORTED_MAX = 100;
 /** Rows that a statement may read and reject. */
@@ -217,6 +221,12 @@ const RANGE = new Date(Date.now() - 20 * 86_400_000 + (ROWS - 2_400) * 1_000).to
 const LISTS: readonly string[] = [
   "/deposit-addresses",
   `/deposit-addresses?cursor=${NEW}&limit=100`,
+  `/deposit-addresses?walletAddress=${WALLET}`,
+  `/deposit-addresses?userId=${USER}&limit=100`,
+  "/deposit-addresses?destChain=30&limit=100",
+  "/deposit-addresses?destChain=4",
+  `/deposit-addresses?destToken=0x${"6".repeat(40)}`,
+  `/deposit-addresses?from=${OLD}&to=${NEW}&limit=100`,
   `/deposit-addresses/${NO_UUID}`,
   "/swaps",
   `/swaps?cursor=${NEW}&limit=100`,
@@ -252,6 +262,9 @@ const LISTS: readonly string[] = [
   ...EVENT_TYPES.map((type) => `/events?type=${type}&limit=200`),
   `/events?since=${OLD}&limit=200&extended=true`,
   `/events?walletAddress=${WALLET}`,
+  `/events?userId=${USER}`,
+  `/events?tokenAddress=0x${"6".repeat(40)}`,
+  `/events?since=${OLD}&until=${NEW}&limit=200`,
   `/exports/deposits?from=${RANGE}`,
   `/exports/settlements?from=${RANGE}&format=csv`,
   `/exports/events?from=${RANGE}&to=${NEW}`,

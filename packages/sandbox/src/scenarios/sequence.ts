@@ -10,7 +10,10 @@ export type AddressEvent = Exclude<ExtendedEventItem, { readonly type: "endpoint
 /** One event of a documented sequence. */
 export interface ExpectedEvent {
   readonly type: AddressEvent["type"];
-  /** `queued` or the reason of an ignored deposit; the status of a settlement; empty for a refund. */
+  /**
+   * `queued` or the reason of an ignored deposit; the status of a settlement; the state of a refund of the service; empty for a refund
+   * that a block shows.
+   */
   readonly state: string;
   /** Code of the error; any or none unless given. */
   readonly error?: string;
@@ -33,7 +36,8 @@ export function readState(event: AddressEvent): EventState {
     const state = event.data.queued ? "queued" : event.data.ignoredReason;
     return { type, state, error: null };
   }
-  if (type === "refund_detected") return { type, state: "", error: null };
+  if (type === "refund_changed") return { type, state: event.data.state, error: null };
+  if (type !== "status_changed") return { type, state: "", error: null };
   return { type, state: event.data.status, error: event.data.error?.code ?? null };
 }
 

@@ -192,9 +192,10 @@ export const SCENARIOS = {
       status("swapping", "the sweep is planned", { times: "maybe" }),
       status("failed_swap", "the contracts are paused", { times: "repeated" }),
       status("dead", "terminal: the deposit stays in its address"),
-      { type: "refund_detected", state: "", times: "once", note: "only with `extended`" },
+      { type: "refund_detected", state: "", times: "once", note: "in a block that is not final" },
+      { type: "refund_final", state: "", times: "once", note: "the block is final" },
     ],
-    duty: "Return the refunded amount to the customer outside of Sluice, once per `txHash`.",
+    duty: "Return the refunded amount to the customer outside of Sluice at `refund_final`, once per `txHash`.",
   },
   "webhook-endpoint-down": {
     fault: "A webhook endpoint, which the scenario creates, answers 503 for four seconds.",

@@ -51,7 +51,9 @@ export {
 export {
   BINDING_DOMAIN,
   type ClaimedVault,
+  readBinding,
+  type SignedBinding,
   type VaultVerification,
-  verifyVault,
   type VerifyVaultRequest,
-} from "./verify-vault.ts";
+} from "./binding.ts";
+export { verifyVault } from "./verify-vault.ts";

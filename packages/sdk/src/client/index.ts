@@ -20,6 +20,12 @@ export {
   type SluiceClientOptions,
 } from "./rest-client.ts";
 export type { CallOptions, PostOptions } from "./options.ts";
+export {
+  type IssuedVerification,
+  type TrustedAccounts,
+  verifyIssuedAddresses,
+  type VerifyIssuedRequest,
+} from "./verify-issued.ts";
 export { type ReceivedWebhook, type VerifiedWebhook, verifyWebhook } from "./verify-webhook.ts";
 export type { WebhookCalls } from "./webhooks.ts";
 export { waitForSettlement, type WaitOptions } from "./settlement.ts";

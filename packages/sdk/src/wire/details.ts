@@ -84,13 +84,26 @@ export type DepositDetectedDetails = Static<typeof DepositDetectedDetails>;
 /** One deposit in the details of an event. */
 export type DetailsDeposit = DepositDetectedDetails["deposits"][number];
 
-/** Details of `refund_detected`. */
-export const RefundDetectedDetails = Type.Object(
-  { ...addressFields, refundTo: address("The refund authority, which received the refund") },
-  { $id: "RefundDetectedDetails", description: "Facts about a refund" },
-);
-/** Details of `refund_detected`. */
+const refundFields = {
+  ...addressFields,
+  refundTo: address("The refund authority, the only possible recipient"),
+};
+
+/** Details of `refund_detected` and `refund_final`. */
+export const RefundDetectedDetails = Type.Object(refundFields, {
+  $id: "RefundDetectedDetails",
+  description: "Facts about a refund on the chain",
+});
+/** Details of `refund_detected` and `refund_final`. */
 export type RefundDetectedDetails = Static<typeof RefundDetectedDetails>;
+
+/** Details of `refund_changed`. */
+export const RefundChangedDetails = Type.Object(refundFields, {
+  $id: "RefundChangedDetails",
+  description: "Facts about a refund of the service",
+});
+/** Details of `refund_changed`. */
+export type RefundChangedDetails = Static<typeof RefundChangedDetails>;
 
 /** The ways to deliver. */
 export const DETAILS_ROUTES = ["MONO_CHAIN", "SWIFT", "FAST_MCTP"] as const;

@@ -5,7 +5,12 @@
  * strictly increasing per integrator.
  */
 import { Type, type Static } from "typebox";
-import { DepositDetectedDetails, RefundDetectedDetails, StatusChangedDetails } from "./details.ts";
+import {
+  DepositDetectedDetails,
+  RefundChangedDetails,
+  RefundDetectedDetails,
+  StatusChangedDetails,
+} from "./details.ts";
 import {
   address,
   baseUnits,
@@ -16,6 +21,7 @@ import {
   timestamp,
   uuid,
 } from "./fields.ts";
+import { REFUND_STATES } from "./refund-states.ts";
 import { SETTLEMENT_STATUS_NAMES } from "./statuses.ts";
 import { statusFields } from "./status-fields.ts";
 
@@ -109,7 +115,7 @@ export const EventPage = Type.Object(
 /** A page of the replay. */
 export type EventPage = Static<typeof EventPage>;
 
-/** Data of `refund_detected`: value of a deposit address was paid to its refund authority. */
+/** Data of `refund_detected` and `refund_final`: value of a deposit address was paid to its refund authority. */
 export const RefundDetectedData = Type.Object(
   {
     walletAddress: address("The deposit address"),
@@ -122,17 +128,57 @@ export const RefundDetectedData = Type.Object(
   {
     $id: "RefundDetectedData",
     description:
-      "A refund was seen in a block. If that block is orphaned and the refund is mined again, there is another event: dedupe by `txHash`, wallet and token",
+      "A refund in a block. While the block is not final it may be orphaned; a refund that is mined again is detected again: dedupe by `txHash`, wallet and token",
   },
 );
-/** Data of `refund_detected`. */
+/** Data of `refund_detected` and `refund_final`. */
 export type RefundDetectedData = Static<typeof RefundDetectedData>;
 
+// One schema for both types: serializers reject a name twice.
 const refundDetected = {
-  type: Type.Literal("refund_detected", { description: "A refund was detected" }),
+  type: oneOf(
+    ["refund_detected", "refund_final"],
+    "`refund_detected`: a refund is in a block, which may still be orphaned. `refund_final`: the block is final, and the refund authority has the value",
+  ),
   data: RefundDetectedData,
   timestamp: timestamp("When it happened"),
   details: RefundDetectedDetails,
+};
+
+/** Data of `refund_changed`: a refund that the service makes reached a state. */
+export const RefundChangedData = Type.Object(
+  {
+    refundId: uuid("Id of the refund, as in `GET /refunds`"),
+    walletAddress: address("The deposit address"),
+    chainId: bridgeChainId("Chain of the refund"),
+    tokenAddress: address("The token"),
+    amount: baseUnits("The most that is refunded"),
+    state: oneOf(REFUND_STATES, "The new state, as in `GET /refunds`"),
+    prevState: nullable(oneOf(REFUND_STATES, "State before"), "State before; null for the first"),
+    terminal: Type.Boolean({
+      description: "Whether the state is the last: `refunded`, `failed`, `refused` or `lapsed`",
+    }),
+    txHash: nullable(
+      Type.String({ description: "Transaction hash or signature" }),
+      "Newest transaction; null before the first. Until it is final another may replace it",
+    ),
+    refusal: nullable(
+      Type.String({ description: "Text of an attestor" }),
+      "Why the attestors refused; null unless they did",
+    ),
+  },
+  { $id: "RefundChangedData", description: "A refund of the service changed its state" },
+);
+/** Data of `refund_changed`. */
+export type RefundChangedData = Static<typeof RefundChangedData>;
+
+const refundChanged = {
+  type: Type.Literal("refund_changed", {
+    description: "A refund that the service makes changed its state",
+  }),
+  data: RefundChangedData,
+  timestamp: timestamp("When it happened"),
+  details: RefundChangedDetails,
 };
 
 /** Data of `endpoint.disabled`: the service no longer sends webhooks to an endpoint. */
@@ -179,6 +225,7 @@ export const ExtendedEventItem = Type.Union(
     }),
     Type.Object({ id: uuid("Id of the event"), ...statusChanged, details: details.status_changed }),
     Type.Object({ id: uuid("Id of the event"), ...refundDetected }),
+    Type.Object({ id: uuid("Id of the event"), ...refundChanged }),
     Type.Object({ id: uuid("Id of the event"), ...endpointDisabled }),
   ],
   { $id: "ExtendedEventItem", description: "A stored event with details" },
@@ -216,6 +263,7 @@ export const ExtendedStreamEvent = Type.Union(
     Type.Object({ ...depositDetected, details: details.deposit_detected }),
     Type.Object({ ...statusChanged, details: details.status_changed }),
     Type.Object({ ...refundDetected }),
+    Type.Object({ ...refundChanged }),
     Type.Object({ ...endpointDisabled }),
   ],
   { $id: "ExtendedStreamEvent", description: "An event on the stream, with details" },

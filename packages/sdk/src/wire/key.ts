@@ -3,7 +3,7 @@ import { Type, type Static } from "typebox";
 import { nullable, oneOf, timestamp, uuid } from "./fields.ts";
 
 /** Scopes of API keys. Each endpoint needs one; a key without restrictions has all of them, later ones included. */
-export const KEY_SCOPES = ["read", "quote", "settle", "webhooks", "refunds"] as const;
+export const KEY_SCOPES = ["read", "quote", "settle", "webhooks", "refunds", "pay"] as const;
 /** A scope of an API key. */
 export type KeyScope = (typeof KEY_SCOPES)[number];
 

@@ -8,8 +8,18 @@ import { EventPage, ExtendedEventItem, ExtendedEventPage } from "./event.ts";
 import { ExportedDeposit, ExportedSettlement, ExportQuery } from "./export.ts";
 import { AddressesRequest, AddressesResponse } from "./issue-addresses.ts";
 import { KeySelf, type KeyScope } from "./key.ts";
-import { DepositsQuery, EventsQuery, ListQuery, SwapsQuery } from "./pages.ts";
+import { DepositAddressesQuery, DepositsQuery, EventsQuery, SwapsQuery } from "./pages.ts";
 import { QuoteRequest, QuoteResponse } from "./quote.ts";
+import {
+  PayLinkBody,
+  PayLinkPage,
+  PayLinkRevoked,
+  PayLinksQuery,
+  PayLinkWithToken,
+  PayStatus,
+  PayTerms,
+  PayTermsQuery,
+} from "./pay.ts";
 import { Refund, RefundBody, RefundPage, RefundResponse, RefundsQuery } from "./refund.ts";
 import { RequestIndexBody, RequestIndexResponse } from "./request-index.ts";
 import { Settlement } from "./settlement.ts";
@@ -70,6 +80,8 @@ const keyed = { key: "header", scope: "read", server: "service", published: true
 const own = { ...keyed, published: false } as const;
 const lines = { ...own, method: "GET", query: ExportQuery, lines: true, errors: [] } as const;
 const webhooks = { ...own, scope: "webhooks" } as const;
+const payLinks = { ...own, scope: "pay" } as const;
+const open = { ...own, key: null, scope: null, method: "GET" } as const;
 const webhook = { ...webhooks, errors: ["NOT_FOUND"] } as const;
 
 const QUOTE_ERRORS: readonly ErrorCode[] = [
@@ -91,7 +103,7 @@ export const OPERATIONS: readonly Operation[] = [
     method: "GET",
     path: "/deposit-addresses",
     summary: "Deposit addresses, newest first",
-    query: ListQuery,
+    query: DepositAddressesQuery,
     response: DepositAddressPage,
     errors: [],
   },
@@ -228,6 +240,60 @@ export const OPERATIONS: readonly Operation[] = [
     summary: "One refund",
     response: Refund,
     errors: ["NOT_FOUND"],
+  },
+  {
+    ...payLinks,
+    id: "createPayLink",
+    method: "POST",
+    path: "/pay-links",
+    summary: "Create a link to the pay page of one deposit address; its token is shown once",
+    body: PayLinkBody,
+    response: PayLinkWithToken,
+    errors: ["NOT_FOUND"],
+  },
+  {
+    ...payLinks,
+    id: "listPayLinks",
+    method: "GET",
+    path: "/pay-links",
+    summary: "Pay links, newest first",
+    query: PayLinksQuery,
+    response: PayLinkPage,
+    errors: [],
+  },
+  {
+    ...payLinks,
+    id: "revokePayLink",
+    method: "DELETE",
+    path: "/pay-links/{id}",
+    summary: "Revoke a pay link",
+    response: PayLinkRevoked,
+    errors: ["NOT_FOUND"],
+  },
+  {
+    ...open,
+    id: "getPayStatus",
+    path: "/pay/{token}/status",
+    summary: "One deposit address as its payer sees it, by the token of a pay link",
+    response: PayStatus,
+    errors: ["NOT_FOUND"],
+  },
+  {
+    ...open,
+    id: "getPayTerms",
+    path: "/pay/{token}/terms",
+    summary: "What would arrive of a payment to the address of a pay link",
+    query: PayTermsQuery,
+    response: PayTerms,
+    errors: [
+      "NOT_FOUND",
+      "UNSUPPORTED_ROUTE",
+      "AMOUNT_TOO_SMALL",
+      "NO_ROUTE",
+      "FEE_NOT_COVERED",
+      "PRICE_UNAVAILABLE",
+      "CONFIG_MISSING",
+    ],
   },
   {
     ...webhooks,

@@ -270,6 +270,8 @@ export const WebhookDeliveriesQuery = Type.Object(
   {
     ...WebhooksQuery.properties,
     state: Type.Optional(oneOf(WEBHOOK_DELIVERY_STATES, "Only deliveries in this state")),
+    from: Type.Optional(timestampInput("Only of events at or after this time")),
+    to: Type.Optional(timestampInput("Only of events before this time")),
   },
   { $id: "WebhookDeliveriesQuery", description: "Filter and page of the deliveries" },
 );

@@ -170,6 +170,8 @@ export interface ChainInspector extends NodeInspector, EvmMeasures {
   getContractTerms(contract: EvmAddress): Promise<ContractTerms>;
   /** Returns the account that receives claims and withdrawn inventory; zero before the seal. */
   getTreasury(factory: EvmAddress): Promise<EvmAddress>;
+  /** Returns the contact for reports of vulnerabilities that the owner set; empty without one. */
+  getSecurityContact(factory: EvmAddress): Promise<string>;
   /** Returns the seconds after a lock in which a `Delivery` pays. */
   getPayoutWindow(delivery: EvmAddress): Promise<number>;
   /** Returns the number of attestors that must sign; zero before the seal. */

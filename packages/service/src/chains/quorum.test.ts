@@ -64,6 +64,7 @@ const swapIn = (poolFee: number) => ({
 });
 const LIMITED = { route: WALLET, token: TOKEN, amountIn: 5n };
 const NO_LOCK = { ...LOCK, commitment: UNKNOWN_ID };
+const CHANGES = { from: 1n, to: 9n, routes: [] };
 const PART = { from: 1n, to: 9n };
 const UNPAID = { ...PAID, deliveryId: UNKNOWN_ID };
 
@@ -129,6 +130,8 @@ const QUESTIONS: readonly Question[] = [
   { name: "findDelivery of none", method: "findDelivery", ask: (c) => c.findDelivery(UNPAID) },
   { name: "findBlockAt", method: "findBlockAt", ask: (c) => c.payoutSearch.findBlockAt(7n) },
   { name: "findIn", method: "findIn", ask: (c) => c.payoutSearch.findIn(PAID, PART) },
+  { name: "getDelay", method: "getDelay", ask: (c) => c.governance.getDelay() },
+  { name: "listChanges", method: "listChanges", ask: (c) => c.governance.listChanges(CHANGES) },
   { name: "isDelivered", method: "isDelivered", ask: (c) => c.isDelivered(PAID, "latest") },
   { name: "isDelivered, final", method: "isDelivered", ask: (c) => c.isDelivered(PAID, "final") },
   {

@@ -23,6 +23,7 @@ import type {
   Chain,
   ChooseAccounts,
   ContractWallets,
+  GovernanceLog,
   NonceSequencing,
   PayoutSearch,
   Pools,
@@ -46,6 +47,7 @@ export interface ChainAtBlocks extends Chain {
   readonly priceFeeds: PriceFeeds;
   readonly pools: Pools;
   readonly payoutSearch: PayoutSearch;
+  readonly governance: GovernanceLog;
 }
 
 interface QuorumOptions {
@@ -291,6 +293,10 @@ export function combineNodes(pure: ChainAtBlocks, nodes: Nodes<ChainAtBlocks>): 
     payoutSearch: {
       findBlockAt: (timeS) => agree((node) => node.payoutSearch.findBlockAt(timeS)),
       findIn: (lock, range) => agree((node) => node.payoutSearch.findIn(lock, range)),
+    },
+    governance: {
+      getDelay: () => agree((node) => node.governance.getDelay()),
+      listChanges: (range) => agree((node) => node.governance.listChanges(range)),
     },
 
     costOf: pure.costOf,

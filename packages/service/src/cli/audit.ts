@@ -71,7 +71,8 @@ function whyNotCompared({ breaches }: AuditReport, chainId: number): string {
   );
   return isReplaced
     ? "a final block is no longer on the chain, see the breach"
-    : "no final block is scanned yet, or the nodes are on another fork than the scanner";
+    : "no final block is scanned yet, the nodes are on another fork than the scanner or lack its state, or a difference " +
+        "waits for the second look";
 }
 
 /** Formats a breach: the facts, what stands still, its cause and its remedy. */

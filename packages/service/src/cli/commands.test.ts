@@ -1,4 +1,3 @@
-import { execFile } from "node:child_process";
 import { KEY_SCOPES } from "@sluice/sdk/wire";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -6,7 +5,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { DepositAddressWithCommitment } from "@sluice/sdk/wire";
 import { Value } from "typebox/value";
-import { EVM_CHAIN, NO_NODE, PROGRAM, SECRETS } from "../../test/support/command-line.ts";
+import { EVM_CHAIN, NO_NODE, SECRETS } from "../../test/support/command-line.ts";
+import { type Commands, runCommand, startCommands } from "../../test/support/commands.ts";
 import { createTenant, insertAddress } from "../../test/support/tenants.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
 import { Secret } from "../core/secret.ts";
@@ -15,15 +15,14 @@ import { systemRandom } from "../roles/system-ports.ts";
 import { COMMANDS } from "./table.ts";
 
 const REFUND = `0x${"7".repeat(40)}`;
-/** Node's compile cache, if one is set: it halves the program's start time. */
-const COMPILED = { NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? "" };
-
 let database: TestDatabase;
 let folder: string;
 let config: string;
+let commands: Commands;
 
 beforeAll(async () => {
   database = await createTestDatabase();
+  commands = startCommands();
   folder = mkdtempSync(join(tmpdir(), "sluice-main-"));
   config = join(folder, "service.json");
   const file = {
@@ -40,38 +39,32 @@ beforeAll(async () => {
   writeFileSync(config, JSON.stringify(file));
 });
 afterAll(async () => {
+  await commands.stop();
   await database.drop();
   rmSync(folder, { recursive: true, force: true });
 });
 
-interface Outcome {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-function run(
-  args: readonly string[],
-  env: Record<string, string> = {},
-  input = "",
-): Promise<Outcome> {
-  return new Promise((resolve) => {
-    const child = execFile(
-      process.execPath,
-      [PROGRAM, ...args],
-      { cwd: folder, env: { ...COMPILED, ...SECRETS, DATABASE_URL: database.url, ...env } },
-      (error, stdout, stderr) => resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
-    );
-    child.stdin?.end(input);
-  });
-}
+/** The command of a test in the test's folder. */
+const given = (args: readonly string[], env: Record<string, string> = {}, input = "") => ({
+  args,
+  cwd: folder,
+  env: { ...SECRETS, DATABASE_URL: database.url, ...env },
+  input,
+});
+const run = (...command: Parameters<typeof given>) => commands.run(given(...command));
+/** The same in a process of its own. */
+const runAlone = (...command: Parameters<typeof given>) => runCommand(given(...command));
 
 describe("the command line", () => {
   test("imports integrators with their keys in one process, and gives an existing one another key", async () => {
     const line = (name: string, depositAddresses?: boolean) =>
       JSON.stringify({ name, refundEvm: REFUND, depositAddresses });
     const importing = ["integrator", "import", "--config", config];
-    const first = await run(importing, {}, [line("im-one"), "", line("im-two", false)].join("\n"));
+    const first = await runAlone(
+      importing,
+      {},
+      [line("im-one"), "", line("im-two", false)].join("\n"),
+    );
     const made = first.stdout.trim().split("\n");
     const keys = made.map((text): { name: string; apiKey: string } => JSON.parse(text));
     expect([first.code, first.stderr, keys.map(({ name }) => name)]).toEqual([
@@ -137,7 +130,7 @@ describe("the command line", () => {
   });
 
   test("creates an integrator and a key that the API accepts", async () => {
-    const made = await run([
+    const made = await runAlone([
       "integrator",
       "create",
       "--name",
@@ -365,7 +358,7 @@ describe("the command line", () => {
   test("reports invalid arguments in one line, and fails", async () => {
     const command = ["integrator", "create", "--name", "A B", "--refund-evm", REFUND];
     const message = "name: expected 1 to 63 lower-case letters, digits and hyphens.";
-    const made = await run(command, { SLUICE_CONFIG: config });
+    const made = await runAlone(command, { SLUICE_CONFIG: config });
     expect(made).toEqual({ code: 1, stdout: "", stderr: `${message}\n` });
     const asJson = await run([...command, "--json"], { SLUICE_CONFIG: config });
     expect(asJson).toMatchObject({ code: 1, stdout: "" });
@@ -404,7 +397,7 @@ describe("the command line", () => {
   });
 
   test("prints help for every command, and lists the commands when none is given", async () => {
-    const { code, stderr, stdout } = await run([]);
+    const { code, stderr, stdout } = await runAlone([]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     for (const name of new Set(COMMANDS.map((row) => row.name.split(" ")[0]))) {
       expect(stderr).toMatch(new RegExp(`^  ${name} `, "m"));
@@ -421,7 +414,7 @@ describe("the command line", () => {
       readFileSync(join(import.meta.dirname, "../../package.json"), "utf8"),
     );
     const node = process.versions.node;
-    const asText = await run(["--version"]);
+    const asText = await runAlone(["--version"]);
     expect(asText).toEqual({
       code: 0,
       stderr: "",
@@ -438,7 +431,7 @@ describe("the command line", () => {
 
   test("reports each problem of the configuration on a line, without secrets", async () => {
     const env = { ATTESTOR: "canary", SLUICE_API_PORT: "x", SLUICE_CONFIG: config };
-    expect(await run(["serve"], env)).toEqual({
+    expect(await runAlone(["serve"], env)).toEqual({
       code: 2,
       stdout: "",
       stderr:

@@ -1,12 +1,12 @@
-/** The commands of an operator during an incident, as child processes on a real database. */
-import { execFile } from "node:child_process";
+/** The commands of an operator during an incident, on a real database. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { SettlementStatus } from "@sluice/sdk/wire";
 import { sql } from "kysely";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { EVM_CHAIN, NO_NODE, PROGRAM, SECRETS } from "../../test/support/command-line.ts";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { EVM_CHAIN, NO_NODE, SECRETS } from "../../test/support/command-line.ts";
+import { type Commands, type Outcome, startCommands } from "../../test/support/commands.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
 import {
   createTenant,
@@ -16,12 +16,15 @@ import {
 } from "../../test/support/tenants.ts";
 
 const LANE = `0x${"1a".repeat(20)}`;
-/** Node's compile cache, if one is set: it halves the program's start time. */
-const COMPILED = { NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? "" };
-
 let database: TestDatabase;
 let folder: string;
 let tenant: Tenant;
+let commands: Commands;
+
+beforeAll(() => {
+  commands = startCommands();
+});
+afterAll(() => commands.stop());
 
 beforeEach(async () => {
   database = await createTestDatabase();
@@ -40,21 +43,9 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-interface Outcome {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
 function run(...args: readonly string[]): Promise<Outcome> {
-  return new Promise((resolve) => {
-    execFile(
-      process.execPath,
-      [PROGRAM, ...args],
-      { cwd: folder, env: { ...COMPILED, ...SECRETS, DATABASE_URL: database.url } },
-      (error, stdout, stderr) => resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
-    );
-  });
+  const env = { ...SECRETS, DATABASE_URL: database.url };
+  return commands.run({ args, cwd: folder, env, input: "" });
 }
 
 async function runJson(...args: readonly string[]) {
@@ -262,4 +253,78 @@ test("a chain is drained, and retired only once nothing is open there [T177]", a
     { action: "drain", reason: "no longer used", operator: expect.stringMatching("@") },
     { action: "retire" },
   ]);
+});
+
+describe("governance", () => {
+  const STRANGER = `0x${"5e".repeat(20)}`;
+
+  /** Inserts a scheduled attestor as the watch does, and returns its number. */
+  async function insertScheduled(readyInS: number): Promise<string> {
+    const change = {
+      chain_id: 30,
+      block_number: 7n,
+      log_index: 0,
+      tx_hash: `0x${"7c".repeat(32)}`,
+      contract: LANE,
+      role: "attestor",
+      subject: STRANGER,
+      step: "scheduled",
+      ready_at: BigInt(Math.floor(Date.now() / 1000) + readyInS),
+      at_deployment: false,
+    };
+    const { id } = await database.db
+      .insertInto("governance_changes")
+      .values(change)
+      .returning("id")
+      .executeTakeFirstOrThrow();
+    return `${id}`;
+  }
+
+  test("list shows the time left of a change, fails until it is expected, and cancel prints the call [T251]", async () => {
+    const change = await insertScheduled(6 * 86_400 + 3_600);
+    const unexpected = await run("governance", "list", "--kept");
+    expect(unexpected).toMatchObject({ code: 1 });
+    expect(unexpected.stdout).toMatch(
+      /^\d+ {2}base {2}attestor 0x5e5E\w+ {2}pending, can be executed in 6 d 1 h, until [^ ]+Z {2}NOT EXPECTED$/m,
+    );
+    const { transaction } = await runJson("governance", "cancel", change);
+    // cancel(bytes32,address) of the role's hash and the account.
+    expect(transaction).toMatchObject({ from: "owner or guardian", value: "0" });
+    expect(transaction.data).toMatch(
+      new RegExp(`^0x[0-9a-f]{72}${"0".repeat(24)}${"5e".repeat(20)}$`),
+    );
+    await runJson("governance", "expect", change, "--reason", "the new attestor");
+    expect(await runJson("governance", "list", "--kept", "--chain", "base")).toMatchObject({
+      changes: [
+        {
+          change,
+          role: "attestor",
+          state: "pending",
+          isExpected: true,
+          expected: { reason: "the new attestor" },
+        },
+      ],
+    });
+    const nothing = await run("governance", "list", "--kept", "--chain", "ethereum");
+    expect(nothing).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("Nothing is scheduled"),
+    });
+  });
+
+  test("commands refuse numbers that are no standing change", async () => {
+    for (const [number, expected] of [
+      ["0x1", "expected a number"],
+      ["999", "is unknown"],
+    ] as const) {
+      const { code, stderr } = await run("governance", "cancel", number);
+      expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(expected) });
+    }
+  });
+
+  test("list without nodes that answer says so", async () => {
+    const { code, stderr } = await run("governance", "list");
+    expect(code).toBe(1);
+    expect(stderr).toContain("node did not give a usable answer");
+  });
 });

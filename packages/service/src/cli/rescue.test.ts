@@ -33,6 +33,7 @@ const FIXED: Commitment = { ...FIELDS, routes: toHex32(rootOfRoutes(routeSet)), 
 
 const input = {
   token: TOKEN,
+  amount: undefined,
   route: undefined,
   evmChainId: undefined,
   escrow: undefined,
@@ -68,6 +69,32 @@ describe("sluice rescue", () => {
     expect(args).toEqual([FIELDS, expect.stringMatching(new RegExp(TOKEN, "i")), 2n ** 256n - 1n]);
   });
 
+  test("refunds a part of the balance with --amount", () => {
+    const { calls } = planRescue(fileOf(FIELDS), { ...input, amount: 7n });
+    expect(calls).toMatchObject([{ name: "refund", when: "at any time; at most 7 base units" }]);
+    expect(decode(depositFactoryAbi, calls[0]?.data ?? "").args?.[2]).toBe(7n);
+  });
+
+  test("finds the routes of an unattended settlement in the commitment", () => {
+    const plan = (evmChainId?: number) =>
+      planRescue(fileOf(FIXED, { routeSet }), { ...input, evmChainId }).calls.slice(2);
+    expect(plan().map(({ name }) => name)).toEqual([
+      `settle on EVM chain 1 through ${ROUTE}`,
+      `settle on EVM chain 8453 through ${ROUTE}`,
+    ]);
+    const [settle, ...others] = plan(8453);
+    expect(others).toEqual([]);
+    // CAST: the arguments of that function.
+    const [, , route, proof] = decode(depositFactoryAbi, settle?.data ?? "").args as unknown as [
+      Commitment,
+      string,
+      string,
+      string[],
+    ];
+    expect(isRouteProven(FIXED.routes, { evmChainId: 8453, route }, proof)).toBe(true);
+    expect(() => plan(10)).toThrow("--evm-chain-id: expected a chain");
+  });
+
   test("lets anybody announce and settle where the commitment allows it, with the proof of the route", () => {
     const { calls } = planRescue(fileOf(FIXED, { routeSet }), {
       ...input,
@@ -77,7 +104,7 @@ describe("sluice rescue", () => {
     expect(calls.map(({ name, from }) => [name, from])).toEqual([
       ["refund", AUTHORITY],
       ["announce the settlement", null],
-      ["settle", null],
+      [`settle on EVM chain 1 through ${ROUTE}`, null],
     ]);
     const [, announce, settle] = calls.map(({ data }) => decode(depositFactoryAbi, data));
     expect(announce).toMatchObject({ functionName: "announceSettlement", args: [FIXED, {}] });
@@ -104,7 +131,7 @@ describe("sluice rescue", () => {
 
   test("prints the steps of a take-back for the escrow", () => {
     const delivery = `0x${"d1".repeat(32)}`;
-    const lock = `${delivery},1000,990,7,1700000000`;
+    const lock = `${delivery},1000,990,7`;
     const { address, calls } = planRescue(fileOf(FIELDS), { ...input, escrow: ESCROW, lock });
     const ofEscrow = calls.filter(({ to }) => to === ESCROW);
     expect(ofEscrow.map(({ data }) => decode(escrowAbi, data).functionName)).toEqual([
@@ -141,7 +168,7 @@ describe("sluice rescue", () => {
       { route: TOKEN, evmChainId: 1 },
       "route: expected",
     ],
-    ["a lock without its time", fileOf(FIELDS), { escrow: ESCROW, lock: "1,2,3" }, "--lock"],
+    ["a lock without its number", fileOf(FIELDS), { escrow: ESCROW, lock: "1,2,3" }, "--lock"],
     ["a malformed token", fileOf(FIELDS), { token: "USDC" }, "token: expected"],
   ])("refuses %s", (_what, text, change, message) => {
     expect(() => planRescue(text, { ...input, ...change })).toThrow(message);

@@ -41,6 +41,8 @@ export interface RescueCall {
 interface Input {
   readonly file: string;
   readonly token: string;
+  /** Base units of a refund; the whole balance if undefined. */
+  readonly amount: bigint | undefined;
   readonly route: string | undefined;
   readonly evmChainId: number | undefined;
   readonly escrow: string | undefined;
@@ -104,7 +106,7 @@ function authorityOf({ refundAuthority }: PayDepositCommitment): string {
 
 function listFactoryCalls(
   commitment: PayDepositCommitment,
-  { token, route, evmChainId }: Omit<Input, "file">,
+  { token, amount, route, evmChainId }: Omit<Input, "file">,
 ): readonly RescueCall[] {
   const { factory: to, routeSet } = commitment;
   const of = { commitment, token };
@@ -112,8 +114,8 @@ function listFactoryCalls(
     name: "refund",
     from: authorityOf(commitment),
     to,
-    data: encodeRefund(of),
-    when: "at any time",
+    data: encodeRefund({ ...of, maxAmount: amount }),
+    when: amount === undefined ? "at any time" : `at any time; at most ${amount} base units`,
   };
   if (commitment.flags !== UNATTENDED) return [refund];
   const announce = {
@@ -123,21 +125,34 @@ function listFactoryCalls(
     data: encodeAnnounceSettlement(of),
     when: "while the address holds the token",
   };
-  if (route === undefined) return [refund, announce];
-  if (routeSet !== undefined && evmChainId === undefined) {
-    throw new UsageError(
-      "--evm-chain-id: expected, since the address commits its routes by chain.",
-    );
-  }
-  const leaf = { evmChainId: evmChainId ?? 0, route };
-  const settle = {
-    name: "settle",
+  const settlements = listRoutes(routeSet, { route, evmChainId }).map((leaf) => ({
+    name: routeSet ? `settle on EVM chain ${leaf.evmChainId} through ${leaf.route}` : "settle",
     from: null,
     to,
     data: encodeSettleUnattended({ ...of, leaf, routeSet }),
     when: "72 hours after the announcement and within 14 days from then, unless settled or refunded since",
-  };
-  return [refund, announce, settle];
+  }));
+  return [refund, announce, ...settlements];
+}
+
+/**
+ * Returns the routes to try. The commitment itself names them if they are fixed; which of them takes the token, only the
+ * contracts say: they refuse the others. An address that leaves its routes to the owner names none.
+ */
+function listRoutes(
+  routeSet: PayDepositCommitment["routeSet"],
+  { route, evmChainId }: Pick<Input, "route" | "evmChainId">,
+) {
+  if (routeSet === undefined) {
+    return route === undefined ? [] : [{ evmChainId: evmChainId ?? 0, route }];
+  }
+  if (route === undefined) {
+    const found = routeSet.filter((leaf) => (evmChainId ?? leaf.evmChainId) === leaf.evmChainId);
+    if (found.length > 0) return found;
+    throw new UsageError("--evm-chain-id: expected a chain of the address's set of routes.");
+  }
+  if (evmChainId !== undefined) return [{ evmChainId, route }];
+  throw new UsageError("--evm-chain-id: expected, since the address commits its routes by chain.");
 }
 
 function listEscrowCalls(
@@ -174,20 +189,14 @@ function parseLock(
   text: string,
   { commitment, token }: { readonly commitment: PayDepositCommitment; readonly token: string },
 ): LockFields {
-  const [, delivery, ...numbers] = /^(0x[0-9a-fA-F]{64}),(\d+),(\d+),(\d+),(\d+)$/.exec(text) ?? [];
-  const [amount, minOut, seq, lockedAt] = numbers.map(BigInt);
-  if (
-    delivery === undefined ||
-    amount === undefined ||
-    minOut === undefined ||
-    seq === undefined ||
-    lockedAt === undefined
-  ) {
+  const [, delivery, ...numbers] = /^(0x[0-9a-fA-F]{64}),(\d+),(\d+),(\d+)$/.exec(text) ?? [];
+  const [amount, minOut, seq] = numbers.map(BigInt);
+  if (delivery === undefined || amount === undefined || minOut === undefined || seq === undefined) {
     throw new UsageError(
-      "--lock: expected delivery,amount,minOut,seq,lockedAt, as the event `Locked` has them.",
+      "--lock: expected delivery,amount,minOut,seq, as the event `Locked` has them.",
     );
   }
-  return { commitment: commitment.commitment, delivery, token, amount, minOut, seq, lockedAt };
+  return { commitment: commitment.commitment, delivery, token, amount, minOut, seq };
 }
 
 /** Formats the calls for people. */

@@ -5,6 +5,7 @@ import { command, type CommandRow, defaulting, flag, optional, required } from "
 import {
   GAS_CHOICES,
   parseAllowed,
+  parseBaseUnits,
   parseBps,
   parseBridgeId,
   parseChainId,
@@ -35,9 +36,11 @@ export const GROUPS: Readonly<Record<string, string>> = {
   keys: "signing keys and the journals of their signatures",
   integrator: "integrators",
   key: "API keys of integrators",
+  "pay-link": "links to the pay page of a deposit address",
   webhook: "webhook endpoints of integrators",
   addresses: "deposit addresses",
   chain: "taking a chain out of service, on record",
+  governance: "changes of the contracts by their owner and guardian",
   pause: "pauses of an integrator, a chain, a token or a route",
   screening: "deposits that wait for the operator's screening or are held by it",
   scanner: "orders to the scanner of a chain, on record",
@@ -47,6 +50,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
 };
 
 const REASON = required("text", "why; recorded together with the operator and the time");
+const CHANGE = { change: "number of the change, as `governance list` shows it" };
 const REFUND_TO = required(
   "address",
   "the refund authority of the deposit address, as a safeguard",
@@ -254,6 +258,33 @@ export const COMMANDS: readonly CommandRow[] = [
     load: () => import("./key/revoke.ts"),
   }),
   command({
+    name: "pay-link create",
+    summary: "create a link to the pay page of a deposit address, and print it once",
+    options: {
+      integrator: required("name", "name or id of the integrator"),
+      address: required("id", "the deposit address, or its id"),
+      title: optional("text", "text above the address, such as the payee or the order"),
+      expires: optional("span", "time until it is refused, such as 12h (default: 7d)", parseSpan),
+    },
+    load: () => import("./pay-link/create.ts"),
+  }),
+  command({
+    name: "pay-link list",
+    summary: "list the newest pay links of an integrator",
+    options: {
+      integrator: required("name", "name or id of the integrator"),
+      limit: defaulting("count", "links to list", { fallback: 100, parse: parseLimit }),
+    },
+    load: () => import("./pay-link/list.ts"),
+  }),
+  command({
+    name: "pay-link revoke",
+    summary: "revoke a pay link: its page is refused from now on",
+    arguments: { id: "id of the link, as `pay-link list` shows it" },
+    options: { integrator: required("name", "name or id of the integrator") },
+    load: () => import("./pay-link/revoke.ts"),
+  }),
+  command({
     name: "webhook create",
     summary: "create a webhook endpoint and print its public key, or its secret once",
     options: {
@@ -388,19 +419,28 @@ export const COMMANDS: readonly CommandRow[] = [
     },
     options: {
       token: required("address", "the token; the zero address for the native coin"),
-      route: optional("address", "route of the settlement that anybody may execute"),
+      amount: optional(
+        "units",
+        "the most to refund, in base units; the whole balance by default",
+        parseBaseUnits,
+      ),
+      route: optional(
+        "address",
+        "route of the settlement that anybody may execute; by default each that the address commits",
+      ),
       evmChainId: optional("id", "EIP-155 id of the source chain, for fixed routes", parseChainId),
       escrow: optional("address", "escrow of the source chain, for take-backs of locks"),
       lock: optional(
         "fields",
-        "delivery,amount,minOut,seq,lockedAt of the lock, as its event `Locked` has them",
+        "delivery,amount,minOut,seq of the lock, as its event `Locked` has them",
       ),
     },
     load: () => import("./rescue.ts"),
   }),
   command({
     name: "contracts",
-    summary: "list the addresses of the contracts; with --json also their deployment transactions",
+    summary:
+      "list the addresses of the contracts; with --json also their deployment transactions and the call that sets the security contact",
     load: () => import("./contracts.ts"),
   }),
   command({
@@ -502,6 +542,31 @@ export const COMMANDS: readonly CommandRow[] = [
       reason: REASON,
     },
     load: () => import("./chain/retire.ts"),
+  }),
+  command({
+    name: "governance list",
+    summary:
+      "list what owner and guardian of the contracts scheduled and changed, with the time left",
+    options: {
+      chain: optional("id", "only of this chain: bridge id or name", parseBridgeId),
+      all: flag("also what was cancelled or expired, and the deployment"),
+      kept: flag("as the auditor read it last, without asking nodes"),
+    },
+    failsWhen: "a change is not expected",
+    load: () => import("./governance/list.ts"),
+  }),
+  command({
+    name: "governance expect",
+    summary: "record that a change is expected: it raises no alert, now or when it is executed",
+    arguments: CHANGE,
+    options: { reason: REASON },
+    load: () => import("./governance/expect.ts"),
+  }),
+  command({
+    name: "governance cancel",
+    summary: "print the transaction that cancels a scheduled change or removes what is in force",
+    arguments: CHANGE,
+    load: () => import("./governance/cancel.ts"),
   }),
   command({
     name: "screening list",

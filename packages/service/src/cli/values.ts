@@ -141,6 +141,12 @@ export function parseHeight(text: string): bigint {
   throw new InvalidArgumentError("expected a block number");
 }
 
+/** Returns base units, more than zero. */
+export function parseBaseUnits(text: string): bigint {
+  if (/^[1-9]\d{0,77}$/.test(text)) return BigInt(text);
+  throw new InvalidArgumentError("expected base units: a whole number above zero");
+}
+
 /** Parses a span of time into milliseconds. */
 export function parseSpan(text: string): number {
   const [, count = "", unit = ""] = /^([1-9]\d{0,5})([smhd])$/.exec(text) ?? [];

@@ -62,7 +62,7 @@ describe("the production example", () => {
       ["base", 30, 8453],
     ]);
     const keys = [...listLaneKeys(config), attestor.key];
-    expect(keys.map(({ source }) => source.kind)).toEqual(Array(7).fill("keystore"));
+    expect(keys.map(({ source }) => source.kind)).toEqual(Array(9).fill("keystore"));
     expect(databaseUrl?.reveal()).toBe(env.SLUICE_DATABASE_URL);
   });
 
@@ -302,7 +302,7 @@ describe("a chain with a preset", () => {
     [
       "no lane keys",
       { lanes: undefined },
-      "chains[1].lanes: expected the keys deploy, settle and deliver, it is missing",
+      "chains[1].lanes: expected the keys deploy, settle and deliver, and optionally claim, it is missing",
     ],
     [
       "a wrong checksum",

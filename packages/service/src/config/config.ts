@@ -130,6 +130,7 @@ function resolveLimits(file: ConfigFile, problems: string[]) {
     trustedProxies: file.trustedProxies ?? [],
     /** Origins whose pages may call the API from a browser. */
     corsOrigins: file.corsOrigins ?? [],
+    payPage: { frameAncestors: file.payPage?.frameAncestors ?? [] },
   };
 }
 

@@ -118,7 +118,7 @@ function checkEvmChain(earlier: readonly EvmChain[], chain: EvmChain, setting: s
   }
   for (const [purpose, keys] of Object.entries(chain.lanes)) {
     // A retired lane takes no new work, so the purpose would have none.
-    if (keys.every(({ retired }) => retired)) {
+    if (keys.length > 0 && keys.every(({ retired }) => retired)) {
       problems.push(`${setting}.lanes.${purpose}: expected a key that is not retired`);
     }
   }

@@ -200,6 +200,29 @@ export const SETTINGS = {
     "Proxies in front of the service, whose `X-Forwarded-For` names the caller. Behind a proxy that is not listed, all callers share one address, so one caller with wrong keys blocks all of them.",
     { default: [] },
   ),
+  payPage: setting(
+    Type.Optional(
+      Type.Object(
+        {
+          frameAncestors: setting(
+            Type.Optional(
+              Type.Array(
+                Type.String({ pattern: "^(https?://[A-Za-z0-9.*-]+(:\\d{1,5})?|'self')$" }),
+                {
+                  maxItems: 50,
+                  description: "a list of origins, such as https://shop.example",
+                },
+              ),
+            ),
+            "Origins whose pages may show the pay page in a frame (`frame-ancestors`). Without one no page may, so that no page can hide it under its own buttons.",
+            { default: [] },
+          ),
+        },
+        { ...strict, description: "an object with frameAncestors" },
+      ),
+    ),
+    "The pay page ([pay-page.md](pay-page.md)).",
+  ),
   corsOrigins: setting(
     Type.Optional(
       Type.Array(Type.String({ pattern: "^https?://[^/\\s]+$" }), {

@@ -44,6 +44,7 @@ export const TABLE_OWNERS: Readonly<Record<keyof Database, TableOwner>> = {
   screening_records: { owner: "settlements" },
   api_keys: { owner: "integrators" },
   key_usage: { owner: "integrators" },
+  pay_links: { owner: "pay" },
   addresses: {
     owner: "addresses",
     readers: {
@@ -62,6 +63,8 @@ export const TABLE_OWNERS: Readonly<Record<keyof Database, TableOwner>> = {
     },
   },
   chain_actions: { owner: "addresses" },
+  governance_changes: { owner: "governance", readers: GAUGES },
+  governance_watches: { owner: "governance", readers: GAUGES },
   scanner_blocks: { owner: "scanner", readers: GAUGES, proofs: ["ledger"] },
   scanner_finality: { owner: "scanner", readers: GAUGES, proofs: ["ledger"] },
   scanner_orders: { owner: "scanner" },
@@ -87,7 +90,15 @@ export const TABLE_OWNERS: Readonly<Record<keyof Database, TableOwner>> = {
   operator_actions: { owner: "settlements" },
   address_refunds: { owner: "settlements" },
   open_refunds: { owner: "settlements" },
-  lanes: { owner: "transactions", readers: GAUGES, proofs: ["ledger"] },
+  refund_states: { owner: "settlements" },
+  lanes: {
+    owner: "transactions",
+    readers: {
+      ...GAUGES,
+      governance: "accounts of the lanes may be listed in the contracts; the keys are elsewhere",
+    },
+    proofs: ["ledger"],
+  },
   transactions: {
     owner: "transactions",
     readers: { "settlements/operator": "a refund is listed with its outcome", ...LEFT, ...GAUGES },
@@ -119,6 +130,7 @@ export const TABLE_OWNERS: Readonly<Record<keyof Database, TableOwner>> = {
   webhook_deliveries: { owner: "webhooks" },
   webhook_attempts: { owner: "webhooks" },
   ledger_lines: { owner: "ledger", readers: LEFT },
+  adjusted_balances: { owner: "ledger" },
   breaches: { owner: "ledger", readers: GAUGES },
   audit_rounds: { owner: "ledger", readers: GAUGES },
   rpc_budgets: { owner: "db/rpc-budgets" },

@@ -76,6 +76,17 @@ export interface KeyUsageTable {
   node_requests: Int8;
 }
 
+export interface PayLinksTable {
+  id: string;
+  integrator_id: string;
+  address_id: string;
+  token_hmac: Buffer;
+  title: string | null;
+  created_at: GeneratedStamp;
+  expires_at: Stamp;
+  revoked_at: Stamp | null;
+}
+
 export interface AddressesTable {
   id: string;
   integrator_id: string;
@@ -190,6 +201,15 @@ export interface BreachesTable {
   wallet: string | null;
   token: string | null;
   held_since: Stamp | null;
+}
+
+/** Written by the database. */
+export interface AdjustedBalancesTable {
+  chain_id: number;
+  account: string;
+  owner: string;
+  token: string;
+  block_number: Int8;
 }
 
 export interface AuditRoundsTable {
@@ -346,6 +366,17 @@ export interface AddressRefundsTable {
   deadline: bigint | null;
   attestation_id: string | null;
   at: GeneratedStamp;
+  /** Set by the database. */
+  user_id: ColumnType<string | null, never, never>;
+}
+
+export interface RefundStatesTable {
+  refund_id: string;
+  number: bigint;
+  chain_id: number;
+  state: string | null;
+  integrator_id: string | null;
+  at: Stamp | null;
 }
 
 /** Refunds that may still be mined. A view: PostgreSQL does not report its columns as not null. */
@@ -417,6 +448,32 @@ export interface ChainActionsTable {
   at: GeneratedStamp;
 }
 
+export interface GovernanceChangesTable {
+  id: Generated<bigint>;
+  chain_id: number;
+  block_number: Int8;
+  log_index: number;
+  tx_hash: string;
+  contract: string;
+  role: string;
+  subject: string;
+  step: string;
+  per_day: NumericOrNull;
+  ready_at: Int8OrNull;
+  at_deployment: boolean;
+  expected_by: string | null;
+  expected_reason: string | null;
+  expected_at: Stamp | null;
+  unexpected: Generated<boolean>;
+  created_at: GeneratedStamp;
+}
+
+export interface GovernanceWatchesTable {
+  chain_id: number;
+  read_to: Int8;
+  complete_at: Stamp | null;
+}
+
 export interface SchemaMigrationsTable {
   name: string;
   compatible_from: string;
@@ -450,6 +507,7 @@ export interface Database {
   rate_limits: RateLimitsTable;
   idempotency_keys: IdempotencyKeysTable;
   key_usage: KeyUsageTable;
+  pay_links: PayLinksTable;
   integrators: IntegratorsTable;
   pauses: PausesTable;
   screenings: ScreeningsTable;
@@ -458,6 +516,8 @@ export interface Database {
   addresses: AddressesTable;
   address_notes: AddressNotesTable;
   chain_actions: ChainActionsTable;
+  governance_changes: GovernanceChangesTable;
+  governance_watches: GovernanceWatchesTable;
   scanner_blocks: ScannerBlocksTable;
   settlements: SettlementsTable;
   settlement_transitions: SettlementTransitionsTable;
@@ -479,11 +539,13 @@ export interface Database {
   attestation_answers: AttestationAnswersTable;
   events: EventsTable;
   ledger_lines: LedgerLinesTable;
+  adjusted_balances: AdjustedBalancesTable;
   breaches: BreachesTable;
   audit_rounds: AuditRoundsTable;
   operator_actions: OperatorActionsTable;
   address_refunds: AddressRefundsTable;
   open_refunds: OpenRefundsView;
+  refund_states: RefundStatesTable;
   rpc_budgets: RpcBudgetsTable;
   schema_migrations: SchemaMigrationsTable;
 }

@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import {
   type DepositDetectedDetails,
   type ExtendedEventType,
+  type RefundChangedDetails,
   type RefundDetectedDetails,
   EVENT_TYPES,
   type EventItem,
@@ -25,7 +26,11 @@ export interface NewEvent {
   readonly type: ExtendedEventType;
   readonly data: Readonly<Record<string, unknown>>;
   /** For readers that ask for them. Part of the event: they are never changed. */
-  readonly details?: DepositDetectedDetails | StatusChangedDetails | RefundDetectedDetails;
+  readonly details?:
+    | DepositDetectedDetails
+    | StatusChangedDetails
+    | RefundDetectedDetails
+    | RefundChangedDetails;
 }
 
 /** Appends an event in the caller's transaction. Should be its last statement, to keep the stamp lock short. */
@@ -58,6 +63,12 @@ export interface EventsPage {
   readonly type?: ExtendedEventType | undefined;
   /** In the display spelling, as stored in the payload. */
   readonly walletAddress?: string | undefined;
+  /** In the display spelling. */
+  readonly tokenAddress?: string | undefined;
+  /** The user in the details. */
+  readonly userId?: string | undefined;
+  /** Up to this stamp. */
+  readonly until?: string | undefined;
   readonly limit: number;
 }
 
@@ -138,6 +149,13 @@ function selectEvents(db: Db, integratorId: string, page: EventsPage) {
   if (page.walletAddress !== undefined) {
     query = query.where(sql<boolean>`data ->> 'walletAddress' = ${page.walletAddress}`);
   }
+  if (page.tokenAddress !== undefined) {
+    query = query.where(sql<boolean>`data ->> 'tokenAddress' = ${page.tokenAddress}`);
+  }
+  if (page.userId !== undefined) {
+    query = query.where(sql<boolean>`details ->> 'userId' = ${page.userId}`);
+  }
+  if (page.until !== undefined) query = query.where("created_at", "<=", page.until);
   return query;
 }
 

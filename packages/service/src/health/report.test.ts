@@ -43,6 +43,29 @@ beforeAll(async () => {
     parent_hash: createHex(32),
   }));
   await db.insertInto("scanner_blocks").values(blocks).execute();
+  const change = {
+    chain_id: 2,
+    block_number: 39n,
+    log_index: 0,
+    tx_hash: createHex(32),
+    contract: USDC,
+    role: "attestor",
+    subject: USDC,
+    step: "scheduled",
+    at_deployment: false,
+  };
+  await db
+    .insertInto("governance_changes")
+    .values([
+      { ...change, unexpected: true },
+      { ...change, log_index: 1 },
+    ])
+    .execute();
+  const watched = { read_to: 40n, complete_at: formatStamp(Date.now()) };
+  await db
+    .insertInto("governance_watches")
+    .values([2, 30].map((chainId) => ({ chain_id: chainId, ...watched })))
+    .execute();
   await db.insertInto("scanner_finality").values({ chain_id: 2, number: 40n }).execute();
   const openId = crypto.randomUUID();
   const transaction = {
@@ -123,7 +146,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-const ALL = ["scanner", "settler", "attestor", "api"] as const;
+const ALL = ["scanner", "settler", "attestor", "auditor", "api"] as const;
 
 function open(
   given: { readonly roles?: readonly string[]; readonly db?: ReportDeps["rows"] } = {},
@@ -202,6 +225,8 @@ describe("metrics", () => {
       'sluice_inventory_min_base_units{chain="base",token="USDC"} 700',
       'sluice_inventory_daily_cap_left_base_units{chain="base",token="USDC"} 900',
       'sluice_attestation_requests_open{kind="delivery"} 1',
+      'sluice_governance_unexpected_changes{chain="ethereum"} 1',
+      'sluice_governance_unexpected_changes{chain="base"} 0',
       'sluice_bridge_transfers{chain="base",state="burned"} 1',
       "sluice_stream_sockets 3",
     ]) {
@@ -306,7 +331,7 @@ describe("readiness", () => {
     for (const role of ALL) vitals.started(role);
     expect(await reportReadiness(deps)).toEqual({
       ok: true,
-      warnings: [],
+      warnings: [{ kind: "governance_unexpected_changes", chain: "ethereum", count: 1 }],
       roles: Object.fromEntries(ALL.map((role) => [role, { ok: true, reason: null }])),
       chains: { ethereum: { lagBlocks: null, finalLagBlocks: null, lastBlockSeconds: 0 } },
     });

@@ -124,6 +124,7 @@ export async function reportReadiness(deps: ReportDeps): Promise<Readiness> {
 const WARNINGS: ReadonlyMap<string, string> = new Map([
   ["breaches", "audit_breaches"],
   ["quarantines", "audit_quarantines"],
+  ["governance", "governance_unexpected_changes"],
 ]);
 
 function listWarnings({ gauges }: ReportDeps, rows: readonly Row[]): readonly Warning[] {
@@ -190,6 +191,8 @@ function showRows({ metrics, gauges, readings }: ReportDeps, rows: readonly Row[
     metrics.auditQuarantines,
     metrics.auditUnproved,
     metrics.auditAge,
+    metrics.governanceUnexpected,
+    metrics.governanceAge,
     ...gauges,
   ]) {
     gauge.reset();
@@ -249,6 +252,8 @@ function showRows({ metrics, gauges, readings }: ReportDeps, rows: readonly Row[
     quarantines: ({ value }, chain) => metrics.auditQuarantines.set({ chain }, value),
     unproved: ({ value }, chain) => metrics.auditUnproved.set({ chain }, value),
     audited: ({ value }, chain) => metrics.auditAge.set({ chain }, value),
+    governance: ({ value }, chain) => metrics.governanceUnexpected.set({ chain }, value),
+    watched: ({ value }, chain) => metrics.governanceAge.set({ chain }, value),
   };
   const show = new Map<string, Show>([
     ...Object.entries(own),

@@ -35,7 +35,9 @@ export type RowName =
   | "breaches"
   | "quarantines"
   | "unproved"
-  | "audited";
+  | "audited"
+  | "governance"
+  | "watched";
 
 export interface Rows {
   /** The rows of roles. Throws when the database does not answer. */
@@ -147,5 +149,10 @@ const PARTS: Readonly<Record<string, Part>> = {
         group by r.chain_id`,
     sql`select 'audited', chain_id, null,
         extract(epoch from ${formatStamp(nowMs)}::timestamptz - at)::float8, null from audit_rounds`,
+    sql`select 'governance', w.chain_id, null, count(c.id)::float8, null from governance_watches w
+        left join governance_changes c on c.chain_id = w.chain_id and c.unexpected group by w.chain_id`,
+    sql`select 'watched', chain_id, null,
+        extract(epoch from ${formatStamp(nowMs)}::timestamptz - complete_at)::float8, null
+        from governance_watches where complete_at is not null`,
   ],
 };

@@ -95,30 +95,49 @@ export function startRoleLoop(
   });
 }
 
-/**
- * Starts the loops that read chains for metrics, if metrics are served. A node that does not answer does not make the role
- * unready, since the role works without metrics.
- */
+/** Starts a loop without which the role still works: its polls are counted, and failures do not make the role unready. */
+export function startSideLoop(
+  { clock, health, ...context }: Pick<HealthContext, "clock" | "health" | "log">,
+  {
+    name,
+    intervalMs,
+    log = context.log,
+    poll,
+  }: {
+    readonly name: string;
+    readonly intervalMs: number;
+    readonly log?: Log;
+    readonly poll: () => Promise<void>;
+  },
+): Loop {
+  return startLoop({
+    name,
+    intervalMs,
+    clock,
+    log,
+    onPoll: countPolls(health.metrics, name),
+    async poll() {
+      await poll();
+      return false;
+    },
+  });
+}
+
+/** Starts the loops that read chains for metrics, if metrics are served. */
 export function startReadings(
-  { config, clock, log, health }: HealthContext,
+  context: HealthContext,
   readings: readonly ReadingsOfChain[],
 ): readonly Loop[] {
+  const { config, health } = context;
   if (!config.telemetry) return [];
   health.readings.push(...readings);
-  return readings.map((wanted) => {
-    const name = `readings of chain ${wanted.chain.chainId}`;
-    return startLoop({
-      name,
+  return readings.map((wanted) =>
+    startSideLoop(context, {
+      name: `readings of chain ${wanted.chain.chainId}`,
       intervalMs: READINGS_POLL_MS,
-      clock,
-      log,
-      onPoll: countPolls(health.metrics, name),
-      async poll() {
-        await readChain(health.metrics, wanted);
-        return false;
-      },
-    });
-  });
+      poll: () => readChain(health.metrics, wanted),
+    }),
+  );
 }
 
 /** Counts the polls of a loop. The failures begin at zero, so that an alert sees the first one. */

@@ -75,7 +75,10 @@ export interface SettlerDeps {
   readonly attestations: BridgeAttestations | null;
   readonly attestors: AttestorSet;
   /** Senders by bridge chain id. */
-  readonly lanes: ReadonlyMap<number, Readonly<Record<"settle" | "deliver", readonly Address[]>>>;
+  readonly lanes: ReadonlyMap<
+    number,
+    Readonly<Record<"settle" | "deliver" | "claim", readonly Address[]>>
+  >;
   /** Reads the deposit address of a settlement. */
   readonly readAddress: (settlementId: string) => Promise<DepositAddress>;
   /** Wakes the settlement, in the transaction that records its delivery or an error. */

@@ -195,6 +195,17 @@ export function createMetrics() {
       ["chain"],
     ),
 
+    governanceUnexpected: gauge(
+      "governance_unexpected_changes",
+      "Changes of the contracts by owner or guardian that stand and that this deployment does not expect.",
+      ["chain"],
+    ),
+    governanceAge: gauge(
+      "governance_watch_age_seconds",
+      "Seconds since the changes of the contracts were last known up to the newest final block.",
+      ["chain"],
+    ),
+
     inventoryBalance: gauge(
       "inventory_balance_base_units",
       "Inventory of a token in a Delivery contract.",
@@ -352,7 +363,7 @@ export function startCounters(metrics: Metrics, chainIds: readonly number[]): vo
     metrics.depositsDetected.inc({ chain }, 0);
     metrics.attestedRatesRefused.inc({ chain }, 0);
     for (const status of SETTLEMENT_STATUS_NAMES) metrics.transitions.inc({ chain, status }, 0);
-    for (const purpose of ["deploy", "settle", "deliver", "attest"]) {
+    for (const purpose of ["deploy", "settle", "deliver", "claim", "attest"]) {
       metrics.signerRefusals.inc({ chain, purpose }, 0);
     }
   }

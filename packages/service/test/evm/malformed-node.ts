@@ -11,7 +11,9 @@ type Request = Asked & { readonly id: number };
 
 /** A result, an error, or a function that writes to the socket itself. */
 export type Reply =
-  { readonly result: unknown } | { readonly error: unknown } | ((response: ServerResponse) => void);
+  | { readonly result: unknown }
+  | { readonly error: unknown }
+  | ((response: ServerResponse) => void);
 
 export interface MalformedNode {
   readonly rpcUrl: string;

@@ -131,7 +131,7 @@ export async function openWorld() {
         lockedAmount: 25n * USDC,
         minOut: 0n,
         seq: 0n,
-        lockedAt: timestamp,
+        windowStart: timestamp,
         amount,
       };
     },
@@ -150,8 +150,9 @@ export async function openWorld() {
       const wallet: Address = here.predictWallet(commitment);
       await deployment.mint(deployment.usdc, wallet, 25n * USDC);
       const receipt = await world.execute(here, world.settleCall(commitment));
-      const facts = lockedIn(receipt);
-      return { commitment, wallet, receipt, facts, deliveryId: here.deliveryIdOf(facts) };
+      const { lockedAt, ...facts } = lockedIn(receipt);
+      const deliveryId = here.deliveryIdOf(facts);
+      return { commitment, wallet, receipt, facts, lockedAt, deliveryId };
     },
   };
   return world;
@@ -161,12 +162,12 @@ export async function openWorld() {
 export function unknownLock(byte = "77"): LockFacts {
   const word = toHex32(`0x${byte.repeat(32)}`);
   const token = toEvmAddress(`0x${byte.repeat(20)}`);
-  const numbers = { amount: 1n, minOut: 1n, seq: 0n, lockedAt: 1n };
+  const numbers = { amount: 1n, minOut: 1n, seq: 0n };
   return { commitment: word, delivery: word, token, ...numbers };
 }
 
-/** Returns the lock of a sweep. */
-export function lockedIn({ effects }: Receipt): LockFacts {
+/** Returns the lock of a sweep, and its time. */
+export function lockedIn({ effects }: Receipt): LockFacts & { readonly lockedAt: bigint } {
   const locked = effects.find((effect) => effect.kind === "locked");
   if (!locked) throw new Error("nothing was locked");
   const { commitment, delivery, token, amount, minOut, seq, lockedAt } = locked;

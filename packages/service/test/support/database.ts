@@ -38,7 +38,8 @@ async function copyDatabase(template: string): Promise<TestDatabase> {
   const socketDir = inject("testSocketDir");
   count += 1;
   const name = `test_${process.pid}_${process.hrtime.bigint()}_${count}`;
-  await asAdmin(`create database ${name} template ${template}`);
+  // Copies files instead of logging each page: a third of the CPU.
+  await asAdmin(`create database ${name} template ${template} strategy file_copy`);
   const address = { socketDir, user: USER, database: name };
   const open = await openDatabase(address, { max: 16 });
   return {

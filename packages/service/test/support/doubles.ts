@@ -5,6 +5,7 @@ import type {
   Call,
   Chain,
   ContractWallets,
+  GovernanceLog,
   GasCall,
   NonceSequencing,
   PayoutSearch,
@@ -92,6 +93,7 @@ export type ChainMembers = Partial<
     PriceFeeds &
     Pools &
     PayoutSearch &
+    GovernanceLog &
     Omit<BlockReads, "getBlockAfter">
 >;
 
@@ -160,6 +162,10 @@ const familyOf = ({
     payoutSearch: {
       findBlockAt: members.findBlockAt ?? (() => unexpected("findBlockAt")),
       findIn: members.findIn ?? (() => unexpected("findIn")),
+    },
+    governance: {
+      getDelay: members.getDelay ?? (() => unexpected("getDelay")),
+      listChanges: members.listChanges ?? (() => unexpected("listChanges")),
     },
     costOf: (gas, feePerGas) => gas * feePerGas,
     costOfStep: ({ gas }, feePerGas) => gas * feePerGas,

@@ -51,12 +51,13 @@ export function createProcesses(configPath: string, env: NodeJS.ProcessEnv = {})
   /** Starts a command, and returns its output once it is ready. */
   async function start(name: string, ...args: readonly string[]) {
     const child = launch(args);
-    running.set(name, { child, said: text(child.stderr) });
+    const said = text(child.stderr);
+    running.set(name, { child, said });
     for await (const line of createInterface({ input: child.stdout })) {
       // CAST: the form of the line that the command prints when it is ready.
       if (line.includes('"ready":true')) return JSON.parse(line) as { readonly quote?: string };
     }
-    throw new Error(`${name} ended before it was ready`);
+    throw new Error(`${name} ended before it was ready: ${await said}`);
   }
 
   async function stop(name: string, signal: "SIGKILL" | "SIGTERM"): Promise<void> {

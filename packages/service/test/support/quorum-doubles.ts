@@ -17,7 +17,6 @@ export const LOCK: LockFacts = {
   amount: 5n,
   minOut: 4n,
   seq: 0n,
-  lockedAt: 1_700_000_000n,
 };
 export const PAID: PaidLock = { deliveryId: ID, srcChain: 2, escrow: TOKEN, seq: 0n };
 export const UNKNOWN_ID = toHex32(`0x${"00".repeat(32)}`);
@@ -166,7 +165,9 @@ export function createHonestNode(view: View = { head: HEAD, final: FINAL }): Cha
         ? { to: WALLET, amount: 6n, txHash: MINED, blockNumber: FINAL, logIndex: 2 }
         : null,
     getLock: async (lock, point) =>
-      lock.commitment === ID ? { ...lock, state: "locked", amount: at(point) } : null,
+      lock.commitment === ID
+        ? { ...lock, state: "locked", lockedAt: 1_700_000_000n, amount: at(point) }
+        : null,
     findDelivery: async ({ deliveryId }, point) =>
       deliveryId === ID
         ? {
@@ -180,6 +181,21 @@ export function createHonestNode(view: View = { head: HEAD, final: FINAL }): Cha
           }
         : null,
     findBlockAt: async (timeS) => timeS,
+    getDelay: async () => 604_800n,
+    listChanges: async ({ to }) => [
+      {
+        contract: WALLET,
+        role: "attestor",
+        subject: WALLET,
+        step: "scheduled",
+        perDay: null,
+        readyAt: 700_000n,
+        atDeployment: false,
+        blockNumber: to,
+        logIndex: 3,
+        txHash: toTxHash(ID),
+      },
+    ],
     findIn: async ({ deliveryId }, { to }) =>
       deliveryId === ID
         ? {
@@ -252,6 +268,8 @@ export const NODE_METHODS = [
   "findDelivery",
   "findBlockAt",
   "findIn",
+  "getDelay",
+  "listChanges",
   "isDelivered",
   "wasListed",
   "getThresholdAt",
@@ -268,6 +286,7 @@ const CAPABILITIES = [
   "priceFeeds",
   "pools",
   "payoutSearch",
+  "governance",
 ] as const;
 
 /** Returns a chain with some methods replaced, including those of its capabilities. */

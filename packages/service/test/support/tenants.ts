@@ -21,10 +21,10 @@ export interface Tenant {
 
 let count = 0;
 
-/** Returns a unique address. */
+/** Returns unique bytes, at least 4, such as those of an address. */
 export function createHex(bytes: number): string {
   count += 1;
-  return `0x${count.toString(16).padStart(bytes * 2, "ab")}`;
+  return `0x${"ab".repeat(bytes - 4)}${count.toString(16).padStart(8, "0")}`;
 }
 
 export async function createTenant(db: Db, depositAddresses = true): Promise<Tenant> {

@@ -54,7 +54,7 @@ export function describeWebhookRole(): object {
         startBlock: 0,
         contracts: { factory: address, escrow: address, delivery: address },
         tokens: [],
-        lanes: { deploy: lane, settle: lane, deliver: lane },
+        lanes: { deploy: lane, settle: lane, deliver: lane, claim: [] },
       },
     ],
     routes: [],

@@ -100,6 +100,12 @@ export interface WorldOptions {
   readonly corsOrigins?: readonly string[];
   /** External database; the embedded one unless given. */
   readonly databaseUrl?: string;
+  /** Roles of the service, comma-separated, with `api` and `quoter`; all unless given. */
+  readonly roles?: string;
+  /** Accounts with the key files of these names are attestors too, and so many signatures are needed. */
+  readonly attestors?: { readonly threshold: number; readonly further: readonly string[] };
+  /** Changes the configuration before the service starts. */
+  readonly configure?: (config: Record<string, unknown>, keysDir: string) => void;
   /** Delay of additions to the contracts; the sandbox's default unless given. */
   readonly delaySeconds?: number;
   /** Returns the nodes of the service for a chain, given the real one's URL; only the real one unless given. */
@@ -135,6 +141,14 @@ export async function openWorld(options: WorldOptions = {}) {
   const deployment = await deployContracts(chains, keys, {
     ...(options.delaySeconds !== undefined && { delaySeconds: options.delaySeconds }),
     ...(options.payoutWindowSeconds && { payoutWindowSeconds: options.payoutWindowSeconds }),
+    ...(options.attestors && {
+      attestors: {
+        threshold: options.attestors.threshold,
+        further: options.attestors.further.map(
+          (name) => loadKey(join(stateDir, "keys"), name).account.address,
+        ),
+      },
+    }),
   });
   const bridge = options.bridge
     ? await startBridgeAttestations({ chains, deployment, keys })
@@ -152,6 +166,12 @@ export async function openWorld(options: WorldOptions = {}) {
   if (options.ownLimits) {
     const path = join(stateDir, "service.json");
     const { rateLimits: _, ...config } = JSON.parse(readFileSync(path, "utf8"));
+    writeFileSync(path, JSON.stringify(config));
+  }
+  if (options.configure) {
+    const path = join(stateDir, "service.json");
+    const config: Record<string, unknown> = JSON.parse(readFileSync(path, "utf8"));
+    options.configure(config, join(stateDir, "keys"));
     writeFileSync(path, JSON.stringify(config));
   }
   if (options.databaseUrl !== undefined) {
@@ -173,7 +193,10 @@ export async function openWorld(options: WorldOptions = {}) {
     }
     writeFileSync(path, JSON.stringify(config));
   }
-  let service: RunningService = await startService({ stateDir }).catch(async (error: unknown) => {
+  let service: RunningService = await startService({
+    stateDir,
+    ...(options.roles !== undefined && { roles: options.roles }),
+  }).catch(async (error: unknown) => {
     await Promise.all([bridge?.stop(), chains.stop()]);
     throw error;
   });

@@ -84,12 +84,12 @@ describe("payouts and claims", () => {
       0n,
     );
     await world.mint(world.usdcThere, world.contractsThere.delivery, 3n * minOut);
-    const orders = locks.map(({ commitment, facts }) => {
+    const orders = locks.map(({ commitment, facts, lockedAt: windowStart }) => {
       const { amount: lockedAmount, token: srcToken, ...lock } = facts;
-      const { minOut: least, seq, lockedAt } = lock;
+      const { minOut: least, seq } = lock;
       const { escrow } = world.contractsHere;
       const places = { srcChain: HERE, escrow, srcToken, lockedAmount };
-      return { commitment, ...places, minOut: least, seq, lockedAt, amount: least };
+      return { commitment, ...places, minOut: least, seq, windowStart, amount: least };
     });
     const payouts = await Promise.all(
       orders.map(async (order, index) => {

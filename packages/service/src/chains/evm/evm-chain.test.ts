@@ -109,10 +109,10 @@ describe("derivation matches the contracts", () => {
       args: [{ ...numbers, c, escrow: padAddress(escrow), srcToken: padAddress(srcToken) }],
     });
     expect(world.there.deliveryIdOfPayout(order)).toBe(id);
-    const { lockedAmount: amount, minOut, seq, lockedAt } = order;
+    const { lockedAmount: amount, minOut, seq } = order;
     const commitment = world.here.hashCommitment(c);
     const delivery = padAddress(world.contractsThere.delivery);
-    const lock = { commitment, delivery, token: srcToken, amount, minOut, seq, lockedAt };
+    const lock = { commitment, delivery, token: srcToken, amount, minOut, seq };
     expect(world.here.deliveryIdOf(lock)).toBe(id);
   });
 });
@@ -190,17 +190,20 @@ describe("lock, delivery and claim", () => {
       amount: 25n * USDC,
       minOut: 24_875_000_000_000_000_000n,
       seq: 0n,
-      lockedAt: (await world.client.getBlock({ blockNumber: receipt.blockNumber })).timestamp,
     };
+    const { blockNumber } = receipt;
+    const { timestamp: lockedAt } = await world.client.getBlock({ blockNumber });
     expect(receipt.effects).toContainEqual({
       kind: "locked",
       escrow: world.contractsHere.escrow,
       deliveryId,
       wallet,
+      lockedAt,
       ...facts,
     });
-    expect(await world.here.getLock(facts, "latest")).toEqual({ ...facts, state: "locked" });
-    for (const other of [{ amount: 1n }, { minOut: 1n }, { lockedAt: 1n }, { seq: 9n }]) {
+    const held = await world.here.getLock(facts, "latest");
+    expect(held).toEqual({ ...facts, lockedAt, state: "locked" });
+    for (const other of [{ amount: 1n }, { minOut: 1n }, { seq: 9n }]) {
       expect(await world.here.getLock({ ...facts, ...other }, "latest")).toBeNull();
     }
 
@@ -209,8 +212,9 @@ describe("lock, delivery and claim", () => {
     expect(await world.there.findDelivery(lock)).toBeNull();
     const amount = 24_975_000_000_000_000_000n;
     await world.mint(world.usdcThere, world.contractsThere.delivery, amount);
-    const { minOut, lockedAt } = facts;
-    const order = { ...(await world.payoutOf(commitment, amount)), minOut, lockedAt };
+    const { minOut } = facts;
+    const times = { windowStart: lockedAt };
+    const order = { ...(await world.payoutOf(commitment, amount)), minOut, ...times };
     const paid = await world.execute(
       world.there,
       world.there.buildDeliver(order, await world.attestor.signDelivery(THERE, order)),
@@ -239,7 +243,7 @@ describe("lock, delivery and claim", () => {
       }),
     );
     expect(released.effects).toEqual([{ kind: "claimed", deliveryId, amount: 25n * USDC }]);
-    expect(await world.here.getLock(facts, "latest")).toMatchObject({ state: "claimed" });
+    expect(await world.here.getLock(facts, "latest")).toMatchObject({ lockedAt, state: "claimed" });
     expect(await world.here.getBalance(world.usdc, world.treasury)).toBeGreaterThanOrEqual(
       25n * USDC,
     );

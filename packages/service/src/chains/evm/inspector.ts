@@ -155,6 +155,8 @@ export function createEvmInspector(options: {
 
     getTreasury: async (factory) =>
       toEvmAddress(await view(factory, { abi: depositFactoryAbi, functionName: "treasury" })),
+    getSecurityContact: (factory) =>
+      view(factory, { abi: depositFactoryAbi, functionName: "securityContact" }),
     getPayoutWindow: async (delivery) =>
       Number(await view(delivery, { abi: deliveryAbi, functionName: "PAYOUT_WINDOW" })),
     getThreshold: async (factory) =>

@@ -13,6 +13,7 @@ import type {
 } from "./capabilities.ts";
 import type { ChainCodec } from "./codec.ts";
 import type { ContractReader } from "./contracts.ts";
+import type { GovernanceLog } from "./governance.ts";
 import type { ChainReader } from "./reading.ts";
 import type { ChainSender } from "./sending.ts";
 
@@ -26,6 +27,8 @@ export interface Capabilities {
   readonly cctp: CctpBridge | null;
   /** Null where a payout is found by its own account. */
   readonly payoutSearch: PayoutSearch | null;
+  /** Null where no contract of ours is governed. */
+  readonly governance: GovernanceLog | null;
 }
 
 /** One chain. */

@@ -112,8 +112,8 @@ export interface Payout {
   readonly lockedAmount: bigint;
   readonly minOut: bigint;
   readonly seq: bigint;
-  /** Unix seconds. The contract refuses after its payout window. */
-  readonly lockedAt: bigint;
+  /** Unix seconds from which the contract's payout window counts: not after the time of the lock. */
+  readonly windowStart: bigint;
   /** Destination base units to pay. */
   readonly amount: bigint;
 }

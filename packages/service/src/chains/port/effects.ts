@@ -29,6 +29,8 @@ export type Effect =
       readonly escrow: Address;
       readonly deliveryId: Hex32;
       readonly wallet: Address;
+      /** Unix seconds. */
+      readonly lockedAt: bigint;
     } & LockFacts)
   | ({ readonly kind: "delivered" } & DeliveredFacts)
   | { readonly kind: "claimed"; readonly deliveryId: Hex32; readonly amount: bigint }
@@ -81,7 +83,10 @@ export interface PoolSwapFacts {
   readonly fee: bigint;
 }
 
-/** All facts that determine the payout of a lock: its delivery id is the hash of these with its chain and escrow. */
+/**
+ * All facts that determine the payout of a lock: its delivery id is the hash of these with its chain and escrow. Its time is
+ * none of them: after a reorg the same lock can be in another block.
+ */
 export interface LockFacts {
   readonly commitment: Hex32;
   /** The contract that pays it on the destination. */
@@ -91,8 +96,6 @@ export interface LockFacts {
   /** Least delivered amount in destination base units. */
   readonly minOut: bigint;
   readonly seq: bigint;
-  /** Unix seconds. */
-  readonly lockedAt: bigint;
 }
 
 /** A lock as the chain that pays it files it. */
@@ -133,6 +136,8 @@ export type LockState = "locked" | "claimed" | "returned" | "taken_back";
 /** A lock as the escrow holds it. */
 export interface Lock extends LockFacts {
   readonly state: LockState;
+  /** Unix seconds of the block that holds the lock, at the point of the read. */
+  readonly lockedAt: bigint;
   /** Present balance, on a chain where anybody can add to a lock; ending the lock takes all of it. */
   readonly held?: bigint | undefined;
 }

@@ -11,5 +11,6 @@ export type * from "./effects.ts";
 export type * from "./codec.ts";
 export type * from "./capabilities.ts";
 export type * from "./contracts.ts";
+export * from "./governance.ts";
 export type * from "./address-format.ts";
 export type * from "./chain.ts";

@@ -39,7 +39,12 @@ export interface Fees {
 
 /** A node's answer to a signed transaction. `unknown` may have been accepted: only poll or rebroadcast, never replan. */
 export type SendOutcome =
-  "accepted" | "known" | "nonce_too_low" | "underpriced" | "insufficient_funds" | "unknown";
+  | "accepted"
+  | "known"
+  | "nonce_too_low"
+  | "underpriced"
+  | "insufficient_funds"
+  | "unknown";
 
 export interface Receipt {
   readonly txHash: TxHash;

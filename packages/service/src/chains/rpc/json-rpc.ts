@@ -5,7 +5,8 @@ import { type Packed, unpack } from "./packed.ts";
 
 /** Result of a node, or its own error. */
 export type NodeAnswer =
-  { readonly ok: true; readonly result: unknown } | ({ readonly ok: false } & NodeError);
+  | { readonly ok: true; readonly result: unknown }
+  | ({ readonly ok: false } & NodeError);
 
 export interface NodeError {
   readonly code: number;

@@ -113,7 +113,7 @@ describe.each([
     expectCost(receipt, 15_000n + rentOf(165));
     const expected = { ...facts, state: "locked", held: amount };
     expect(await here.getLock(facts, "final")).toEqual(expected);
-    for (const other of [{ amount: 1n }, { minOut: 1n }, { lockedAt: 1n }, { seq: 9n }]) {
+    for (const other of [{ amount: 1n }, { minOut: 1n }, { seq: 9n }]) {
       expect(await here.getLock({ ...facts, ...other }, "final")).toBeNull();
     }
     const txHash = receipt.txHash;
@@ -184,7 +184,7 @@ describe.each([
       lockedAmount: amount,
       minOut: 1n,
       seq: 1n,
-      lockedAt: LOCKED_AT,
+      windowStart: LOCKED_AT,
       amount,
     };
     const deliveryId = here.deliveryIdOfPayout(order);
@@ -376,7 +376,7 @@ describe("a lock", () => {
       lockedAmount: 7n * USDC,
       minOut: 1n,
       seq: 3n,
-      lockedAt: LOCKED_AT,
+      windowStart: LOCKED_AT,
       amount: 7n * USDC,
     };
     const id = paidLockOf(here.deliveryIdOfPayout(order));
@@ -391,7 +391,7 @@ describe("a lock", () => {
 
   test("that was never opened is null", async () => {
     const commitment = toHex32(`0x${"01".repeat(32)}`);
-    const numbers = { amount: 1n, minOut: 1n, seq: 0n, lockedAt: LOCKED_AT };
+    const numbers = { amount: 1n, minOut: 1n, seq: 0n };
     const unknown = { commitment, delivery: DELIVERY, token: world.usdc, ...numbers };
     expect(await world.here.getLock(unknown, "final")).toBeNull();
   });
@@ -555,7 +555,7 @@ describe("a transaction", () => {
           lockedAmount: amount,
           minOut: 1n,
           seq: 3n,
-          lockedAt: LOCKED_AT,
+          windowStart: LOCKED_AT,
           amount,
         },
         SIGNATURE,
@@ -787,6 +787,7 @@ describe("the chain of a cluster", () => {
       pools: null,
       cctp: null,
       payoutSearch: null,
+      governance: null,
     });
     const call: Call = here.wallets.buildRefund(newCommitment(), usdc, {
       amount: 1n,

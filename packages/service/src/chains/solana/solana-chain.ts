@@ -98,6 +98,7 @@ export function createSolanaChain(options: SolanaChainOptions): ChainOfVaults {
     pools: null,
     cctp: null,
     payoutSearch: null,
+    governance: null,
   };
 }
 

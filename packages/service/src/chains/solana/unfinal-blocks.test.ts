@@ -331,7 +331,7 @@ test("a chain that settles, attests or audits reads everything at the finalized 
   await chain.getTime("final");
   await chain.getTime(before);
   await chain.findRefund({ wallet, token: NATIVE_SOL, fromBlock: 0n });
-  const numbers = { amount: 1n, minOut: 1n, seq: 0n, lockedAt: 1n };
+  const numbers = { amount: 1n, minOut: 1n, seq: 0n };
   const lock = { commitment: ID, delivery: ID, token: NATIVE_SOL, ...numbers };
   await chain.getLock(lock, "final");
   const paid = { deliveryId: ID, srcChain: 2, escrow: wallet, seq: 0n };

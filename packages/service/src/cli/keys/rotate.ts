@@ -74,6 +74,7 @@ function listSteps(
   const authority = {
     deploy: "Anybody may deploy: no contract needs to know the account.",
     settle: `The owner lists ${address} as a relayer: setRelayer(${address}, true) on the factory.`,
+    claim: `The owner lists ${address} as a relayer: setRelayer(${address}, true) on the factory.`,
     deliver: `The owner schedules ${address} as a settler of the delivery contract, and executes it after the delay.`,
   }[purpose ?? "deploy"];
   return [

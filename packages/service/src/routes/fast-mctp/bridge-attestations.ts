@@ -16,7 +16,9 @@ import type { Log } from "../../telemetry/log.ts";
 
 /** Reason that the service gives for a delayed fast attestation. The standard attestation still follows. */
 export type DelayReason =
-  "insufficient_fee" | "amount_above_max" | "insufficient_allowance_available";
+  | "insufficient_fee"
+  | "amount_above_max"
+  | "insufficient_allowance_available";
 
 /** State of one message of a transaction at the service. */
 export interface AttestedMessage {

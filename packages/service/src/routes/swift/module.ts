@@ -49,9 +49,9 @@ export const swift: RouteModule<SwiftConfig> = {
     const delivery: DeliveryDeps = {
       ...deps,
       lanes: new Map(
-        [...deps.lanes].map(([chainId, { deliver, settle }]) => [
+        [...deps.lanes].map(([chainId, { deliver, settle, claim }]) => [
           chainId,
-          { deliver, claim: settle },
+          { deliver, claims: { lanes: claim, spare: settle }, returns: { lanes: settle } },
         ]),
       ),
       deliveryConfirmations: new Map(

@@ -132,7 +132,12 @@ function openBench(db: Db, { token, contract }: SuitePair, scale: Scale): RouteB
     random,
     log: silentLog,
     attestors: BELIEVED_ATTESTOR,
-    lanes: new Map([HERE, THERE].map((chainId) => [chainId, { deliver: [LANE], claim: [LANE] }])),
+    lanes: new Map(
+      [HERE, THERE].map((chainId) => [
+        chainId,
+        { deliver: [LANE], claims: { lanes: [LANE] }, returns: { lanes: [LANE] } },
+      ]),
+    ),
     deliveryConfirmations: new Map([[THERE, 3]]),
     payoutWindowS: 3_600n,
     readAddress: (settlementId) => readAddressOf(db, settlementId),
@@ -187,11 +192,11 @@ function openBench(db: Db, { token, contract }: SuitePair, scale: Scale): RouteB
         amount,
         minOut: leastOf(amount, address.commitment),
         seq: SEQ,
-        lockedAt: BigInt(clock.now() / 1000),
       };
       const { escrow } = CONTRACTS;
       const deliveryId = source.deliveryIdOf(facts);
-      const locked: Effect = { kind: "locked", escrow, deliveryId, wallet, ...facts };
+      const lockedAt = BigInt(clock.now() / 1000);
+      const locked: Effect = { kind: "locked", escrow, deliveryId, wallet, lockedAt, ...facts };
       return receiptOfSweep(sweep, { token, contract, block: 7n }, [locked]);
     },
 

@@ -223,7 +223,7 @@ export function createSwiftRoute(options: {
       if (known) {
         const isSame = known.settlementId === settlementId && known.lockedAmount === locked.amount;
         assert(isSame, "a lock belongs to one settlement and is recorded once");
-        return;
+        return store.recordLockTime(tx, known.id, locked.lockedAt);
       }
       const { payout: payAmount, items } = payoutOf(sweep, address.commitment, fee);
       await store.upsertReservation(tx, {

@@ -20,7 +20,7 @@ export interface Delivery {
   readonly seq: bigint;
   readonly lockedAmount: bigint;
   readonly minOut: bigint;
-  /** Unix seconds. */
+  /** Unix seconds; follows the lock if a reorg moves it to another block. */
   readonly lockedAt: bigint;
   /** The contract that pays it. */
   readonly delivery: Hex32;
@@ -79,6 +79,16 @@ export async function insertDelivery(
       fee_gas: delivery.feeGas,
       next_check_at: formatStamp(nowMs),
     })
+    .execute();
+}
+
+/** Records the time of a lock that a reorg moved to another block. Everything else of the lock is in its id. */
+export async function recordLockTime(tx: Tx, id: Hex32, lockedAt: bigint): Promise<void> {
+  await tx
+    .updateTable("deliveries")
+    .set((row) => ({ locked_at: lockedAt, version: row("version", "+", 1) }))
+    .where("id", "=", id)
+    .where("locked_at", "<>", lockedAt)
     .execute();
 }
 
@@ -143,6 +153,7 @@ export async function updateDelivery(
   delivery: Pick<Delivery, "id" | "version" | "state">,
   change: {
     readonly state?: DeliveryState;
+    readonly lockedAt?: bigint;
     readonly orders?: number;
     readonly claims?: number;
     readonly returns?: number;
@@ -158,6 +169,7 @@ export async function updateDelivery(
     .set({
       version: delivery.version + 1,
       ...(change.state ? { state: change.state } : {}),
+      ...(change.lockedAt === undefined ? {} : { locked_at: change.lockedAt }),
       ...(change.orders === undefined ? {} : { orders: change.orders }),
       ...(change.claims === undefined ? {} : { claims: change.claims }),
       ...(change.returns === undefined ? {} : { returns: change.returns }),

@@ -11,6 +11,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { deliveryAbi, depositFactoryAbi, escrowAbi } from "@sluice/contracts/abi";
 import { encodeFunctionData, erc20Abi, type Hex, isAddress } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { LANE_PURPOSES } from "../src/config/index.ts";
 import { GOVERNED } from "../src/core/commitment.ts";
 import { padAddress, toEvmAddress, toHex32 } from "../src/core/hex.ts";
 import { Secret } from "../src/core/secret.ts";
@@ -199,7 +200,6 @@ test("a compromised service gets no signature that moves money elsewhere", async
         amount: 1n,
         minOut: 1n,
         seq: 0n,
-        lockedAt: 1n,
       },
       1n,
       1n,
@@ -260,7 +260,7 @@ test("a compromised service and attestor together get no payout without a lock [
     lockedAmount: 5n * USDC,
     minOut: 4n * USDC,
     seq: 0n,
-    lockedAt: BigInt(Math.floor(Date.now() / 1000)),
+    windowStart: BigInt(Math.floor(Date.now() / 1000)),
     amount: 5n * USDC,
   };
   // The attestor's machine is taken as well: its signer signs any payout of a configured pair.
@@ -273,7 +273,7 @@ test("a compromised service and attestor together get no payout without a lock [
     lockedAmount: order.lockedAmount.toString(),
     minOut: order.minOut.toString(),
     seq: "0",
-    lockedAt: order.lockedAt.toString(),
+    windowStart: order.windowStart.toString(),
     amount: order.amount.toString(),
   });
   expect(status).toBe(200);
@@ -341,7 +341,7 @@ test("the journals are unbroken, and contain every transaction of every lane", a
     [2, "ethereum"],
     [30, "base"],
   ] as const) {
-    for (const purpose of ["deploy", "settle", "deliver"]) {
+    for (const purpose of LANE_PURPOSES) {
       const lane = await laneOf(purpose, chainId);
       const sent = await world.chains[name].client.getTransactionCount({
         // CAST: the form in which the signer answers.
@@ -399,6 +399,7 @@ test("keys init creates missing keystores, and keys show lists every account", a
   const { keys } = await world.command("keys", "show", "--json");
   // CAST: the form that the command prints.
   const shown = keys as { setting: string; address: string }[];
-  expect(shown).toHaveLength(8);
+  // The lanes of both chains, the attestor, and its key.
+  expect(shown).toHaveLength(2 * LANE_PURPOSES.length + 2);
   expect(shown).toContainEqual((made as object[])[0]);
 });

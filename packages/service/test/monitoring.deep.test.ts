@@ -1,5 +1,6 @@
 /** Monitoring of a running service through a deposit: metrics and health on a port of their own. */
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { LANE_PURPOSES } from "../src/config/index.ts";
 import { openWorld, type World } from "./support/world.ts";
 
 const USDC = 1_000_000n;
@@ -99,7 +100,8 @@ test("metrics show a deposit from its arrival to its claim", async () => {
   });
   const waiting = /^sluice_lane_(open_nonces|queued_transactions|stuck_attempts)\{/;
   const unmined = [...seen].filter(([name]) => waiting.test(name));
-  expect(unmined).toHaveLength(3 * 6);
+  // Of every lane of both chains.
+  expect(unmined).toHaveLength(3 * 2 * LANE_PURPOSES.length);
   expect(unmined.filter(([, value]) => value > 0)).toEqual([]);
   for (const role of ["scanner", "settler", "attestor", "quoter", "api"]) {
     expect(seen.get(`sluice_role_running{role="${role}"}`)).toBe(1);

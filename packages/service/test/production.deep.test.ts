@@ -30,7 +30,9 @@ const MNEMONIC = "test test test test test test test test test test test junk";
 const account = (addressIndex: number) => mnemonicToAccount(MNEMONIC, { addressIndex });
 const [owner, guardian, treasury, stranger] = [account(0), account(1), account(2), account(3)];
 
-const KEYS = ["1", "2", "3", "4", "5", "6", "7"].map((digit): Hex => `0x${digit.repeat(64)}`);
+const KEYS = ["1", "2", "3", "4", "5", "6", "7", "8", "9"].map(
+  (digit): Hex => `0x${digit.repeat(64)}`,
+);
 const keyRef = (index: number) => ({ env: `KEY_${index}` });
 const addressOfKey = (index: number) => {
   const key = KEYS[index];
@@ -43,6 +45,14 @@ interface Contract {
   readonly name: string;
   readonly address: string;
   readonly transaction: { readonly to: string; readonly data: Hex } | null;
+}
+
+interface OwnerCall {
+  readonly chainId: number;
+  readonly name: string;
+  readonly from: string;
+  readonly to: string;
+  readonly data: Hex;
 }
 
 interface Finding {
@@ -92,6 +102,7 @@ function writeConfig(): string {
     deploy: keyRef(first),
     settle: keyRef(first + 1),
     deliver: keyRef(first + 2),
+    claim: keyRef(first + 3),
   });
   const path = join(folder, "sluice.json");
   writeFileSync(
@@ -106,11 +117,12 @@ function writeConfig(): string {
         owner: owner.address,
         guardian: guardian.address,
         treasury: treasury.address,
+        securityContact: file.deployment.securityContact,
       },
-      attestor: { key: keyRef(6), rpcUrls: { ethereum: rpcUrlOf(2), base: rpcUrlOf(30) } },
+      attestor: { key: keyRef(8), rpcUrls: { ethereum: rpcUrlOf(2), base: rpcUrlOf(30) } },
       chains: [
         { ...file.chains[0], rpcUrls: [rpcUrlOf(2)], lanes: lanes(0) },
-        { ...file.chains[1], rpcUrls: [rpcUrlOf(30)], lanes: lanes(3) },
+        { ...file.chains[1], rpcUrls: [rpcUrlOf(30)], lanes: lanes(4) },
       ],
     }),
   );
@@ -134,6 +146,21 @@ async function run(command: string): Promise<string> {
 
 async function listContracts(): Promise<readonly Contract[]> {
   return JSON.parse(await run("contracts")).contracts;
+}
+
+/** Sends the calls that the command prints for the owner. */
+async function sendOwnerCalls(): Promise<void> {
+  const calls: readonly OwnerCall[] = JSON.parse(await run("contracts")).ownerCalls;
+  expect(calls.map(({ chainId, name }) => `${chainId} ${name}`)).toEqual([
+    "2 set the security contact",
+    "30 set the security contact",
+  ]);
+  for (const { chainId, from, to, data } of calls) {
+    expect(from).toBe(owner.address);
+    const { reader, open } = clientsOf(chainId);
+    const hash = await open(owner).sendTransaction({ chain: null, to: getAddress(to), data });
+    expect((await reader.waitForTransactionReceipt({ hash })).status).toBe("success");
+  }
 }
 
 const ABOUT_CONTRACTS = /^(contract|factory|route|key)\./;
@@ -177,7 +204,13 @@ async function seal(chainId: number, contracts: readonly Contract[], lane: numbe
       address: addressOf("factory"),
       abi: depositFactoryAbi,
       functionName: "seal",
-      args: [routes, [addressOfKey(lane + 1)], [addressOfKey(6), COLD], 1n, treasury.address],
+      args: [
+        routes,
+        [addressOfKey(lane + 1), addressOfKey(lane + 3)],
+        [addressOfKey(8), COLD],
+        1n,
+        treasury.address,
+      ],
     }),
     await open(owner).writeContract({
       chain: null,
@@ -229,7 +262,8 @@ test("the printed transactions deploy every contract at its expected address", a
   ]);
   await deploy(contracts);
   await seal(2, contracts, 0);
-  await seal(30, contracts, 3);
+  await seal(30, contracts, 4);
+  await sendOwnerCalls();
   const checks = await diagnose(ABOUT_CONTRACTS);
   expect(checks.filter(({ status }) => status !== "ok")).toEqual([]);
   const count = (id: string) => checks.filter((check) => check.id === id).length;

@@ -115,7 +115,7 @@ test("metrics show a deposit from its arrival to its claim", async () => {
     const lanes = [...seen].filter(([name]) =>
       name.startsWith(`sluice_lane_balance_wei{chain="${chain}"`),
     );
-    expect(lanes).toHaveLength(3);
+    expect(lanes).toHaveLength(LANE_PURPOSES.length);
     for (const [, balance] of lanes) expect(balance).toBeGreaterThan(0);
   }
   expect([...seen.keys()].some((name) => name.startsWith("process_cpu_seconds_total"))).toBe(true);

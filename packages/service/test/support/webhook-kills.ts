@@ -54,7 +54,7 @@ export function describeWebhookRole(): object {
         startBlock: 0,
         contracts: { factory: address, escrow: address, delivery: address },
         tokens: [],
-        lanes: { deploy: lane, settle: lane, deliver: lane, claim: [] },
+        lanes: { deploy: lane, settle: lane, deliver: lane },
       },
     ],
     routes: [],
@@ -85,7 +85,7 @@ export async function killWebhooks({
   const serve = (crashAt?: string): ChildProcess =>
     spawn(process.execPath, [MAIN, "serve", "--roles", "webhooks"], {
       cwd: folder,
-      stdio: "ignore",
+      stdio: ["ignore", "ignore", "inherit"],
       env: {
         PEPPER: PEPPER.reveal(),
         SLUICE_CONFIG: join(folder, "service.json"),
@@ -111,6 +111,7 @@ export async function killWebhooks({
   }
 
   const service = serve();
+  const exited = once(service, "exit");
   const events = (await listEvents(db, tenant.id, { limit: 1_000_000 })).items;
   const count = () =>
     Array.from({ length: ENDPOINTS }, (_, n) => {
@@ -128,9 +129,11 @@ export async function killWebhooks({
       .where("state", "=", "pending");
     return (await open.limit(1).executeTakeFirst()) === undefined;
   };
-  while (!(await isDone()) && Date.now() < deadline) await delay(1_000);
+  while (service.exitCode === null && !(await isDone()) && Date.now() < deadline) {
+    await delay(1_000);
+  }
   service.kill("SIGTERM");
-  const [code] = await once(service, "exit");
+  const [code] = await exited;
   if (code !== 0) throw new Error(`the last process ended with code ${code}`);
   receiver.close();
   const rows = await db.selectFrom("webhook_deliveries").select("state").distinct().execute();

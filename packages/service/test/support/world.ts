@@ -242,13 +242,15 @@ export async function openWorld(options: WorldOptions = {}) {
   }
 
   async function until(
-    what: string,
+    what: string | (() => string),
     holds: () => Promise<boolean>,
     deadlineMs = DEADLINE_MS,
   ): Promise<void> {
     const deadline = performance.now() + deadlineMs;
     while (!(await holds())) {
-      if (performance.now() > deadline) throw new Error(`it never came true that ${what}`);
+      if (performance.now() > deadline) {
+        throw new Error(`it never came true that ${typeof what === "string" ? what : what()}`);
+      }
       await delay(100);
     }
   }
@@ -408,7 +410,9 @@ export async function openWorld(options: WorldOptions = {}) {
     /** Waits until the newest settlement of an address, other than `after`, is terminal. */
     async settled(address: Address, { after, by = 0 }: SettledArgs = {}): Promise<Swap> {
       let newest: Swap | undefined;
-      await until(`${address} is settled`, async () => {
+      const what = () =>
+        `${address} is settled; it is ${newest?.status} ${JSON.stringify(newest?.error)}`;
+      await until(what, async () => {
         newest = (await swapsOf(address, by)).at(-1);
         return newest !== undefined && newest.id !== after && newest.terminal;
       });

@@ -1,6 +1,7 @@
 /** The client of Circle's attestation service, with its metrics. Only routes through the bridge use it. */
 import type { Config } from "../config/index.ts";
 import type { Clock, Http } from "../core/ports.ts";
+import { remember } from "../core/remember.ts";
 import {
   type BridgeAttestations,
   createBridgeAttestations,
@@ -9,7 +10,13 @@ import {
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 
-/** Creates the client of Circle's attestation service, if one is configured, and counts its failures. */
+/** How long fees and allowance are remembered, in milliseconds. */
+const TERMS_AGE_MAX_MS = 15_000;
+
+/**
+ * Creates the client of Circle's attestation service, if one is configured, and counts its failures. It remembers fees and
+ * allowance, once for all roles of the process: what was quoted is what is burned for.
+ */
 export function openBridgeAttestations(
   { cctp }: Config,
   {
@@ -26,5 +33,11 @@ export function openBridgeAttestations(
   const { bridgeServiceFailures } = metrics;
   for (const reason of SERVICE_FAILURES) bridgeServiceFailures.inc({ reason }, 0);
   const onFailure = (reason: string) => bridgeServiceFailures.inc({ reason });
-  return createBridgeAttestations({ apiUrl: cctp.apiUrl, ...deps, onFailure });
+  const client = createBridgeAttestations({ apiUrl: cctp.apiUrl, ...deps, onFailure });
+  const recently = { clock: deps.clock, forMs: TERMS_AGE_MAX_MS };
+  return {
+    ...client,
+    getFees: remember(recently, client.getFees),
+    getFastAllowance: remember(recently, client.getFastAllowance),
+  };
 }

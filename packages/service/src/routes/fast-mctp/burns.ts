@@ -16,9 +16,6 @@ import type { BridgeTerms } from "./terms.ts";
 /** Gas of the mint. Higher than on the sandbox, for the reason given at the burn's gas. */
 export const MINT_GAS: GasStep = { on: "destination", gas: 220_000n };
 
-/** How long fees and allowance are cached, in milliseconds. */
-const TERMS_AGE_MAX_MS = 15_000;
-
 /** A sweep through the bridge: the amount that left the wallet, the burn, and the message that the burn sent. */
 export interface ReadBurn {
   readonly settled: Settled;
@@ -99,7 +96,7 @@ export function createBurns(
   return {
     readLimit: () => bridgeOf(source).readBurnLimit(tokens.burned),
 
-    readTerms: keepFor(TERMS_AGE_MAX_MS, clock, () => readBridge(attestations, from, to)),
+    readTerms: () => readBridge(attestations, from, to),
 
     read(receipt, address) {
       const { wallet } = address;
@@ -194,22 +191,6 @@ async function readBridge(
   // The allowance matters only where fast transfers are offered.
   const allowance = fees.fast === null ? 0n : await attestations.getFastAllowance();
   return { fees, allowance };
-}
-
-/** Caches an answer for a while; a failure is not cached. */
-function keepFor<T>(ageMaxMs: number, clock: Clock, read: () => Promise<T>): () => Promise<T> {
-  let kept: { readonly atMs: number; readonly value: Promise<T> } | undefined;
-  return () => {
-    const nowMs = clock.now();
-    if (kept && nowMs - kept.atMs < ageMaxMs) return kept.value;
-    const value = read();
-    const reading = { atMs: nowMs, value };
-    kept = reading;
-    value.catch(() => {
-      if (kept === reading) kept = undefined;
-    });
-    return value;
-  };
 }
 
 /** Returns the bridge contracts of a chain. A route reads them when it is created, so that it fails at start. */

@@ -4,7 +4,7 @@
  */
 import { Type, type Static } from "typebox";
 import { CHAIN_KINDS } from "./chain.ts";
-import { DEPOSIT_CURSOR_PATTERN } from "./deposit.ts";
+import { DEPOSIT_CURSOR_PATTERN, DEPOSIT_OUTCOMES } from "./deposit.ts";
 import { SettlementFees } from "./details.ts";
 import { IGNORED_REASONS } from "./event.ts";
 import { address, baseUnits, bridgeChainId, nullable, oneOf, timestamp, uuid } from "./fields.ts";
@@ -19,8 +19,10 @@ import { TOKEN_STANDARDS } from "./source-config.ts";
 export const PAY_TOKEN_PATTERN = "^[A-Za-z0-9_-]{32}$";
 /** Lifetime of a pay link in seconds: the default, the least and the most. */
 export const PAY_LINK_SECONDS = { default: 604_800, min: 60, max: 31_536_000 } as const;
-/** Deposits and settlements that a status lists at most, the newest. */
+/** Deposits and refunds that a status lists at most, the newest. */
 export const PAY_LISTED_MAX = 20;
+/** Settlements that a status lists at most, the newest; the outcomes of deposits tell of the others. */
+export const PAY_SETTLEMENTS_MAX = 5;
 
 const title = Type.String({
   pattern: "^[^\\u0000-\\u001f\\u007f\\ud800-\\udfff]{1,100}$",
@@ -202,6 +204,7 @@ export const PayDeposit = Type.Object(
       "Why it is not delivered yet; null if it is being delivered",
     ),
     settlementId: nullable(uuid("Its settlement"), "Its settlement; null while it has none"),
+    outcome: oneOf(DEPOSIT_OUTCOMES, "What became of it, as in `GET /deposits`"),
     detectedAt: timestamp("When it was detected"),
   },
   { $id: "PayDeposit", description: "A payment that arrived" },
@@ -291,8 +294,12 @@ export const PayStatus = Type.Object(
       { description: "Where every payment to the address goes" },
     ),
     sources: Type.Array(PaySource, { description: "Chains and tokens that can be paid" }),
-    deposits: Type.Array(PayDeposit, { description: "Newest payments first, at most 20" }),
-    settlements: Type.Array(PaySettlement, { description: "Newest deliveries first, at most 20" }),
+    deposits: Type.Array(PayDeposit, {
+      description: `Newest payments first, at most ${PAY_LISTED_MAX}`,
+    }),
+    settlements: Type.Array(PaySettlement, {
+      description: `Newest deliveries first, at most ${PAY_SETTLEMENTS_MAX}; payments of older ones say what became of them`,
+    }),
     hasMore: Type.Boolean({ description: "Whether there are older payments or deliveries" }),
     missing: Type.Array(
       Type.Object({
@@ -313,7 +320,7 @@ export const PayStatus = Type.Object(
         txHash: nullable(Type.String({ description: "Transaction" }), "Null before the first"),
         requestedAt: timestamp("When it was requested"),
       }),
-      { description: "Refunds, newest first, at most 20" },
+      { description: `Refunds, newest first, at most ${PAY_LISTED_MAX}` },
     ),
   },
   { $id: "PayStatus", description: "One deposit address, as its payer sees it" },

@@ -1,6 +1,12 @@
 /** Pay links, and the page's data by their tokens. */
 import { get as httpGet } from "node:http";
-import { ErrorResponse, PayLinkWithToken, PayStatus, PayTerms } from "@sluice/sdk/wire";
+import {
+  ErrorResponse,
+  PAY_SETTLEMENTS_MAX,
+  PayLinkWithToken,
+  PayStatus,
+  PayTerms,
+} from "@sluice/sdk/wire";
 import { sql } from "kysely";
 import type { TSchema } from "typebox";
 import { Value } from "typebox/value";
@@ -248,6 +254,28 @@ test("amounts below the minimum are added up until a delivery", async () => {
   expect(await missing()).toEqual([]);
   await insertDeposit(alice, address, { amount: "4000000" });
   expect(await missing()).toMatchObject([{ held: "4000000", missing: "1000000" }]);
+});
+
+test("payments older than the listed settlements say what became of them", async () => {
+  const { address, path } = await openLink(alice);
+  const statuses = ["dead", ...Array.from({ length: 6 }, () => "completed")];
+  for (const [index, status] of statuses.entries()) {
+    const row =
+      status === "dead"
+        ? ({ status, error: { code: "SIMULATION_REVERTED", retryable: false } } as const)
+        : {};
+    const settlementId = await insertSettlement(database.db, alice, address, row);
+    await insertDeposit(alice, address, { amount: `${9 - index}000000`, settlementId });
+  }
+  const status = await read<PayStatus>(PayStatus, await ask(`${path}/status`));
+  expect(status.settlements).toHaveLength(PAY_SETTLEMENTS_MAX);
+  expect(status.hasMore).toBe(true);
+  const listed = new Set(status.settlements.map(({ id }) => id));
+  const older = status.deposits.filter(({ settlementId }) => !listed.has(settlementId ?? ""));
+  expect(older.map(({ amount, outcome }) => [amount, outcome])).toEqual([
+    ["8000000", "settled"],
+    ["9000000", "dead"],
+  ]);
 });
 
 test("terms say what arrives of an amount", async () => {

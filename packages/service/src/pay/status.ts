@@ -6,6 +6,7 @@ import { createHash } from "node:crypto";
 import {
   type Deposit,
   PAY_LISTED_MAX,
+  PAY_SETTLEMENTS_MAX,
   type PaySettlement,
   type PaySource,
   type PayStatus,
@@ -31,9 +32,6 @@ export interface PayStatusDeps extends DepositView {
   readonly listPayable: (address: DepositAddress) => Promise<readonly PayableToken[]>;
 }
 
-/** Settlements whose whole report is read: the newest, since the others have ended. */
-const REPORTED_MAX = 5;
-
 /** Returns the status of the address of a link. */
 export async function readPayStatus(deps: PayStatusDeps, link: OpenPayLink): Promise<PayStatus> {
   const { db, display, heights, status, readHeights } = deps;
@@ -43,7 +41,7 @@ export async function readPayStatus(deps: PayStatusDeps, link: OpenPayLink): Pro
   const { wallet } = address;
   const page = { limit: PAY_LISTED_MAX, cursor: undefined, filter: { wallet } };
   const deposits = await listDeposits(db, integratorId, { ...page, ...view });
-  const swaps = await listSwaps(db, integratorId, { ...page, limit: REPORTED_MAX, display });
+  const swaps = await listSwaps(db, integratorId, { ...page, limit: PAY_SETTLEMENTS_MAX, display });
   const refunds = await deps.refunds.list(integratorId, page);
   const settlements: PaySettlement[] = [];
   for (const { id } of swaps.items) {
@@ -166,6 +164,7 @@ function showDeposit(deposit: Deposit): PayStatus["deposits"][number] {
     confirmationsRequired: deposit.confirmationsRequired,
     ignoredReason: deposit.queueItemId === null ? deposit.ignoredReason : null,
     settlementId: deposit.queueItemId,
+    outcome: deposit.outcome,
     detectedAt: deposit.detectedAt,
   };
 }
@@ -238,14 +237,14 @@ function findMissing(
     tokens.flatMap(({ address: tokenAddress, minDeposit }) => {
       if (minDeposit === null) return [];
       const own = deposits.filter(
-        (one) =>
-          one.chainId === chainId &&
-          one.tokenAddress === tokenAddress &&
-          one.finality !== "orphaned",
+        (one) => one.chainId === chainId && one.tokenAddress === tokenAddress,
       );
       const newest = own.findIndex(({ queueItemId }) => queueItemId !== null);
       const waiting = newest === -1 ? own : own.slice(0, newest);
-      const small = waiting.filter(({ ignoredReason }) => ignoredReason === "below_token_min");
+      const small = waiting.filter(
+        ({ outcome, ignoredReason }) =>
+          outcome === "below_minimum" && ignoredReason === "below_token_min",
+      );
       const held = small.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
       const minimum = BigInt(minDeposit);
       if (held === 0n || held >= minimum) return [];

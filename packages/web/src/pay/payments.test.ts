@@ -1,4 +1,9 @@
-import type { PayDeposit, PaySettlement, PayStatus } from "@sluice/sdk/wire";
+import {
+  DEPOSIT_OUTCOMES,
+  type PayDeposit,
+  type PaySettlement,
+  type PayStatus,
+} from "@sluice/sdk/wire";
 import { expect, test } from "vitest";
 import { formatAmount, groupAddress, parseUnits, toUnits } from "../kit/amounts.ts";
 import { de } from "../texts/de.ts";
@@ -18,6 +23,7 @@ const DEPOSIT: PayDeposit = {
   confirmationsRequired: 12,
   ignoredReason: null,
   settlementId: null,
+  outcome: "queued",
   detectedAt: "2026-01-01T00:00:00.000Z",
 };
 const SETTLEMENT: PaySettlement = {
@@ -54,13 +60,24 @@ function list(
 }
 const statesOf = (...args: Parameters<typeof list>) => list(...args).map(({ state }) => state);
 
-test("a deposit without a settlement is in the state of its reason", () => {
-  expect(statesOf([{}])).toEqual(["received"]);
-  expect(statesOf([{ ignoredReason: "below_token_min" }])).toEqual(["short"]);
-  expect(statesOf([{ ignoredReason: "below_min" }])).toEqual(["short"]);
-  expect(statesOf([{ ignoredReason: "no_adapter" }])).toEqual(["held"]);
-  expect(statesOf([{ ignoredReason: "enqueue_error" }])).toEqual(["received"]);
-  expect(statesOf([{ finality: "orphaned", ignoredReason: "below_min" }])).toEqual(["orphaned"]);
+test("a deposit without a listed settlement is in the state of its outcome, never delivered without one", () => {
+  const states = DEPOSIT_OUTCOMES.map((outcome) => [outcome, statesOf([{ outcome }])[0]]);
+  expect(Object.fromEntries(states)).toEqual({
+    queued: "received",
+    settling: "moving",
+    held: "moving",
+    settled: "delivered",
+    dead: "refundable",
+    refunded: "refunded",
+    below_minimum: "short",
+    no_route: "held",
+    orphaned: "orphaned",
+  });
+  // Older than the settlements that are listed.
+  expect(statesOf([{ outcome: "dead", settlementId: "s0" }], [{}])).toEqual([
+    "moving",
+    "refundable",
+  ]);
 });
 
 test("a settlement goes from received to delivered, whatever its deposits' blocks", () => {

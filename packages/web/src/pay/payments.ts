@@ -64,7 +64,7 @@ export function listPayments(status: PayStatus): readonly Payment[] {
       const { id, chainId, tokenAddress, amount, detectedAt } = deposit;
       return {
         key: id,
-        state: stateOfDeposit(deposit),
+        state: STATES[deposit.outcome],
         chainId,
         tokenAddress,
         amount: BigInt(amount),
@@ -99,13 +99,18 @@ function stateOf(
   return !hasStarted && isConfirming ? "received" : "moving";
 }
 
-function stateOfDeposit({ finality, ignoredReason, settlementId }: PayDeposit): PaymentState {
-  if (finality === "orphaned") return "orphaned";
-  // Its settlement is older than those that are listed.
-  if (settlementId !== null) return "delivered";
-  if (ignoredReason === "below_token_min" || ignoredReason === "below_min") return "short";
-  return ignoredReason === null || ignoredReason === "enqueue_error" ? "received" : "held";
-}
+/** States of deposits whose settlement is not listed, by what became of them. */
+const STATES: Readonly<Record<PayDeposit["outcome"], PaymentState>> = {
+  queued: "received",
+  settling: "moving",
+  held: "moving",
+  settled: "delivered",
+  dead: "refundable",
+  refunded: "refunded",
+  below_minimum: "short",
+  no_route: "held",
+  orphaned: "orphaned",
+};
 
 /** Returns the least advanced deposit's confirmations; null where none is counted any more. */
 export function confirmationsOf({ deposits }: Payment): {

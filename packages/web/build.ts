@@ -39,7 +39,8 @@ export async function buildPages(to = PAGES): Promise<void> {
   }
 }
 
-if (import.meta.main) {
+// Also before Node 24, which has no `import.meta.main`.
+if (process.argv[1] === import.meta.filename) {
   await buildPages().catch((error: unknown) => {
     const isMissing =
       error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND";

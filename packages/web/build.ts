@@ -7,10 +7,24 @@ import { join } from "node:path";
 
 const PAGES = join(import.meta.dirname, "../service/pages");
 
+/** Scripts by the name of the built file. */
+const ENTRIES = [
+  ["sluice-pay", "src/pay/element.tsx"],
+  ["console", "src/console/main.tsx"],
+] as const;
+
 /** Builds the pages into a folder, which is emptied first. */
 export async function buildPages(to = PAGES): Promise<void> {
-  const { build } = await import("vite");
   rmSync(to, { recursive: true, force: true });
+  // One after the other: the pay page stays one file, without parts that it shares with the console.
+  for (const [name, entry] of ENTRIES) await buildEntry(join(to, "assets"), name, entry);
+  for (const name of ["pay.html", "assets/page.css", "console.html"]) {
+    cpSync(join(import.meta.dirname, "static", name), join(to, name));
+  }
+}
+
+async function buildEntry(outDir: string, name: string, entry: string): Promise<void> {
+  const { build } = await import("vite");
   await build({
     configFile: false,
     logLevel: "error",
@@ -21,22 +35,20 @@ export async function buildPages(to = PAGES): Promise<void> {
     mode: "production",
     oxc: { jsx: { runtime: "automatic", importSource: "preact", development: false } },
     build: {
-      outDir: join(to, "assets"),
-      emptyOutDir: true,
+      outDir,
+      emptyOutDir: false,
       target: "es2022",
       modulePreload: false,
       reportCompressedSize: false,
       rolldownOptions: {
-        input: { "sluice-pay": join(import.meta.dirname, "src/pay/element.tsx") },
+        input: { [name]: join(import.meta.dirname, entry) },
         preserveEntrySignatures: "strict",
-        treeshake: { moduleSideEffects: false },
+        // Importing signals makes components follow them; no other module does anything by being imported.
+        treeshake: { moduleSideEffects: (id) => id.includes("@preact/signals") },
         output: { entryFileNames: "[name].js", chunkFileNames: "[name]-[hash].js" },
       },
     },
   });
-  for (const name of ["pay.html", "assets/page.css"]) {
-    cpSync(join(import.meta.dirname, "static", name), join(to, name));
-  }
 }
 
 // Also before Node 24, which has no `import.meta.main`.

@@ -23,6 +23,8 @@ export interface Descriptor {
   readonly quoteUrl: string;
   /** Pages for people, by the service itself. */
   readonly webUrl: string;
+  /** The console, which asks for an API key. */
+  readonly consoleUrl: string;
   /** The pay page of the demo's address; absent until the demo has run. */
   readonly payUrl?: string;
   /** Metrics and health. */
@@ -111,6 +113,7 @@ export function writeDescriptor(parts: DescriptorParts): Descriptor {
     baseUrl: service.baseUrl,
     quoteUrl: service.quoteUrl,
     webUrl: service.baseUrl,
+    consoleUrl: `${service.baseUrl}/console`,
     telemetryUrl: service.telemetryUrl,
     controlUrl,
     integrators,

@@ -27,7 +27,8 @@ export function formatGuide(
   descriptorPath: string,
   { outputs, ...objects }: GuideObjects & { readonly outputs: readonly GuideOutput[] },
 ): string {
-  const { baseUrl, quoteUrl, payUrl, telemetryUrl, controlUrl, chains, integrators } = descriptor;
+  const { baseUrl, quoteUrl, payUrl, consoleUrl, telemetryUrl, controlUrl } = descriptor;
+  const { chains, integrators } = descriptor;
   const rows = [
     ["service", baseUrl],
     ["quotes", quoteUrl],
@@ -38,6 +39,7 @@ export function formatGuide(
     ["scenarios", `${controlUrl}/scenarios`],
     ["documentation", `${baseUrl}/docs`],
     ...(payUrl === undefined ? [] : [["pay page", payUrl]]),
+    ["console", consoleUrl],
     ["descriptor", descriptorPath],
   ];
   const table = rows.map(([name = "", value = ""]) => `  ${name.padEnd(15)} ${value}`);

@@ -1,18 +1,11 @@
 /** The pay page in a real browser, on the whole sandbox: as a person pays, and as a page embeds it. */
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createRequire } from "node:module";
-import { join } from "node:path";
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { buildPages } from "../../web/build.ts";
-import { findChromium } from "./support/chromium.ts";
+import { FINE, inspect, launchBrowser, openPage, PHONE } from "./support/browser.ts";
 import { openSolanaSandbox, type SolanaSandbox, USDC } from "./support/solana-sandbox.ts";
-
-const PAGES = join(import.meta.dirname, "../pages");
-const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
-const PHONE = { width: 320, height: 640 };
 
 let world: SolanaSandbox;
 let browser: Browser;
@@ -21,12 +14,8 @@ let page: Page;
 let complaints: string[];
 
 beforeAll(async () => {
-  if (!existsSync(PAGES)) await buildPages();
   world = await openSolanaSandbox();
-  const executablePath = findChromium();
-  if (!executablePath) throw new Error("expected a Chromium on PATH, or its path in CHROMIUM");
-  // Chromium's sandbox does not run as root, and the page is our own.
-  browser = await chromium.launch({ executablePath, chromiumSandbox: process.getuid?.() !== 0 });
+  browser = await launchBrowser();
 }, 240_000);
 afterAll(async () => {
   await browser.close();
@@ -34,16 +23,7 @@ afterAll(async () => {
 });
 
 beforeEach(async () => {
-  // The policy of the page does not let a test add its own script.
-  context = await browser.newContext({
-    viewport: PHONE,
-    locale: "en-GB",
-    reducedMotion: "reduce",
-    bypassCSP: true,
-  });
-  page = await context.newPage();
-  complaints = [];
-  page.on("pageerror", (error) => complaints.push(error.message));
+  ({ context, page, complaints } = await openPage(browser));
 });
 afterEach(async () => {
   await context.close();
@@ -73,16 +53,6 @@ async function openLink(family: "evm" | "solana", title = "Order 17") {
 const payment = () => page.locator("article.payment").first();
 const state = () => payment().locator(".state");
 
-/** Returns the violations that axe finds, and whether the page is wider than the screen. */
-async function inspect() {
-  await page.addScriptTag({ content: readFileSync(AXE, "utf8") });
-  return page.evaluate(`axe.run().then(({ violations }) => ({
-    violations: violations.map(({ id }) => id),
-    isWide: document.documentElement.scrollWidth > innerWidth,
-  }))`);
-}
-const FINE = { violations: [], isWide: false };
-
 test("a payment on an EVM chain is followed to its receipt, over a reload and without a network", async () => {
   const { address, recipient, url } = await openLink("evm");
   await page.goto(url);
@@ -99,7 +69,7 @@ test("a payment on an EVM chain is followed to its receipt, over a reload and wi
   expect(uri).toBe(
     `ethereum:${world.tokenOn("ethereum")}@900002/transfer?address=${address}&uint256=25000000`,
   );
-  expect(await inspect()).toEqual(FINE);
+  expect(await inspect(page)).toEqual(FINE);
 
   await context.setOffline(true);
   await world.payEvm("ethereum", address, 25n * USDC, world.tokenOn("ethereum"));
@@ -119,7 +89,7 @@ test("a payment on an EVM chain is followed to its receipt, over a reload and wi
     paid: { amount: "25000000", amountUnits: "25", depositAddress: address },
     delivered: { amount: "24975000", amountUnits: "24.975", wallet: recipient },
   });
-  expect(await inspect()).toEqual(FINE);
+  expect(await inspect(page)).toEqual(FINE);
 });
 
 test("a payment on Solana is followed, from an address that the signer vouches for", async () => {
@@ -134,7 +104,7 @@ test("a payment on Solana is followed, from an address that the signer vouches f
   await world.payTokens(world.mintOf("USDC"), address, 9n * USDC);
   await expect.poll(() => state().innerText(), { timeout: 60_000 }).toBe("Delivered");
   expect(await page.locator(".receipt").innerText()).toContain("8.991 USDC");
-  expect(await inspect()).toEqual(FINE);
+  expect(await inspect(page)).toEqual(FINE);
 });
 
 test("less than the minimum names what is missing, and is delivered with the rest", async () => {
@@ -145,7 +115,7 @@ test("less than the minimum names what is missing, and is delivered with the res
   await world.payEvm("ethereum", address, (4n * USDC) / 10n, world.tokenOn("ethereum"));
   await expect.poll(() => state().innerText(), { timeout: 30_000 }).toBe("Too little");
   await page.getByText("Send at least 0.6 USDC more on Ethereum").waitFor();
-  expect(await inspect()).toEqual(FINE);
+  expect(await inspect(page)).toEqual(FINE);
   await world.payEvm("ethereum", address, USDC, world.tokenOn("ethereum"));
   await expect.poll(() => state().innerText(), { timeout: 60_000 }).toBe("Delivered");
   expect(await page.locator(".receipt").innerText()).toContain("1.4 USDC");
@@ -162,7 +132,7 @@ test("a title is text, and a link that is not known says so in the reader's lang
   await page.getByText("Deutsch").click();
   await page.getByText("Dieser Link ist nicht bekannt").waitFor();
   expect(await page.evaluate("document.documentElement.lang")).toBe("de");
-  expect(await inspect()).toEqual(FINE);
+  expect(await inspect(page)).toEqual(FINE);
 });
 
 /** Serves one page of another origin that embeds the element. */

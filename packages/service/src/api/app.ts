@@ -41,6 +41,7 @@ import type { Log } from "../telemetry/log.ts";
 import { type Admission, admit } from "./admission.ts";
 import type { AtOnce } from "./at-once.ts";
 import { createCallerReader } from "./client-address.ts";
+import { serveConsole } from "./console.ts";
 import { allowOrigins } from "./cors.ts";
 import { type ErrorBody, handleErrors, refusalOptions } from "./errors.ts";
 import {
@@ -264,6 +265,7 @@ export function createApi(deps: ApiDeps): FastifyInstance {
     nodeBudget: payNodeBudget,
   });
   app.decorate("payStreams", payStreams);
+  serveConsole(app, open, deps.pay.files);
 
   const scanned = new Set(deps.scanned.map(({ chainId }) => chainId));
   serveRefunds(

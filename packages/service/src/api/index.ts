@@ -1,5 +1,5 @@
 export type { PayPageDeps } from "./pay.ts";
-export { readPageFiles } from "./pay-files.ts";
+export { readPageFiles } from "./page-files.ts";
 export { type ApiDeps, createApi, type ScannedChain } from "./app.ts";
 export { capConnections, type ConnectionCaps } from "./connection-caps.ts";
 export { deleteExpiredKeys } from "./idempotency-store.ts";

@@ -340,6 +340,24 @@ async function until(condition: () => boolean): Promise<void> {
     .toBe(true);
 }
 
+test("the console is the same for everybody, runs only its own files, and nobody frames it [T292, T293]", async () => {
+  const response = await ask("/console?view=settlements&status=dead");
+  expect(await response.text()).toBe("<p>page</p>");
+  const policy = response.headers.get("content-security-policy") ?? "";
+  expect(policy.split("; ")).toEqual(
+    expect.arrayContaining([
+      "default-src 'none'",
+      "script-src 'self'",
+      "connect-src 'self'",
+      "frame-ancestors 'none'",
+    ]),
+  );
+  expect(policy).not.toMatch(/unsafe|https?:/);
+  const script = await ask("/console/assets/console.js");
+  expect(script.headers.get("cache-control")).toBe("public, max-age=300");
+  expect(script.headers.get("access-control-allow-origin")).toBe(null);
+});
+
 test("a stream sends each change once, and goes on after the last event that was seen", async () => {
   const { address, path } = await openLink(alice);
   const first = follow(path);

@@ -35,7 +35,7 @@ import type { Admission, Admitted } from "./admission.ts";
 import { invalid, parseBody } from "./body.ts";
 import { answerInTime } from "./deadline.ts";
 import type { NodeBudget } from "./node-budget.ts";
-import type { PageFiles } from "./pay-files.ts";
+import { keepingOf, type PageFiles, pagePolicy } from "./page-files.ts";
 import { createPayStreams, type PayStreams } from "./pay-streams.ts";
 import { parseId, parsePayLinksQuery } from "./query.ts";
 
@@ -67,11 +67,6 @@ export type PayRoutesDeps = PayStatusDeps &
 
 /** Below this path everything is for payers' browsers. */
 const PAY = "/pay/";
-/** Hashed names never change their content. */
-const FOR_EVER = "public, max-age=31536000, immutable";
-/** The loader of the element keeps its name, so that embedding pages get corrections. */
-const A_WHILE = "public, max-age=300";
-
 /**
  * Lets pages of every origin read the pay page's files and data. The token in the path is the only credential: no cookie, no
  * key, so an origin gains nothing that its page does not have already.
@@ -82,21 +77,6 @@ export function allowPayPages(app: FastifyInstance): void {
     void reply.header("access-control-allow-origin", "*");
     void reply.header("cross-origin-resource-policy", "cross-origin");
   });
-}
-
-/** Returns the content security policy of the page: its own files and data, nothing inline, nothing foreign. */
-export function pagePolicy(frameAncestors: readonly string[]): string {
-  return [
-    "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self'",
-    "img-src 'self' data:",
-    "connect-src 'self'",
-    "base-uri 'none'",
-    "form-action 'none'",
-    `frame-ancestors ${frameAncestors.length === 0 ? "'none'" : frameAncestors.join(" ")}`,
-    "require-trusted-types-for 'script'",
-  ].join("; ");
 }
 
 /** Adds the routes to the application. Returns its streams, for the loop that pumps them. */
@@ -179,7 +159,7 @@ export function servePay(
 
   app.get("/pay/assets/:name", { config: config.open }, async (request, reply) => {
     const name = paramOf(request, "name");
-    void reply.header("cache-control", name === "sluice-pay.js" ? A_WHILE : FOR_EVER);
+    void reply.header("cache-control", keepingOf(name));
     return files.send(request, reply, `assets/${name}`);
   });
 

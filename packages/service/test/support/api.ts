@@ -3,7 +3,7 @@ import { type ApiDeps, createApi } from "../../src/api/app.ts";
 import { type AtOnce, createAtOnce } from "../../src/api/at-once.ts";
 import { createKeyUses, type KeyUses } from "../../src/api/key-uses.ts";
 import { createKeyMemory, type KeyMemory } from "../../src/api/key-memory.ts";
-import { readPageFiles } from "../../src/api/pay-files.ts";
+import { readPageFiles } from "../../src/api/page-files.ts";
 import { createQuoteApp, type QuoteAppDeps } from "../../src/api/quote-app.ts";
 import { createRateLimiter, type RateLimiter } from "../../src/api/rate-limits.ts";
 import type { OnRefused } from "../../src/api/refusals.ts";

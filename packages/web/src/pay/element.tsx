@@ -12,6 +12,7 @@ import { render } from "preact";
 import { chooseLanguage } from "../texts/index.ts";
 import type { Pinned } from "./check-address.ts";
 import { openFeed } from "./feed.ts";
+import tokens from "../kit/tokens.css?inline";
 import styles from "./pay.css?inline";
 import { PayView } from "./view.tsx";
 
@@ -63,7 +64,7 @@ export class SluicePay extends HTMLElement {
     if (token === "") return;
     const root = this.shadowRoot ?? this.attachShadow({ mode: "open" });
     const sheet = new CSSStyleSheet();
-    sheet.replaceSync(styles);
+    sheet.replaceSync(tokens + styles);
     root.adoptedStyleSheets = [sheet];
     const given = this.getAttribute("server");
     const feed = openFeed(given === null ? OWN_SERVER : given.replace(/\/?$/, "/"), token);

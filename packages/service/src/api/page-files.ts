@@ -1,5 +1,5 @@
 /**
- * The built files of the pay page, read once and kept compressed. `npm ci` builds them; without them the page answers how to
+ * The built files of the pages, read once and kept compressed. `npm ci` builds them; without them the pages answer how to
  * build them, and everything else works.
  */
 import { createHash } from "node:crypto";
@@ -72,4 +72,29 @@ function readFolder(folder: string): ReadonlyMap<string, PageFile> {
         return [name, { type, body, gzip, etag: `"${hash}"` }];
       }),
   );
+}
+
+/** Hashed names never change their content. */
+const FOR_EVER = "public, max-age=31536000, immutable";
+/** The entries keep their names, so that pages that were made earlier get corrections. */
+const A_WHILE = "public, max-age=300";
+
+/** Names a time for which a file may be kept. */
+export function keepingOf(name: string): string {
+  return /-[\w-]{8}\.\w+$/.test(name) ? FOR_EVER : A_WHILE;
+}
+
+/** Returns the content security policy of a page: its own files and data, nothing inline, nothing foreign. */
+export function pagePolicy(frameAncestors: readonly string[]): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    `frame-ancestors ${frameAncestors.length === 0 ? "'none'" : frameAncestors.join(" ")}`,
+    "require-trusted-types-for 'script'",
+  ].join("; ");
 }

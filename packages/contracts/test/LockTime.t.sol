@@ -2,8 +2,10 @@
 pragma solidity 0.8.37;
 
 import { IDelivery } from "../src/interfaces/IDelivery.sol";
+import { IDepositFactory } from "../src/interfaces/IDepositFactory.sol";
 import { IEscrow } from "../src/interfaces/IEscrow.sol";
 import { Fixture } from "./support/Fixture.sol";
+import { Vm } from "./support/Vm.sol";
 
 /// @notice The time of a lock: stored by the escrow, and no part of its id.
 contract LockTimeTest is Fixture {
@@ -21,6 +23,25 @@ contract LockTimeTest is Fixture {
         assertEq(again, id, "id");
         assertEq(lockedAtOf(id), LATER, "the time of the block that holds it");
         assertTrue(escrow.stateOf(id) == IEscrow.LockState.Locked, "state");
+    }
+
+    function test_lock_AnnouncesTheTimeThatItStores() public {
+        IDepositFactory.Job memory job = escrowJob();
+        usdc.mint(factory.predict(job.c), AMOUNT);
+        vm.warp(LATER);
+        vm.recordLogs();
+        vm.prank(RELAYER);
+        factory.settle(job);
+        Vm.Log[] memory logs = vm.getRecordedLogs();
+        uint256 announced;
+        for (uint256 i; i < logs.length; ++i) {
+            if (!noteLock(logs[i])) continue;
+            (,,,, uint64 lockedAt,) =
+                abi.decode(logs[i].data, (address, uint256, uint256, uint64, uint64, bytes32));
+            announced = lockedAt;
+        }
+        assertEq(announced, LATER, "announced");
+        assertEq(lockedAtOf(newestLock), LATER, "stored");
     }
 
     /// @dev The attestors may have signed the payout before and after the reorganisation.

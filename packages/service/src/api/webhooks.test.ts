@@ -147,6 +147,8 @@ describe("requests", () => {
     ["url", { url: 1 }],
     ["types.0", { url: URL_OF_SHOP, types: ["Not a type"] }],
     ["types", { url: URL_OF_SHOP, types: [] }],
+    ["types", { url: URL_OF_SHOP, types: ["status_chnged"], extended: true }],
+    ["types", { url: URL_OF_SHOP, types: ["status_changed", "refund_final"] }],
     ["scheme", { url: URL_OF_SHOP, scheme: "v2" }],
     ["sceme", { url: URL_OF_SHOP, sceme: "v1" }],
     ["description", { url: URL_OF_SHOP, description: "x".repeat(201) }],
@@ -159,6 +161,18 @@ describe("requests", () => {
       field,
     ]);
     expect(json.error.message).toMatch(/: expected .+\.$/);
+  });
+
+  test("that leave an endpoint with types that it would never get are refused", async () => {
+    const { id } = await create(alice, { types: ["refund_final"], extended: true });
+    for (const body of [{ extended: false }, { types: ["refund_finl"] }]) {
+      const { status, json } = await call(alice, "updateWebhook", { path: { id }, body });
+      expect([status, json.error.details.field]).toEqual([400, "types"]);
+    }
+    const change = { types: ["status_changed"], extended: false };
+    const { json } = await call(alice, "updateWebhook", { path: { id }, body: change });
+    expect(json).toMatchObject(change);
+    await remove(alice, id);
   });
 
   test("of unknown parameters, cursors and ranges are refused", async () => {

@@ -1,4 +1,5 @@
 /** Endpoints and their secrets, as their owner manages them. */
+import { EVENT_TYPES, EXTENDED_EVENT_TYPES } from "@sluice/sdk/wire";
 import { sql } from "kysely";
 import { OperatingError } from "../core/errors.ts";
 import type { Clock, Random } from "../core/ports.ts";
@@ -60,6 +61,7 @@ export async function createEndpoint(
 ): Promise<EndpointWithSecret> {
   const { db, clock, random, endpointsMax } = deps;
   const url = checkUrl(settings.url, deps.rules);
+  checkTypes(settings);
   const id = random.uuid();
   const now = formatStamp(clock.now());
   const secret = await db.transaction().execute(async (tx) => {
@@ -157,12 +159,16 @@ export async function updateEndpoint(
     const since = await holdCursor(tx, integratorId);
     const row = await tx
       .selectFrom("webhook_endpoints")
-      .select("state")
+      .select(["state", "types", "extended"])
       .where("id", "=", id)
       .where("integrator_id", "=", integratorId)
       .forUpdate()
       .executeTakeFirst();
     if (!row) throw notFound();
+    const { types = row.types, extended = row.extended } = settings;
+    if (settings.types !== undefined || settings.extended !== undefined) {
+      checkTypes({ types, extended });
+    }
     const change = {
       ...columnsOf(settings),
       ...(url === undefined ? {} : { url }),
@@ -173,6 +179,14 @@ export async function updateEndpoint(
     }
     return getEndpoint(tx, { integratorId, id });
   });
+}
+
+/** Refuses types of which no event would ever be sent: a misspelled one, and an addition without `extended`. */
+function checkTypes({ types, extended }: Pick<EndpointSettings, "types" | "extended">): void {
+  const sent: readonly string[] = extended ? EXTENDED_EVENT_TYPES : EVENT_TYPES;
+  if (types?.every((type) => sent.includes(type)) ?? true) return;
+  const others = extended ? "" : `; others, such as ${EXTENDED_EVENT_TYPES[2]}, with extended`;
+  throw invalid("types", `some of ${sent.join(", ")}${others}`);
 }
 
 function changeState(

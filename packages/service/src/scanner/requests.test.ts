@@ -221,3 +221,20 @@ describe("through one full node and two witnesses", () => {
     expect(await follower.deposits()).toEqual([[BigInt(HEAD + 1), 5_000_000n]]);
   });
 });
+
+test("what was found is known to be final as soon as the chain says so, for a request or two", async () => {
+  const finalDepth = 5;
+  const paidAt = HEAD + 2;
+  const options = { tokens: [TOKEN], startBlock: HEAD - 2, finalDepth };
+  const { follower, catchUp, advance, count } = await follow({ ...options, deposits: [paidAt] });
+  await catchUp();
+  const read = async () =>
+    (await database.db.selectFrom("scanner_finality").select("number").execute())[0]?.number;
+  await advance(2 * finalDepth + 4);
+  expect(await read()).toBeGreaterThanOrEqual(BigInt(paidAt));
+  expect(await follower.height()).toBe(BigInt(HEAD + 2 * finalDepth + 4));
+  // Nothing waits any more, so that ten more blocks cost only their own requests.
+  const before = count();
+  await advance(2 * finalDepth + 14);
+  expect(count() - before).toBeLessThanOrEqual(22);
+});

@@ -14,6 +14,7 @@
  */
 import { listByWallets } from "../addresses/index.ts";
 import type { BlockRef, FinalBlock, ScannedBlock, Section } from "../chains/port/index.ts";
+import { assert } from "../core/assert.ts";
 import { OperatingError } from "../core/errors.ts";
 import { isNative } from "../core/hex.ts";
 import type { ArrivedValue } from "../deposits/index.ts";
@@ -99,6 +100,8 @@ interface Memory {
   /** The least age of the newest block of a section lately: the clocks of the chain and of this machine differ. */
   leastAgeMs: number;
   finality: Finality | null;
+  /** The newest block with a deposit or an outflow, which somebody may wait to be final. */
+  newestFound: bigint;
   idlePolls: number;
   /** The section after the block with this hash, under way. */
   ahead: { readonly after: string; readonly reading: Promise<Reading> } | null;
@@ -113,6 +116,7 @@ export function createScan(deps: ScannerDeps, pace: Pace = PACE): () => Promise<
     size: createSectionSize(pace),
     leastAgeMs: Infinity,
     finality: null,
+    newestFound: 0n,
     idlePolls: 0,
     ahead: null,
   };
@@ -234,10 +238,11 @@ async function readAfter(
   { after, isOld }: { readonly after: bigint; readonly isOld: boolean },
 ): Promise<Reading> {
   const { db, chain, tokens, clock } = deps;
-  if (!memory.finality || memory.finality.blocks >= pace.finalityBlocks) {
+  if (isFinalityDue(memory, pace, after)) {
     memory.finality = { block: await chain.getFinalBlock(), blocks: 0, isCompared: false };
   }
   const { finality } = memory;
+  assert(finality !== null, "the final block was read");
   const final = Number(finality.block.number - pace.finalMargin - after);
   const isFinal = final > pace.blocksMax;
   const most = tokens.some(isNative) ? memory.size.most() : pace.finalBlocksMax;
@@ -258,9 +263,27 @@ async function readAfter(
     choose: async (accounts) => new Set((await listByWallets(db, accounts)).keys()),
   });
   const count = section?.blocks.length ?? 0;
+  const found = section?.blocks.findLast(
+    ({ transfers, outflows }) => transfers.length > 0 || outflows.length > 0,
+  );
+  if (found) memory.newestFound = found.number;
   finality.blocks += isFinal ? max : count;
   const isFull = isFinal || count === max;
   return { section, isFull, isFinal, finality };
+}
+
+/**
+ * Returns whether the final block is to be read again. While something that was found is not final, it is read as often as a
+ * block of this chain takes to become final: what happened in a block is final soon after the chain says so.
+ */
+function isFinalityDue(
+  { finality, newestFound }: Memory,
+  { finalityBlocks }: Pace,
+  after: bigint,
+): boolean {
+  if (!finality || finality.blocks >= finalityBlocks) return true;
+  const { block, blocks } = finality;
+  return newestFound > block.number && blocks > 0 && 2n * BigInt(blocks) >= after - block.number;
 }
 
 /** Returns a block that an operator skips as one in which nothing happened; null if it is not there. */

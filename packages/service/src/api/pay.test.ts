@@ -340,7 +340,7 @@ async function until(condition: () => boolean): Promise<void> {
     .toBe(true);
 }
 
-test("the console is the same for everybody, runs only its own files, and nobody frames it [T292, T293]", async () => {
+test("the console is the same for everybody, runs only its own files, and nobody frames it [T292, T293, T300]", async () => {
   const response = await ask("/console?view=settlements&status=dead");
   expect(await response.text()).toBe("<p>page</p>");
   const policy = response.headers.get("content-security-policy") ?? "";

@@ -13,6 +13,18 @@ test("every Solidity file is formatted", () => {
   expect({ status, stdout }).toEqual({ status: 0, stdout: "" });
 });
 
+test("a deposit costs at most 160,000 gas on both chains, in batches of twenty at one attestor", () => {
+  // The gas tests write it, and the deep run compares it with what it measures.
+  const measured: Record<string, string> = JSON.parse(
+    read("packages/contracts/vectors/gas/GasTest.json"),
+  );
+  const parts = ["lockMany of 20", "deliverMany of 20", "claimMany of 20"];
+  const gas = parts.map((name) => Number(measured[name]) / 20);
+  // Less was another call than the batch.
+  for (const part of gas) expect(part).toBeGreaterThan(25_000);
+  expect(gas.reduce((sum, part) => sum + part)).toBeLessThanOrEqual(160_000);
+});
+
 test("every mutant of the contracts applies to the current code", () => {
   const mutants: readonly { name: string; file: string; find: string }[] = JSON.parse(
     read("packages/contracts/mutants/mutants.json"),

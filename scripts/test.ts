@@ -116,8 +116,11 @@ const QUICK_FORGE = {
   FOUNDRY_CACHE_PATH: "cache/quick",
 };
 
-/** A quarter of the games of `foundry.toml`, which take as long as all stories: 16,384 calls per law. */
-const DEEP_FORGE = { FOUNDRY_INVARIANT_RUNS: "128" };
+/**
+ * A quarter of the games of `foundry.toml`, which take as long as all stories: 16,384 calls per law. Gas that differs from the
+ * snapshots in `vectors/gas` fails, since fees and bounds are computed from them.
+ */
+const DEEP_FORGE = { FOUNDRY_INVARIANT_RUNS: "128", FOUNDRY_GAS_SNAPSHOT_CHECK: "true" };
 
 async function contracts(): Promise<Outcome> {
   // One thread: the rest of the machine is for the stories, whose clocks run.

@@ -23,7 +23,7 @@ import * as store from "./store.ts";
 
 /** Gas of the lock, the payout and the claim. */
 export const SWIFT_GAS = [
-  { on: "source", gas: 145_000n },
+  { on: "source", gas: 146_000n },
   { on: "destination", gas: 125_000n, paysRecipient: true },
   { on: "source", gas: 74_000n },
 ] as const satisfies readonly GasStep[];

@@ -13,6 +13,7 @@ import {
   insertAddress,
   insertSettlement,
   type Tenant,
+  USDC,
 } from "../../test/support/tenants.ts";
 
 const LANE = `0x${"1a".repeat(20)}`;
@@ -62,6 +63,7 @@ async function insertFailing(status: SettlementStatus, ageHours: number): Promis
     .updateTable("settlements")
     .set({
       step: "sweep",
+      route: "SWIFT",
       retry_at: sql<string>`clock_timestamp() + interval '1 hour'`,
       updated_at: sql<string>`clock_timestamp() - ${ageHours} * interval '1 hour'`,
     })
@@ -93,6 +95,14 @@ describe("settlements retry", () => {
         operator: expect.stringMatching("@"),
       },
     ]);
+    const listed = async (...parts: readonly string[]) => {
+      const { settlements: found } = await runJson(...settlements, "--dry-run", ...parts);
+      return found.length;
+    };
+    expect(await listed("--token", USDC, "--route", "SWIFT", "--code", "NO_ROUTE")).toBe(1);
+    expect(await listed("--token", "native")).toBe(0);
+    expect(await listed("--route", "MONO_CHAIN")).toBe(0);
+    expect(await listed("--code", "RPC_UNAVAILABLE")).toBe(0);
     const all = await runJson("settlements", "retry", "--reason", "case 13");
     expect(all.outcomes).toMatchObject([
       { id: old, changed: false },
@@ -108,6 +118,9 @@ describe("settlements retry", () => {
       ["--status", "completed", "expected some of failed_deploy"],
       ["--older-than", "soon", "expected a span such as 30m"],
       ["--chain", "nowhere", "its bridge id or its name"],
+      ["--token", USDC, "--token: expected --chain beside it"],
+      ["--route", "TELEPORT", "--route: expected MONO_CHAIN"],
+      ["--code", "OOPS", "--code: expected one of"],
     ] as const;
     for (const [option, value, expected] of wrong) {
       const { code, stderr } = await run("settlements", "retry", option, value, "--reason", "x");

@@ -629,6 +629,9 @@ export const COMMANDS: readonly CommandRow[] = [
         parseRetried,
       ),
       chain: optional("id", "source chain: bridge id or name", parseBridgeId),
+      token: PAUSE_TARGET.token,
+      route: optional("kind", "only by this kind of route, such as SWIFT"),
+      code: optional("code", "only with this error, such as NO_ROUTE"),
       integrator: optional("name", "name or id of an integrator"),
       olderThan: optional("span", "only unchanged for this long, such as 30m, 6h or 2d", parseSpan),
       limit: defaulting("count", "the most to retry, the longest unchanged first", {

@@ -37,7 +37,8 @@ export async function readTarget(db: Db, input: TargetInput): Promise<PauseTarge
 
 const EXPECTED = "Expected --integrator, or --chain with at most one of --token and --route.";
 
-function parseToken(chainId: number, text: string): Address {
+/** Reads a token of a chain. @throws UsageError. */
+export function parseToken(chainId: number, text: string): Address {
   const known = findChainById(chainId);
   if (!known) throw new UsageError("--chain: expected the bridge id of a chain, such as 2.");
   if (isNativeName(text)) return nativeOf(known.kind);
@@ -46,7 +47,8 @@ function parseToken(chainId: number, text: string): Address {
   throw new UsageError(`--token: expected ${parsed.expected}, or native.`);
 }
 
-function parseRoute(text: string): RouteKind {
+/** Reads a kind of route. @throws UsageError. */
+export function parseRoute(text: string): RouteKind {
   const kinds = ROUTE_MODULES.map(({ kind }) => kind);
   const known = kinds.find((kind) => kind === text);
   if (known) return known;

@@ -1,4 +1,5 @@
 /** `sluice settlements retry`: retries the settlements of a filter. */
+import { ERROR_CODE_NAMES } from "@sluice/sdk/wire";
 import { findIntegrator } from "../../integrators/index.ts";
 import { systemClock } from "../../roles/system-ports.ts";
 import {
@@ -9,7 +10,9 @@ import {
   type RetryOutcome,
 } from "../../settlements/index.ts";
 import type { Call, Result } from "../command.ts";
+import { UsageError } from "../failure.ts";
 import { nameOperator, parseReason } from "../operator.ts";
+import { parseRoute, parseToken } from "../pause/target.ts";
 import { withSettlements } from "../with-settlements.ts";
 
 /** Retries at most `limit` failing settlements; dead ones only where `--status` names them. */
@@ -18,6 +21,9 @@ export async function run(
   input: {
     readonly status: readonly RetriedStatus[] | undefined;
     readonly chain: number | undefined;
+    readonly token: string | undefined;
+    readonly route: string | undefined;
+    readonly code: string | undefined;
     readonly integrator: string | undefined;
     readonly olderThan: number | undefined;
     readonly limit: number;
@@ -27,11 +33,15 @@ export async function run(
 ): Promise<Result> {
   const request = { reason: parseReason(input.reason), operator: nameOperator() };
   const { integrator, olderThan, limit, dryRun } = input;
+  const { token, route, code } = readParts(input);
   const config = call.readConfig({ roles: [] });
   return withSettlements(config, async (deps) => {
     const chosen = await listRetryable(deps.db, {
       statuses: input.status ?? RETRIED_STATUSES.filter((status) => status !== "dead"),
       chainId: input.chain,
+      token,
+      route,
+      errorCode: code,
       integratorId:
         integrator === undefined ? undefined : await findIntegrator(deps.db, integrator),
       changedBeforeMs: olderThan === undefined ? undefined : systemClock.now() - olderThan,
@@ -49,6 +59,29 @@ export async function run(
     const outcomes = await retryEach(deps, ids, request);
     return { json: { dryRun, outcomes }, text: format(outcomes) };
   });
+}
+
+/** @throws UsageError for a token without its chain, and for a route or code that does not exist. */
+function readParts({
+  chain,
+  token,
+  route,
+  code,
+}: Readonly<Record<"token" | "route" | "code", string | undefined>> & {
+  readonly chain: number | undefined;
+}) {
+  if (token !== undefined && chain === undefined) {
+    throw new UsageError("--token: expected --chain beside it.");
+  }
+  const known = ERROR_CODE_NAMES.find((name) => name === code);
+  if (code !== undefined && known === undefined) {
+    throw new UsageError(`--code: expected one of ${ERROR_CODE_NAMES.join(", ")}.`);
+  }
+  return {
+    token: token === undefined ? undefined : parseToken(chain ?? 0, token),
+    route: route === undefined ? undefined : parseRoute(route),
+    code: known,
+  };
 }
 
 function format(outcomes: readonly RetryOutcome[]): string {

@@ -1,7 +1,9 @@
 /** Retries many settlements at an operator's request, as `retry` does with each, after an incident that ended many. */
 import { sql } from "kysely";
-import type { SettlementStatus } from "@sluice/sdk/wire";
+import type { ErrorCode, SettlementStatus } from "@sluice/sdk/wire";
+import type { RouteKind } from "../../config/index.ts";
 import { OperatingError } from "../../core/errors.ts";
+import type { Address } from "../../core/hex.ts";
 import { formatStamp } from "../../core/stamp.ts";
 import type { Db } from "../../db/schema.ts";
 import type { SettlementDeps } from "../deps.ts";
@@ -23,6 +25,12 @@ export interface RetryFilter {
   readonly statuses: readonly RetriedStatus[];
   readonly chainId?: number | undefined;
   readonly integratorId?: string | undefined;
+  /** Token of the deposits. */
+  readonly token?: Address | undefined;
+  /** Kind of the route that was chosen; settlements without a choice have none. */
+  readonly route?: RouteKind | undefined;
+  /** Code of the error. */
+  readonly errorCode?: ErrorCode | undefined;
   /** Settlements whose status has not changed since. */
   readonly changedBeforeMs?: number | undefined;
   readonly limit: number;
@@ -40,6 +48,7 @@ export interface Retryable {
 /** Lists the settlements of a filter, the longest unchanged first. Refunded ones have nothing left to retry. */
 export async function listRetryable(db: Db, filter: RetryFilter): Promise<readonly Retryable[]> {
   const { statuses, chainId, integratorId, changedBeforeMs, limit } = filter;
+  const { token, route, errorCode } = filter;
   const rows = await db
     .selectFrom("settlements")
     .select(["id", "status", "chain_id", "integrator_id", "error_code", "updated_at"])
@@ -49,6 +58,9 @@ export async function listRetryable(db: Db, filter: RetryFilter): Promise<readon
     .$if(integratorId !== undefined, (query) =>
       query.where("integrator_id", "=", integratorId ?? ""),
     )
+    .$if(token !== undefined, (query) => query.where("token", "=", token ?? ""))
+    .$if(route !== undefined, (query) => query.where("route", "=", route ?? ""))
+    .$if(errorCode !== undefined, (query) => query.where("error_code", "=", errorCode ?? ""))
     .$if(changedBeforeMs !== undefined, (query) =>
       query.where("updated_at", "<", formatStamp(changedBeforeMs ?? 0)),
     )

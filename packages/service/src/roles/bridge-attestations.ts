@@ -15,7 +15,7 @@ const TERMS_AGE_MAX_MS = 15_000;
 
 /**
  * Creates the client of Circle's attestation service, if one is configured, and counts its failures. It remembers fees and
- * allowance, once for all roles of the process: what was quoted is what is burned for.
+ * allowance, once for all roles of the process, so that a burn has the terms of its quote.
  */
 export function openBridgeAttestations(
   { cctp }: Config,

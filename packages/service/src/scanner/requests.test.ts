@@ -222,7 +222,7 @@ describe("through one full node and two witnesses", () => {
   });
 });
 
-test("what was found is known to be final as soon as the chain says so, for a request or two", async () => {
+test("a deposit is known to be final soon after its chain says so, for a request or two", async () => {
   const finalDepth = 5;
   const paidAt = HEAD + 2;
   const options = { tokens: [TOKEN], startBlock: HEAD - 2, finalDepth };

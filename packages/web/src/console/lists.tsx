@@ -55,6 +55,21 @@ function Account({ text }: { readonly text: string }) {
   return <code title={text}>{shorten(text)}</code>;
 }
 
+/** The column of what arrives, and where. */
+function destinationColumn(
+  names: Names,
+): Column<Pick<Swap, "destChain" | "destToken" | "destWallet">> {
+  return {
+    name: "To",
+    show: ({ destChain, destToken, destWallet }) => (
+      <>
+        {names.symbol(destChain, destToken)} on {names.chain(destChain)}{" "}
+        <Account text={destWallet} />
+      </>
+    ),
+  };
+}
+
 export function Settlements({ api, names, place }: ListProps) {
   const columns: readonly Column<Swap>[] = [
     {
@@ -68,15 +83,7 @@ export function Settlements({ api, names, place }: ListProps) {
     { name: "Status", show: (row) => <Status of={row} /> },
     { name: "Amount", show: (row) => names.amount(row) },
     { name: "From", show: ({ chainId }) => names.chain(chainId) },
-    {
-      name: "To",
-      show: ({ destChain, destToken, destWallet }) => (
-        <>
-          {names.symbol(destChain, destToken)} on {names.chain(destChain)}{" "}
-          <Account text={destWallet} />
-        </>
-      ),
-    },
+    destinationColumn(names),
     { name: "Address", show: ({ walletAddress }) => <Account text={walletAddress} /> },
     { name: "Problem", show: ({ error }) => error?.message ?? "" },
   ];
@@ -139,15 +146,7 @@ export function Addresses({ api, names, place }: ListProps) {
         </Go>
       ),
     },
-    {
-      name: "To",
-      show: ({ destChain, destToken, destWallet }) => (
-        <>
-          {names.symbol(destChain, destToken)} on {names.chain(destChain)}{" "}
-          <Account text={destWallet} />
-        </>
-      ),
-    },
+    destinationColumn(names),
     { name: "User", show: ({ userId }) => <Account text={userId} /> },
   ];
   return (

@@ -61,7 +61,7 @@ export function listMoments({ deposits, events }: Omit<Story, "report">, names: 
   return [...arrived, ...changed].toSorted((one, other) => (one.at < other.at ? -1 : 1));
 }
 
-/** Reads a settlement and what is recorded about it. @throws Refusal, 404 for another key's. */
+/** Reads a settlement with its deposits and statuses. @throws Refusal, 404 for another key's. */
 async function readStory(api: Api, id: string): Promise<Story> {
   const report = await api.read<Settlement>(`settlements/${id}`);
   const deposits = await api.read<DepositPage>("deposits", { settlementId: id, limit: "100" });

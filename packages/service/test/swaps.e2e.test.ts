@@ -40,8 +40,8 @@ test("native coin arrives as USDC on the same chain, at the pool's price", async
   expect(received).toBeGreaterThan(2_995n * USDC);
   expect(received).toBeLessThan(2_996n * USDC);
   expect(received).toBe(BigInt(quote.expectedAmountOutBaseUnits));
-  // The value from which fees are computed where gas is charged.
-  const [{ gas = 0n } = {}] = listGas({ pair: PAIR, gasSteps: SWAP_GAS }, false);
+  // The value from which fees are computed where gas is charged; the sweep is the wallet's first.
+  const [{ gas = 0n } = {}] = listGas({ pair: PAIR, gasSteps: SWAP_GAS }, true);
   const { client } = world.chains.ethereum;
   // CAST: the wire's schema checks that it is a hash.
   const receipt = await client.getTransactionReceipt({ hash: swap.swapTxHash as Hex });

@@ -15,11 +15,11 @@ export interface GasStep extends Step {
 }
 
 /**
- * Gas of a wallet's deployment. Like all steps measured by the contracts' gas tests
+ * Gas that a wallet's deployment adds to its first sweep. Like all steps measured by the contracts' gas tests
  * (`packages/contracts/vectors/gas/GasTest.json`), it is the maximum of a first and a repeated transaction, rounded up
  * to the next thousand. Batches cost less.
  */
-export const DEPLOY_GAS = 74_000n;
+export const DEPLOY_GAS = 45_000n;
 
 /** The properties of a route that determine its gas costs. */
 export interface GasRoute {
@@ -44,12 +44,10 @@ export function listGas(
   { pair, gasSteps }: Omit<GasRoute, "decimalsIn">,
   deploys: boolean,
 ): readonly ChainGas[] {
-  const steps: readonly GasStep[] = [
-    ...(deploys ? [{ on: "source", gas: DEPLOY_GAS } as const] : []),
-    ...gasSteps,
-  ];
-  return steps.map(({ on, ...step }) => ({
+  // The first transaction of every route is the sweep.
+  return gasSteps.map(({ on, gas, ...step }, index) => ({
     ...step,
+    gas: deploys && index === 0 ? gas + DEPLOY_GAS : gas,
     chainId: on === "source" ? pair.srcChain : pair.destChain,
   }));
 }

@@ -3,7 +3,8 @@ import { LIFECYCLE, type Trigger, TRIGGERS } from "./lifecycle.ts";
 
 const MEANINGS: Readonly<Record<Trigger, string>> = {
   wallet_ready: "the wallet has code, from our deployment or another",
-  deploy_planned: "the deployment is committed to a lane",
+  deploy_planned:
+    "the deployment is committed to a lane, with the first sweep where it is possible now",
   sweep_planned: "the sweep is committed to a lane, or its delivery continues after an error",
   failed: "a step was attempted and failed; it uses up a try",
   deferred: "a step could not be attempted, for a cause outside the settlement; it uses up no try",

@@ -99,9 +99,8 @@ test("a wallet is deployed only for a deposit that covers the deployment, and th
   desk.state.gas = 3n;
   await createGasPoll(desk.deps, 2)();
   await desk.poll();
-  expect(await intents()).toEqual([`deploy:${id}:1`]);
-  await desk.mine(`deploy:${id}`);
-  desk.state.hasCode = true;
+  expect(await intents()).toEqual([`sweep:${id}:1`]);
+  await desk.mine(`sweep:${id}`);
   await desk.poll();
   expect((await fileOf()).settlement).toMatchObject({
     status: "swapping",

@@ -11,7 +11,7 @@ import type { SettlementStatus } from "@sluice/sdk/wire";
 export const TRIGGERS = [
   /** The wallet has code, from our deployment or another. */
   "wallet_ready",
-  /** The deployment is committed to a lane. */
+  /** The deployment is committed to a lane, with the first sweep where that is possible now. */
   "deploy_planned",
   /** The sweep is committed to a lane, or its delivery continues after an error. */
   "sweep_planned",

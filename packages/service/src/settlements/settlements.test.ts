@@ -174,33 +174,39 @@ describe("failures", () => {
     expect((await desk.swaps())[0]).toMatchObject({ status: "swapping", error: null });
   });
 
-  test("a token in quarantine waits in its wallet without using up a try, until an operator ends it [T159]", async () => {
-    const { desk, address } = await openPending(true);
-    const [{ token } = { token: "" }] = await desk.deposits();
-    const holding = { wallet: toAddress(address.wallet), token: toAddress(token) };
-    await recordFindings(desk.db, [
-      toFinding("wallet_short", {
-        chainId: 2,
-        subject: `${holding.wallet}:${holding.token}`,
-        details: {},
-        holding,
-      }),
-    ]);
-    for (let i = 0; i < 12; i++) await desk.poll();
-    expect((await desk.swaps())[0]).toMatchObject({
-      status: "failed_swap",
-      error: { code: "NO_ROUTE", retryable: true, details: { reason: "quarantined" } },
-    });
-    const row = await desk.db.selectFrom("settlements").selectAll().executeTakeFirstOrThrow();
-    expect(row.attempts_used).toBe(0);
-    expect(await desk.db.selectFrom("transactions").selectAll().execute()).toEqual([]);
-    const [breach] = await listBreaches(desk.db);
-    const clock = { now: () => 0, sleep: async () => undefined };
-    const end = { id: breach?.id ?? "", operator: "ann", reason: "the issuer explained it" };
-    await endBreach({ db: desk.db, clock, ...REPAIRS }, end);
-    await desk.poll();
-    expect((await desk.swaps())[0]).toMatchObject({ status: "swapping", error: null });
-  });
+  test.each([
+    ["failed_swap", "swapping"],
+    ["failed_deploy", "deploying"],
+  ])(
+    "a token in quarantine waits in its wallet as %s without using up a try, until an operator ends it [T159]",
+    async (waits, goesOn) => {
+      const { desk, address } = await openPending(waits === "failed_swap");
+      const [{ token } = { token: "" }] = await desk.deposits();
+      const holding = { wallet: toAddress(address.wallet), token: toAddress(token) };
+      await recordFindings(desk.db, [
+        toFinding("wallet_short", {
+          chainId: 2,
+          subject: `${holding.wallet}:${holding.token}`,
+          details: {},
+          holding,
+        }),
+      ]);
+      for (let i = 0; i < 12; i++) await desk.poll();
+      expect((await desk.swaps())[0]).toMatchObject({
+        status: waits,
+        error: { code: "NO_ROUTE", retryable: true, details: { reason: "quarantined" } },
+      });
+      const row = await desk.db.selectFrom("settlements").selectAll().executeTakeFirstOrThrow();
+      expect(row.attempts_used).toBe(0);
+      expect(await desk.db.selectFrom("transactions").selectAll().execute()).toEqual([]);
+      const [breach] = await listBreaches(desk.db);
+      const clock = { now: () => 0, sleep: async () => undefined };
+      const end = { id: breach?.id ?? "", operator: "ann", reason: "the issuer explained it" };
+      await endBreach({ db: desk.db, clock, ...REPAIRS }, end);
+      await desk.poll();
+      expect((await desk.swaps())[0]).toMatchObject({ status: goesOn, error: null });
+    },
+  );
 
   test("a wallet emptied by a refund ends its settlement once the refund is final", async () => {
     const { desk } = await openPending(true);
@@ -592,10 +598,57 @@ describe("failures", () => {
     });
   });
 
+  test("the first sweep deploys the wallet, and both are shown once it is mined", async () => {
+    const { desk, address } = await openPending(false);
+    await desk.poll();
+    expect((await desk.swaps())[0]).toMatchObject({ status: "deploying", swapTxHash: null });
+    const commitment = address.commitmentHash;
+    desk.state.effects = [{ kind: "deployed", wallet: address.wallet, commitment }];
+    await desk.mine("sweep:", true, "mined");
+    await desk.poll();
+    const txHash = hashOf("sweep:");
+    expect((await desk.swaps())[0]).toMatchObject({ status: "swapping", swapTxHash: txHash });
+    const steps = (await desk.events()).filter(({ type }) => type === "status_changed");
+    expect(steps.map(({ data }) => data)).toMatchObject([
+      { status: "deploying", txHash: null },
+      { status: "pending_swap", txHash },
+      { status: "swapping", txHash: null },
+    ]);
+    const intents = await desk.db.selectFrom("transactions").select("intent").execute();
+    expect(intents.map(({ intent }) => intent.split(":")[0])).toEqual(["sweep"]);
+  });
+
+  test("a wallet that somebody else deployed meanwhile shows no deployment of ours", async () => {
+    const { desk } = await openPending(false);
+    await desk.poll();
+    await desk.mine("sweep:");
+    await desk.poll();
+    const steps = (await desk.events()).filter(({ type }) => type === "status_changed");
+    expect(steps.map(({ data }) => data)).toMatchObject([
+      { status: "deploying" },
+      { status: "pending_swap", txHash: null },
+      { status: "swapping" },
+    ]);
+  });
+
+  test("a wallet is deployed by itself while its sweep is not possible", async () => {
+    const { desk } = await openPending(false);
+    desk.state.reserves = "inventory_too_low";
+    await desk.poll();
+    expect((await desk.swaps())[0]?.status).toBe("deploying");
+    await desk.mine("deploy:");
+    desk.state.hasCode = true;
+    await desk.poll();
+    expect((await desk.swaps())[0]).toMatchObject({
+      status: "failed_swap",
+      error: { code: "INSUFFICIENT_BALANCE", details: { reason: "inventory_too_low" } },
+    });
+  });
+
   test("a reverted deployment uses up a try and is planned again under a new intent", async () => {
     const { desk } = await openPending(false);
     await desk.poll();
-    await desk.mine("deploy:", false);
+    await desk.mine("sweep:", false);
     await desk.poll();
     expect((await desk.swaps())[0]).toMatchObject({
       status: "failed_deploy",

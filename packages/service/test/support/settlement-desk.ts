@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import { onTestFinished } from "vitest";
 import { type DepositAddress, issueAddress, type RouteSet } from "../../src/addresses/index.ts";
-import type { Chain, FoundRefund, Held, Simulation } from "../../src/chains/port/index.ts";
+import type { Chain, Effect, FoundRefund, Held, Simulation } from "../../src/chains/port/index.ts";
 import type { Commitment } from "../../src/core/commitment.ts";
 import { OperatingError } from "../../src/core/errors.ts";
 import { NATIVE_TOKEN, toEvmAddress, toHex32, unpadAddress } from "../../src/core/hex.ts";
@@ -100,6 +100,8 @@ export async function openDesk() {
     refund: null as FoundRefund | null,
     /** Settlements whose reservations the route released. */
     released: [] as string[],
+    /** The effects of every transaction. */
+    effects: [] as readonly Effect[],
     block: 100n,
     finalNumber: 50n,
     /** The part of a vault's balance that stood as long as a policy asks; null for nothing. */
@@ -112,7 +114,7 @@ export async function openDesk() {
     succeeded: !state.metMore,
     ...(state.metMore && { metMore: true as const }),
     gasCost: 0n,
-    effects: [],
+    effects: state.effects,
   });
   const chain: Chain = createStrictChain({
     chainId: 2,

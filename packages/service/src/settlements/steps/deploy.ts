@@ -1,6 +1,7 @@
 /**
- * Deploys the wallet: `pending_deploy -> deploying -> pending_swap`. Does not wait for the deposit's finality, since the
- * wallet does not depend on it. A deployment by anybody else counts as well.
+ * Deploys the wallet: `pending_deploy -> deploying -> pending_swap`, by the transaction of its first sweep. A sweep that
+ * cannot be planned now does not keep the wallet from being deployed by a transaction of its own. Does not wait for the
+ * deposit's finality, since the wallet does not depend on it. A deployment by anybody else counts as well.
  */
 import { assertDerived, type DepositAddress } from "../../addresses/index.ts";
 import type { Chain, ContractWallets } from "../../chains/port/index.ts";
@@ -18,9 +19,11 @@ import { listRoutes, takeFirst } from "../choose-route.ts";
 import { chainOf, lanesOf, type SettlementDeps } from "../deps.ts";
 import { recordEmpty } from "../empty.ts";
 import { fail } from "../fail.ts";
+import { findOpenRefund } from "../operator/refunds.ts";
 import { planFee } from "../plan-fee.ts";
 import { isScreened } from "../screening/rows.ts";
 import { ConcurrentChange, type StepResult } from "../step.ts";
+import { assertNotQuarantined, planMost } from "./sweep.ts";
 import { transition } from "../store/transition.ts";
 import type { Settlement } from "../types.ts";
 import { assertWorthwhile } from "../worthwhile.ts";
@@ -37,16 +40,27 @@ export async function stepDeploy(
   if (await wallets.hasCode(settlement.wallet)) return recordReady(deps, settlement, null);
 
   assertDerived(chain, address);
+  // An open refund may be signed again until it is over, and would take the balance of this sweep.
+  if (await findOpenRefund(deps.db, settlement)) return "wait";
   // A requested token may have no route: the deployment would be paid for nothing.
   const routes = await listRoutes(deps, settlement, address);
   const balance = await chain.getBalance(settlement.token, settlement.wallet);
   if (balance === 0n) return recordEmpty(deps, settlement);
+  await assertNotQuarantined(deps, settlement);
   if (deps.screens && !(await isScreened(deps, settlement))) return "wait";
   await assertWorthwhile(deps, settlement, balance);
   // A deposit that does not cover its fees waits before gas is spent on it.
   await takeFirst(routes, (route) =>
     planFee(deps, settlement, { address, route, amount: balance }),
   );
+  try {
+    const held = { amount: balance };
+    return await takeFirst(routes, (route) => planMost(deps, { settlement, address, route, held }));
+  } catch (error) {
+    if (!(error instanceof OperatingError)) throw error;
+    const facts = { err: error, settlementId: settlement.id, code: error.code };
+    deps.log.info(facts, "first sweep not possible now, deploying the wallet");
+  }
   const call = wallets.buildDeploy(address.commitment);
   const { deploy: lanes } = lanesOf(deps, settlement);
   const { lane, gas } = await planCall(

@@ -1,8 +1,9 @@
 /**
  * Sweeps the wallet through a route: `pending_swap -> swapping`. The sweep takes the live balance; the real amount, and
- * the deposits that it took, are read from the mined receipt.
+ * the deposits that it took, are read from the mined receipt. The first sweep of a wallet deploys it: `deploying` until
+ * it is mined.
  */
-import { type Held, MORE_ARRIVED } from "../../chains/port/index.ts";
+import { type Held, MORE_ARRIVED, type Receipt } from "../../chains/port/index.ts";
 import { assertDerived, type DepositAddress } from "../../addresses/index.ts";
 import { formatUnits } from "../../core/amounts.ts";
 import { assert } from "../../core/assert.ts";
@@ -32,7 +33,7 @@ import { planFee } from "../plan-fee.ts";
 import { findOpenRefund } from "../operator/refunds.ts";
 import { isScreened, isStillScreened } from "../screening/rows.ts";
 import { SETTLEMENT_CONDITIONS } from "../store/deposits.ts";
-import { getError, lockHolding } from "../store/read.ts";
+import { getError, lockHolding, lockSettlement } from "../store/read.ts";
 import { recordSwapTransaction, recordSweep } from "../store/sweep.ts";
 import { dueSettlements } from "../store/due.ts";
 import { transition } from "../store/transition.ts";
@@ -75,8 +76,11 @@ export async function stepSweep(
   }
 }
 
-/** Defers the sweep of a token that the auditor quarantined in this wallet. */
-async function assertNotQuarantined(deps: SettlementDeps, settlement: Settlement): Promise<void> {
+/** Defers the sweep of a token that the auditor quarantined in this wallet. Throws NO_ROUTE. */
+export async function assertNotQuarantined(
+  deps: SettlementDeps,
+  settlement: Settlement,
+): Promise<void> {
   if (!(await isQuarantined(deps.db, settlement))) return;
   throw new OperatingError("NO_ROUTE", "The token is quarantined in this wallet by the audit.", {
     details: { reason: "quarantined", chainId: settlement.chainId },
@@ -112,7 +116,8 @@ async function readSweepable(deps: SettlementDeps, settlement: Settlement): Prom
   return failedByArrival(await getError(deps.db, settlement.id)) ? leaveSpare(held) : held;
 }
 
-interface PlannedSweep {
+/** A sweep to plan. */
+export interface PlannedSweep {
   readonly settlement: Settlement;
   readonly address: DepositAddress;
   readonly route: Route;
@@ -123,7 +128,7 @@ interface PlannedSweep {
  * Plans the sweep of the whole balance, or of a part where the route cannot take all of it. Parts begin with the second
  * try, since reservations of other settlements often end within seconds.
  */
-async function planMost(deps: SettlementDeps, sweep: PlannedSweep): Promise<StepResult> {
+export async function planMost(deps: SettlementDeps, sweep: PlannedSweep): Promise<StepResult> {
   const { settlement, route, held } = sweep;
   try {
     return await planSweep(deps, sweep);
@@ -173,6 +178,7 @@ async function planSweep(
   );
   const inventory = await route.readInventory();
   const number = settlement.sweepsSent + 1;
+  const deploys = settlement.step === "deploy";
   await deps.db.transaction().execute(async (tx) => {
     await lockHolding(tx, settlement);
     if (deps.screens && !(await isStillScreened(tx, settlement))) throw new ConcurrentChange();
@@ -189,8 +195,10 @@ async function planSweep(
       gas,
     });
     const moved = await transition(tx, deps, settlement, {
-      trigger: "sweep_planned",
+      trigger: deploys ? "deploy_planned" : "sweep_planned",
       change: {
+        step: "sweep",
+        ...(deploys && { deploysSent: settlement.deploysSent + 1 }),
         route: route.kind,
         routeContract: route.contract,
         sweepsSent: number,
@@ -244,11 +252,13 @@ async function followSweep(
   assert(sent.mined, "a sweep that did not fail is mined");
   const isFinal = sent.state === "final";
   await recordSwapTransaction(deps.db, settlement, sent.mined.txHash);
-  if (route.waitsForFinality && !isFinal) return "wait";
+  const isDeployed = settlement.status !== "deploying";
+  if (isDeployed && route.waitsForFinality && !isFinal) return "wait";
   const fee = settlement.fee ?? deps.fees.planWithout(address.commitment.maxFeeBps);
   const receipt = await chainOf(deps, settlement).getReceipt(sent.mined.txHash);
   // The block may be orphaned just now: the lane follows the transaction and wakes this settlement.
   if (!receipt) return "wait";
+  if (!isDeployed) return recordDeployed(deps, settlement, receipt);
   const sweep = withUpTo(settlement, await route.readSweep(receipt, address));
   if (!sweep) {
     // A successful sweep emits logs: a receipt without them is incomplete.
@@ -277,6 +287,30 @@ async function followSweep(
   return "again";
 }
 
+/** Records that the sweep was mined and deployed the wallet: both events follow at once. */
+async function recordDeployed(
+  deps: SettlementDeps,
+  settlement: Settlement,
+  { txHash, effects }: Receipt,
+): Promise<StepResult> {
+  // Somebody else may have deployed it before.
+  const isOurs = effects.some(
+    (effect) => effect.kind === "deployed" && effect.wallet === settlement.wallet,
+  );
+  await deps.db.transaction().execute(async (tx) => {
+    const deployed = await transition(tx, deps, settlement, {
+      trigger: "wallet_ready",
+      ...(isOurs && { txHash, change: { deployTxHash: txHash } }),
+    });
+    if (!deployed) throw new ConcurrentChange();
+    const ready = await lockSettlement(tx, settlement.id);
+    const change = { nextCheckAtMs: deps.clock.now() };
+    await transition(tx, deps, ready, { trigger: "sweep_planned", change });
+  });
+  deps.wakeEvents(settlement.integratorId);
+  return "again";
+}
+
 /** Failures by arrivals before the spare is left behind; after 50 seconds, when the second deposit is final too. */
 const ARRIVAL_FAILURES_MAX = 3;
 
@@ -293,7 +327,8 @@ async function recordRevert(
   const error = await explainRevert(deps, settlement, { route, sent });
   await deps.db.transaction().execute(async (tx) => {
     await route.release(tx, settlement.id);
-    if (!(await failIn(tx, deps, settlement, error, { plannedAmount: null }))) {
+    const step = settlement.status === "deploying" ? ({ step: "deploy" } as const) : {};
+    if (!(await failIn(tx, deps, settlement, error, { ...step, plannedAmount: null }))) {
       throw new ConcurrentChange();
     }
   });

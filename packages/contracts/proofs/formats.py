@@ -110,9 +110,9 @@ def climb(leaf, proof):
     return hexed(node)
 
 
-def digest(name, chain_id, contract, struct):
+def digest(name, chain_id, contract, struct, last="address verifyingContract"):
     """EIP-712: the domain of the contract, then the struct."""
-    domain = [keccak(b"EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)")]
+    domain = [keccak(b"EIP712Domain(string name,string version,uint256 chainId,%s)" % last.encode())]
     domain += [keccak(name), keccak(b"1"), word(chain_id), word(contract)]
     return hexed(keccak(b"\x19\x01" + keccak(b"".join(domain)) + keccak(b"".join(struct))))
 
@@ -128,6 +128,81 @@ def digest_refund(refund):
     struct += [word(refund["wallet"]), word(refund["token"]), word(int(refund["maxAmount"]))]
     struct += [word(refund["reason"]), word(int(refund["deadline"]))]
     return digest(b"Sluice DepositFactory", refund["evmChainId"], refund["factory"], struct)
+
+
+def digest_message(message):
+    struct = [keccak(message["type"].encode())]
+    struct += [word(one if one.startswith("0x") else int(one)) for one in message["fields"]]
+    name = message["domain"].encode()
+    if "cluster" in message:
+        return digest(name, message["cluster"], message["account"], struct, "bytes32 salt")
+    return digest(name, message["evmChainId"], message["contract"], struct)
+
+
+# secp256k1 (SEC 2, section 2.4.1).
+FIELD = 2**256 - 2**32 - 977
+ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
+GENERATOR = (
+    0x79BE667EF9DCBBAC55A06295CE870B07029BFCDB2DCE28D959F2815B16F81798,
+    0x483ADA7726A3C4655DA4FBFC0E1108A8FD17B448A68554199C47D08FFB10D4B8,
+)
+
+
+def add(one, other):
+    if one is None or other is None:
+        return one or other
+    (x, y), (u, v) = one, other
+    if x == u and (y + v) % FIELD == 0:
+        return None
+    slope = 3 * x * x * pow(2 * y, -1, FIELD) if x == u else (v - y) * pow(u - x, -1, FIELD)
+    total = (slope * slope - x - u) % FIELD
+    return total, (slope * (x - total) - y) % FIELD
+
+
+def multiply(point, scalar):
+    total = None
+    while scalar:
+        if scalar & 1:
+            total = add(total, point)
+        point = add(point, point)
+        scalar >>= 1
+    return total
+
+
+def recover(signed, signature):
+    """The account behind a signature (SEC 1, section 4.1.6); none of a malleable one."""
+    r, s = int.from_bytes(signature[:32], "big"), int.from_bytes(signature[32:64], "big")
+    if signature[64] not in (27, 28) or not 0 < r < ORDER or not 0 < s <= ORDER // 2:
+        return None
+    square = (pow(r, 3, FIELD) + 7) % FIELD
+    y = pow(square, (FIELD + 1) // 4, FIELD)
+    if y * y % FIELD != square:
+        return None
+    y = y if y % 2 == signature[64] - 27 else FIELD - y
+    inverse = pow(r, -1, ORDER)
+    key = add(
+        multiply((r, y), s * inverse % ORDER),
+        multiply(GENERATOR, -int.from_bytes(signed, "big") * inverse % ORDER),
+    )
+    return None if key is None else hexed(keccak(word(key[0]) + word(key[1]))[12:])
+
+
+def judge_signatures(given):
+    """Why signatures do not suffice, as the factory's error; nothing if they do."""
+    signed, blob = bytes.fromhex(given["digest"][2:]), bytes.fromhex(given["signatures"][2:])
+    if len(blob) % 65:
+        return "MalformedSignatures"
+    if len(blob) // 65 < given["threshold"]:
+        return "TooFewSignatures"
+    previous = ""
+    for start in range(0, len(blob), 65):
+        signer = recover(signed, blob[start : start + 65])
+        if signer is not None and signer <= previous:
+            return "UnsortedSignatures"
+        if signer not in given["attestors"]:
+            return "NotAttestor"
+        previous = signer
+    return ""
 
 
 def base58(address):
@@ -163,6 +238,10 @@ def differences(vectors):
         yield payout["name"], digest_payout(payout), payout["digest"]
     for refund in vectors["refunds"]:
         yield refund["name"], digest_refund(refund), refund["digest"]
+    for message in vectors["messages"] + vectors["solanaMessages"]:
+        yield message["name"], digest_message(message), message["digest"]
+    for given in vectors["signatures"]:
+        yield given["name"], judge_signatures(given), given["refusal"]
     for refund in vectors["solanaRefunds"]:
         yield refund["name"], write_refund_memo(refund), refund["memo"]
 

@@ -43,3 +43,15 @@ test("a third implementation computes the same vectors", () => {
   const said = execFileSync("python3", [script, vectors], { encoding: "utf8" });
   expect(said).toMatch(/^\d+ vectors agree\n$/);
 });
+
+test("the page of formats states every signed type of the vectors", () => {
+  const page = readFileSync(join(FOLDER, "../../docs/formats.md"), "utf8");
+  // CAST: written by scripts/vectors.ts.
+  const vectors = JSON.parse(readFileSync(join(FOLDER, "vectors/addresses.json"), "utf8")) as {
+    readonly messages: readonly { readonly domain: string; readonly type: string }[];
+  };
+  const unsaid = vectors.messages.filter(
+    ({ domain, type }) => !page.includes(`\`${domain}\``) || !page.includes(`\`${type}\``),
+  );
+  expect(unsaid).toEqual([]);
+});

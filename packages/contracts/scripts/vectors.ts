@@ -1,112 +1,33 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { CONTRACTS_DIR } from "./forge.ts";
+import {
+  ADDRESS_ONES,
+  anyAccount,
+  anyAddress,
+  anyUuid,
+  anyWord,
+  bytes,
+  domainOf,
+  hashOf,
+  hex,
+  keccak256,
+  keccakText,
+  ONES,
+  padded,
+  TOP_BIT,
+  UINT16_MAX,
+  UINT256_MAX,
+  UINT64_MAX,
+  word,
+  ZERO,
+} from "./vector-encoding.ts";
+import { accountOf, keyOf, malleable, sign } from "./vector-signing.ts";
 
 /**
  * Writes vectors/addresses.json, against which Solidity and the service check their derivation. It
  * was run once; the formats never change, so a changed output is a defect and not a new version.
- * Hashing and encoding are implemented here, so that the vectors depend on neither of the two.
  */
-
-const LANE_BITS = 64n;
-const LANE_MASK = (1n << LANE_BITS) - 1n;
-const RATE_BYTES = 136;
-
-/** Computes rotation offsets and round constants by Keccak's own recurrences. */
-function keccakTables(): { rotations: bigint[]; constants: bigint[] } {
-  const rotations = Array.from({ length: 25 }, () => 0n);
-  for (let t = 0, x = 1, y = 0; t < 24; t++) {
-    rotations[x + 5 * y] = BigInt((((t + 1) * (t + 2)) / 2) % 64);
-    [x, y] = [y, (2 * x + 3 * y) % 5];
-  }
-  const constants: bigint[] = [];
-  for (let round = 0, register = 1; round < 24; round++) {
-    let constant = 0n;
-    for (let j = 0; j < 7; j++) {
-      if ((register & 1) === 1) constant |= 1n << BigInt(2 ** j - 1);
-      register = (register << 1) ^ ((register >> 7) * 0x171);
-    }
-    constants.push(constant);
-  }
-  return { rotations, constants };
-}
-
-const TABLES = keccakTables();
-
-function rotate(lane: bigint, by: bigint): bigint {
-  return ((lane << by) | (lane >> (LANE_BITS - by))) & LANE_MASK;
-}
-
-function at(lanes: readonly bigint[], index: number): bigint {
-  const lane = lanes[index];
-  if (lane === undefined) throw new RangeError(`No lane ${index}.`);
-  return lane;
-}
-
-function permute(lanes: bigint[]): bigint[] {
-  let state = lanes;
-  for (const constant of TABLES.constants) {
-    const columns = [0, 1, 2, 3, 4].map((x) =>
-      [0, 5, 10, 15, 20].reduce((sum, y) => sum ^ at(state, x + y), 0n),
-    );
-    const mixed = state.map(
-      (lane, i) => lane ^ at(columns, (i + 4) % 5) ^ rotate(at(columns, (i + 1) % 5), 1n),
-    );
-    const moved = Array.from({ length: 25 }, () => 0n);
-    mixed.forEach((lane, i) => {
-      const [x, y] = [i % 5, Math.floor(i / 5)];
-      moved[y + 5 * ((2 * x + 3 * y) % 5)] = rotate(lane, at(TABLES.rotations, i));
-    });
-    state = moved.map((lane, i) => {
-      const row = i - (i % 5);
-      return lane ^ (~at(moved, row + ((i + 1) % 5)) & LANE_MASK & at(moved, row + ((i + 2) % 5)));
-    });
-    state[0] = at(state, 0) ^ constant;
-  }
-  return state;
-}
-
-function keccak256(input: Buffer): Buffer {
-  const padded = Buffer.alloc((Math.floor(input.length / RATE_BYTES) + 1) * RATE_BYTES);
-  input.copy(padded);
-  padded[input.length] = 0x01;
-  padded.writeUInt8(padded.readUInt8(padded.length - 1) | 0x80, padded.length - 1);
-  let state = Array.from({ length: 25 }, () => 0n);
-  for (let block = 0; block < padded.length; block += RATE_BYTES) {
-    const absorbed = state.map((lane, i) =>
-      i * 8 < RATE_BYTES ? lane ^ padded.readBigUInt64LE(block + i * 8) : lane,
-    );
-    state = permute(absorbed);
-  }
-  const out = Buffer.alloc(32);
-  for (let i = 0; i < 4; i++) out.writeBigUInt64LE(at(state, i), i * 8);
-  return out;
-}
-
-function bytes(hex: string): Buffer {
-  return Buffer.from(hex.replace(/^0x/, ""), "hex");
-}
-
-function hex(data: Buffer): string {
-  return `0x${data.toString("hex")}`;
-}
-
-function padded(value: Buffer): Buffer {
-  return Buffer.concat([Buffer.alloc(32 - value.length), value]);
-}
-
-function word(value: number | bigint): Buffer {
-  return bytes(value.toString(16).padStart(64, "0"));
-}
-
-/** Returns the hash of the parts, one after the other. */
-function hashOf(...parts: readonly Buffer[]): Buffer {
-  return keccak256(Buffer.concat(parts));
-}
-
-function keccakText(text: string): Buffer {
-  return keccak256(Buffer.from(text, "utf8"));
-}
 
 /** Returns the address of the contract that `creator` creates with a nonce below 128. */
 function createAddress(creator: Buffer, nonce: number): Buffer {
@@ -246,29 +167,6 @@ function makeDelivery(name: string, lock: Locked) {
   return { name, ...lock, deliveryId: hex(id) };
 }
 
-const ZERO = `0x${"00".repeat(32)}`;
-const ONES = `0x${"ff".repeat(32)}`;
-const TOP_BIT = `0x80${"00".repeat(31)}`;
-const ADDRESS_ONES = `0x${"00".repeat(12)}${"ff".repeat(20)}`;
-const UINT16_MAX = 0xffff;
-
-/** Returns values without a pattern that are the same in every run. */
-function anyWord(label: string): string {
-  return hex(keccakText(`vector ${label}`));
-}
-
-function anyAddress(label: string): string {
-  return hex(padded(keccakText(`vector ${label}`).subarray(12)));
-}
-
-function anyAccount(label: string): string {
-  return hex(keccakText(`vector ${label}`).subarray(12));
-}
-
-function anyUuid(label: string): string {
-  return hex(padded(keccakText(`vector ${label}`).subarray(16)));
-}
-
 const BASE: Fields = {
   integrator: anyUuid("integrator"),
   userId: anyAddress("user"),
@@ -369,9 +267,6 @@ const LOCK: Locked = {
   seq: "0",
 };
 
-const UINT64_MAX = String(2n ** 64n - 1n);
-const UINT256_MAX = String(2n ** 256n - 1n);
-
 const deliveries = [
   makeDelivery("the first lock", LOCK),
   makeDelivery("the second lock", { ...LOCK, seq: "1" }),
@@ -437,19 +332,6 @@ function makePayout(name: string, payout: Payout) {
     word(BigInt(payout.windowStart)),
   );
   return { name, ...payout, digest: hex(hashOf(Buffer.from([0x19, 0x01]), domain, struct)) };
-}
-
-/** Returns the EIP-712 domain of a contract. */
-function domainOf(name: string, evmChainId: number, contract: string): Buffer {
-  return hashOf(
-    keccakText(
-      "EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)",
-    ),
-    keccakText(name),
-    keccakText("1"),
-    word(evmChainId),
-    padded(bytes(contract)),
-  );
 }
 
 const PAYOUT: Payout = {
@@ -560,6 +442,204 @@ const routeSets = [
   anySet("twelve routes", 12),
 ];
 
+/** A struct that attestors sign: its domain's name, its type, and its fields in the order of the type. */
+interface Struct {
+  readonly domain: string;
+  readonly type: string;
+  /** Decimal numbers, and accounts or hashes in hexadecimal. */
+  readonly fields: readonly string[];
+}
+
+/** A struct for a contract. */
+interface Message extends Struct {
+  readonly evmChainId: number;
+  readonly contract: string;
+}
+
+/** A struct for an account on Solana, on the cluster with this first block. */
+interface SolanaMessage extends Struct {
+  readonly cluster: string;
+  readonly account: string;
+}
+
+function digestOf(domain: Buffer, { type, fields }: Struct): string {
+  const words = fields.map((field) =>
+    field.startsWith("0x") ? padded(bytes(field)) : word(BigInt(field)),
+  );
+  const struct = hashOf(keccakText(type), ...words);
+  return hex(hashOf(Buffer.from([0x19, 0x01]), domain, struct));
+}
+
+/** Returns a message and its EIP-712 digest. */
+function makeMessage(name: string, message: Message) {
+  const domain = domainOf(message.domain, message.evmChainId, message.contract);
+  return { name, ...message, digest: digestOf(domain, message) };
+}
+
+/** Returns a message for Solana and its digest: there the domain has a salt instead of a contract. */
+function makeSolanaMessage(name: string, message: SolanaMessage) {
+  const domain = hashOf(
+    keccakText("EIP712Domain(string name,string version,uint256 chainId,bytes32 salt)"),
+    keccakText(message.domain),
+    keccakText("1"),
+    bytes(message.cluster),
+    bytes(message.account),
+  );
+  return { name, ...message, digest: digestOf(domain, message) };
+}
+
+const CLAIM: Message = {
+  domain: "Sluice Escrow",
+  type: "Claim(bytes32 deliveryId,uint256 paidAmount,uint256 deadline)",
+  evmChainId: 1,
+  contract: anyAccount("escrow"),
+  fields: [deliveries[0]?.deliveryId ?? "", "999000000000000000", "1750000000"],
+};
+
+const RETURN: Message = {
+  ...CLAIM,
+  type: "Return(bytes32 deliveryId,uint256 deadline)",
+  fields: [deliveries[0]?.deliveryId ?? "", "1750000000"],
+};
+
+const PRICE: Message = {
+  domain: "Sluice PricedRoute",
+  type: "Price(address factory,address wallet,address token,uint256 rate,uint256 maxAmount,uint256 deadline)",
+  evmChainId: 1,
+  contract: anyAccount("priced route"),
+  fields: [
+    factories[0].factory,
+    anyAccount("wallet"),
+    anyAccount("source token"),
+    "2500000000000000000000",
+    "1000000",
+    "1750000000",
+  ],
+};
+
+/** Returns a message with one of its fields replaced. */
+const withField = (message: Message, index: number, field: string): Message => ({
+  ...message,
+  fields: message.fields.with(index, field),
+});
+
+const messages = [
+  makeMessage("a claim", CLAIM),
+  makeMessage("a claim of another lock", withField(CLAIM, 0, deliveries[1]?.deliveryId ?? "")),
+  makeMessage("a claim of one unit more", withField(CLAIM, 1, "999000000000000001")),
+  makeMessage("a claim one second later", withField(CLAIM, 2, "1750000001")),
+  makeMessage("a claim on another chain", { ...CLAIM, evmChainId: 8453 }),
+  makeMessage("a claim at another escrow", { ...CLAIM, contract: anyAccount("escrow 2") }),
+  makeMessage("a claim of the highest values", {
+    ...CLAIM,
+    fields: [ONES, UINT256_MAX, UINT256_MAX],
+  }),
+  makeMessage("a return", RETURN),
+  makeMessage("a return of another lock", withField(RETURN, 0, deliveries[1]?.deliveryId ?? "")),
+  makeMessage("a return one second later", withField(RETURN, 1, "1750000001")),
+  makeMessage("a return on another chain", { ...RETURN, evmChainId: 8453 }),
+  makeMessage("a return at another escrow", { ...RETURN, contract: anyAccount("escrow 2") }),
+  makeMessage("a price", PRICE),
+  makeMessage("a price at another factory", withField(PRICE, 0, factories[1].factory)),
+  makeMessage("a price for another wallet", withField(PRICE, 1, anyAccount("wallet 2"))),
+  makeMessage("a price of native coin", withField(PRICE, 2, `0x${"00".repeat(20)}`)),
+  makeMessage("a price one unit higher", withField(PRICE, 3, "2500000000000000000001")),
+  makeMessage("a price for one unit more", withField(PRICE, 4, "1000001")),
+  makeMessage("a price one second later", withField(PRICE, 5, "1750000001")),
+  makeMessage("a price on another chain", { ...PRICE, evmChainId: 8453 }),
+  makeMessage("a price of another route", { ...PRICE, contract: anyAccount("priced route 2") }),
+];
+
+const ON_SOLANA = { cluster: anyWord("first block"), account: anyWord("solana escrow") };
+const PRICE_ON_SOLANA: SolanaMessage = {
+  ...ON_SOLANA,
+  domain: PRICE.domain,
+  type: PRICE.type.replace("address token", "bytes32 token"),
+  fields: PRICE.fields.with(2, anyWord("solana mint")),
+};
+
+const solanaMessages = [
+  makeSolanaMessage("a payout on Solana", {
+    ...ON_SOLANA,
+    account: anyWord("solana delivery"),
+    domain: "Sluice Delivery",
+    type: "Deliver(bytes32 deliveryId,uint256 amount,uint256 windowStart)",
+    fields: [deliveries[0]?.deliveryId ?? "", "999000", "1750000000"],
+  }),
+  makeSolanaMessage("a claim on Solana", {
+    ...ON_SOLANA,
+    domain: CLAIM.domain,
+    type: CLAIM.type,
+    fields: CLAIM.fields,
+  }),
+  makeSolanaMessage("a return on Solana", {
+    ...ON_SOLANA,
+    domain: RETURN.domain,
+    type: RETURN.type,
+    fields: RETURN.fields,
+  }),
+  makeSolanaMessage("a price on Solana", PRICE_ON_SOLANA),
+  makeSolanaMessage("a price on another cluster", {
+    ...PRICE_ON_SOLANA,
+    cluster: anyWord("first block 2"),
+  }),
+];
+
+/** Attestors of the vectors, sorted by account. */
+const attestors = Array.from({ length: 7 }, (_, index) => keyOf(index))
+  .map((key) => ({ key, account: accountOf(key) }))
+  .toSorted((one, other) => (one.account < other.account ? -1 : 1));
+
+const SIGNED = messages[0]?.digest ?? "";
+const signatureOf = (index: number) => sign(attestors[index]?.key ?? 0n, SIGNED);
+
+/** Returns signatures one after the other, and why they do not suffice at `k` of the first `n` attestors: an error of the
+ * factory, or nothing. */
+function makeSignatures(
+  name: string,
+  { k, n }: { readonly k: number; readonly n: number },
+  parts: readonly Buffer[],
+  refusal = "",
+) {
+  return {
+    name,
+    digest: SIGNED,
+    threshold: k,
+    attestors: attestors.slice(0, n).map(({ account }) => account),
+    signatures: hex(Buffer.concat(parts)),
+    refusal,
+  };
+}
+
+const of = (...indexes: readonly number[]) => indexes.map(signatureOf);
+
+const TWO_OF_THREE = { k: 2, n: 3 };
+
+const signatures = [
+  makeSignatures("1 of 1", { k: 1, n: 1 }, of(0)),
+  makeSignatures("2 of 3, the first two", TWO_OF_THREE, of(0, 1)),
+  makeSignatures("2 of 3, the last two", TWO_OF_THREE, of(1, 2)),
+  makeSignatures("3 of 5", { k: 3, n: 5 }, of(0, 2, 4)),
+  makeSignatures("5 of 7", { k: 5, n: 7 }, of(0, 1, 3, 5, 6)),
+  makeSignatures("none", TWO_OF_THREE, [], "TooFewSignatures"),
+  makeSignatures("too few", TWO_OF_THREE, of(0), "TooFewSignatures"),
+  makeSignatures("one twice", TWO_OF_THREE, of(0, 0), "UnsortedSignatures"),
+  makeSignatures("unsorted", TWO_OF_THREE, of(1, 0), "UnsortedSignatures"),
+  makeSignatures("one by a stranger", TWO_OF_THREE, of(0, 6), "NotAttestor"),
+  makeSignatures(
+    "one with the higher s",
+    TWO_OF_THREE,
+    [signatureOf(0), malleable(signatureOf(1))],
+    "NotAttestor",
+  ),
+  makeSignatures(
+    "a byte is missing",
+    TWO_OF_THREE,
+    [signatureOf(0), signatureOf(1).subarray(0, 64)],
+    "MalformedSignatures",
+  ),
+];
+
 const BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
 
 /** Returns a Solana address of 32 bytes in base58. */
@@ -594,7 +674,18 @@ const solanaRefunds = [
   makeSolanaRefund("native coin", 1, Buffer.alloc(32)),
 ];
 
-const vectors = { factories, wallets, deliveries, routeSets, payouts, refunds, solanaRefunds };
+const vectors = {
+  factories,
+  wallets,
+  deliveries,
+  routeSets,
+  payouts,
+  refunds,
+  messages,
+  solanaMessages,
+  signatures,
+  solanaRefunds,
+};
 
 writeFileSync(
   join(CONTRACTS_DIR, "vectors/addresses.json"),

@@ -3,13 +3,22 @@ pragma solidity 0.8.37;
 
 import { Delivery } from "../src/Delivery.sol";
 import { DepositFactory } from "../src/DepositFactory.sol";
+import { Escrow } from "../src/Escrow.sol";
+import { IDepositFactory } from "../src/interfaces/IDepositFactory.sol";
+import { IEip712 } from "../src/interfaces/IEip712.sol";
+import { IEscrowRoute } from "../src/interfaces/IEscrowRoute.sol";
+import { PricedRoute } from "../src/routes/PricedRoute.sol";
 import { Commitment } from "../src/types/Commitment.sol";
 import { DeliveryIdLib, LockFacts } from "../src/types/DeliveryId.sol";
 import { RouteSetLib } from "../src/types/RouteSet.sol";
+import { Signatures } from "../src/types/Signatures.sol";
 import { Test } from "./support/Vm.sol";
 
 /// @notice Compares addresses and ids with those that the service computes, from the same file.
 contract VectorsTest is Test {
+    bytes32 private constant PRICES = keccak256("Sluice PricedRoute");
+    address private constant USDC = address(3);
+
     string private _json;
     mapping(address where => DepositFactory) private _factories;
 
@@ -123,6 +132,86 @@ contract VectorsTest is Test {
             assertEq(digest, _word(entry, ".digest"), string.concat("digest of ", entry));
         }
         assertEq(count, 11, "vectors read");
+    }
+
+    /// @dev Through the domain of a contract at the vector's address, whose code has the type's hash.
+    function test_messageDigest_AgreesWithEveryVector() public {
+        _deployFactories();
+        address factory = vm.parseJsonAddress(_json, ".factories[0].factory");
+        address escrow = address(new Escrow(factory, 2, 1));
+        bytes memory priced =
+            address(new PricedRoute(IEscrowRoute.Pair(1, 2, USDC, 6, escrow, 30, 0, 18, "there")))
+        .code;
+        uint256 count;
+        for (; _has(".messages", count); ++count) {
+            string memory entry = _entryOf(".messages", count);
+            bool isPrice = keccak256(bytes(_string(entry, ".domain"))) == PRICES;
+            bytes memory code = isPrice ? priced : escrow.code;
+            bytes32 typeHash = keccak256(bytes(_string(entry, ".type")));
+            assertTrue(_holds(code, typeHash), string.concat("type of ", entry));
+            bytes memory fields = abi.encode(typeHash);
+            string memory list = string.concat(entry, ".fields");
+            for (uint256 i; _has(list, i); ++i) {
+                fields = abi.encodePacked(fields, vm.parseJsonUint(_json, _entryOf(list, i)));
+            }
+            address at = _address(entry, ".contract");
+            vm.etch(at, code);
+            vm.chainId(_uint(entry, ".evmChainId"));
+            bytes32 domain = IEip712(at).domainSeparator();
+            bytes32 digest = keccak256(abi.encodePacked(hex"1901", domain, keccak256(fields)));
+            assertEq(digest, _word(entry, ".digest"), string.concat("digest of ", entry));
+        }
+        assertEq(count, 21, "vectors read");
+    }
+
+    /// @dev Through a factory with the vector's attestors and threshold.
+    function test_signatures_AreAcceptedAndRefusedAsEveryVectorSays() public {
+        uint256 count;
+        for (; _has(".signatures", count); ++count) {
+            string memory entry = _entryOf(".signatures", count);
+            DepositFactory factory = new DepositFactory(address(this), address(1), 1);
+            address[] memory attestors =
+                vm.parseJsonAddressArray(_json, string.concat(entry, ".attestors"));
+            uint256 threshold = _uint(entry, ".threshold");
+            factory.seal(new address[](0), new address[](0), attestors, threshold, address(2));
+            bytes memory signatures = vm.parseJsonBytes(_json, string.concat(entry, ".signatures"));
+            string memory refusal = "";
+            try factory.checkAttested(_word(entry, ".digest"), signatures) { }
+            catch (bytes memory reason) {
+                refusal = _nameOf(bytes4(reason));
+            }
+            bytes32 wanted = keccak256(bytes(_string(entry, ".refusal")));
+            assertEq(keccak256(bytes(refusal)), wanted, string.concat("refusal of ", entry));
+        }
+        assertEq(count, 12, "vectors read");
+    }
+
+    function _nameOf(bytes4 selector) private pure returns (string memory) {
+        if (selector == IDepositFactory.TooFewSignatures.selector) return "TooFewSignatures";
+        if (selector == IDepositFactory.NotAttestor.selector) return "NotAttestor";
+        if (selector == Signatures.UnsortedSignatures.selector) return "UnsortedSignatures";
+        if (selector == Signatures.MalformedSignatures.selector) return "MalformedSignatures";
+        return "another";
+    }
+
+    /// @dev Reports whether 32 bytes of code in a row are the word.
+    function _holds(bytes memory code, bytes32 word) private pure returns (bool) {
+        for (uint256 i = 32; i <= code.length; ++i) {
+            bytes32 found;
+            assembly ("memory-safe") {
+                found := mload(add(code, i))
+            }
+            if (found == word) return true;
+        }
+        return false;
+    }
+
+    function _string(string memory entry, string memory field)
+        private
+        view
+        returns (string memory)
+    {
+        return vm.parseJsonString(_json, string.concat(entry, field));
     }
 
     /// @dev External, since proofs are calldata.

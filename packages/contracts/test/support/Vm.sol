@@ -47,6 +47,14 @@ interface Vm {
         external
         pure
         returns (address);
+    function parseJsonAddressArray(string calldata json, string calldata key)
+        external
+        pure
+        returns (address[] memory);
+    function parseJsonBytes(string calldata json, string calldata key)
+        external
+        pure
+        returns (bytes memory);
     function parseJsonString(string calldata json, string calldata key)
         external
         pure

@@ -432,7 +432,7 @@ describe("tree", () => {
         const manifest: Record<string, Record<string, string> | undefined> = JSON.parse(read(path));
         return ["dependencies", "devDependencies", "optionalDependencies"]
           .flatMap((kind) => Object.entries(manifest[kind] ?? {}))
-          .filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))
+          .filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.-]+)?$/.test(version))
           .map(([name, version]) => `${path}: ${name}@${version}`);
       });
     expect(wrong).toEqual([]);

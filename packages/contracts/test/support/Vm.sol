@@ -59,7 +59,14 @@ interface Vm {
         external
         pure
         returns (string memory);
+    function parseBytes(string calldata text) external pure returns (bytes memory);
+    function replace(string calldata text, string calldata from, string calldata to)
+        external
+        pure
+        returns (string memory);
     function toString(uint256 value) external pure returns (string memory);
+    function toString(address value) external pure returns (string memory);
+    function toString(bytes32 value) external pure returns (string memory);
 }
 
 /// @notice Assertions that report the difference.

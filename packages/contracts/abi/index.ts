@@ -1162,6 +1162,7 @@ export const depositWalletAbi = [
       { name: "token", type: "address", internalType: "address" },
       { name: "maxAmount", type: "uint256", internalType: "uint256" },
       { name: "to", type: "address", internalType: "address" },
+      { name: "bounded", type: "bool", internalType: "bool" },
     ],
     outputs: [{ name: "amount", type: "uint256", internalType: "uint256" }],
     stateMutability: "nonpayable",

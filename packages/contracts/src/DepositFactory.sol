@@ -497,7 +497,8 @@ contract DepositFactory is IDepositFactory, Governed, Eip712, ReentrancyGuard {
         returns (uint256 amount)
     {
         delete _announcements[wallet][token];
-        amount = IDepositWallet(wallet).refund(token, maxAmount, to);
+        // Without signatures the authority calls, at its own expense.
+        amount = IDepositWallet(wallet).refund(token, maxAmount, to, reason != 0);
         if (amount == 0) revert Nothing(wallet, token);
         emit Refunded(wallet, token, to, amount, reason);
     }

@@ -71,15 +71,15 @@ contract DepositWallet is IDepositWallet {
     }
 
     /// @inheritdoc IDepositWallet
-    function refund(address token, uint256 maxAmount, address to)
+    function refund(address token, uint256 maxAmount, address to, bool bounded)
         external
         onlyFactory
         returns (uint256 amount)
     {
         amount = Math.min(_balance(token), maxAmount);
         if (amount == 0) return 0;
-        if (token == address(0)) payable(to).sendValue(amount);
-        else IERC20(token).safeTransfer(to, amount);
+        if (token == address(0) && !bounded) payable(to).sendValue(amount);
+        else _pay(token, to, amount);
     }
 
     function _pay(address token, address to, uint256 amount) private {

@@ -78,7 +78,7 @@ contract DepositWalletTest is Fixture {
         _deploy();
         vm.expectRevert(abi.encodeWithSelector(IDepositWallet.NotFactory.selector, REFUNDEE));
         vm.prank(REFUNDEE);
-        _wallet.refund(address(usdc), ALL, REFUNDEE);
+        _wallet.refund(address(usdc), ALL, REFUNDEE, false);
     }
 
     function test_execute_PaysTheFeeAndTheRest() public {

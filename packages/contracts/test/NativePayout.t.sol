@@ -3,6 +3,7 @@ pragma solidity 0.8.37;
 
 import { IDelivery } from "../src/interfaces/IDelivery.sol";
 import { IDepositFactory } from "../src/interfaces/IDepositFactory.sol";
+import { Commitment } from "../src/types/Commitment.sol";
 import { BoundedCall } from "../src/types/BoundedCall.sol";
 import { ForgivingMerchant, GasGuzzler, SlowRecipient } from "./doubles/Doubles.sol";
 import { Fixture } from "./support/Fixture.sol";
@@ -57,6 +58,41 @@ contract NativePayoutTest is Fixture {
             );
         }
         assertEq(merchant.credited(), 1 ether, "credited at the least gas that delivers");
+    }
+
+    /// @dev The refund authority of a stranger's address, at the expense of the lane that sends the refund.
+    function test_refundBySignature_AnAuthorityCannotBurnTheGasOfTheLane() public {
+        (Commitment memory c, address wallet) = _depositOf(address(new GasGuzzler()));
+        bytes memory signature = _signRefundOf(wallet);
+        uint256 before = gasleft();
+        vm.prank(RELAYER);
+        vm.expectRevert();
+        factory.refundBySignature{ gas: 8_000_000 }(c, NATIVE, ALL, 1, block.timestamp, signature);
+        assertTrue(before - gasleft() < 500_000, "the lane's gas");
+        assertEq(wallet.balance, 1 ether, "the deposit stays");
+    }
+
+    /// @dev Its own refund costs nobody else anything.
+    function test_refund_AnAuthorityThatNeedsMoreGasRefundsByItself() public {
+        address slow = address(new SlowRecipient());
+        (Commitment memory c, address wallet) = _depositOf(slow);
+        bytes memory signature = _signRefundOf(wallet);
+        vm.expectRevert(abi.encodeWithSelector(BoundedCall.RecipientRefused.selector, slow));
+        vm.prank(RELAYER);
+        factory.refundBySignature(c, NATIVE, ALL, 1, block.timestamp, signature);
+        vm.prank(slow);
+        assertEq(factory.refund(c, NATIVE, ALL), 1 ether, "by itself");
+    }
+
+    function _depositOf(address authority) private returns (Commitment memory c, address wallet) {
+        c = localCommitment(NATIVE);
+        c.refundAuthority = word(authority);
+        wallet = factory.predict(c);
+        vm.deal(wallet, 1 ether);
+    }
+
+    function _signRefundOf(address wallet) private view returns (bytes memory) {
+        return signRefund(ATTESTOR_KEY, wallet, NATIVE, ALL, block.timestamp);
     }
 
     function _jobTo(address to) private returns (IDepositFactory.Job memory job) {

@@ -22,6 +22,9 @@ interface IDepositWallet {
 
     /// @notice Sends the balance of `token`, at most `maxAmount`, to `to`, which the factory takes from
     /// the commitment.
+    /// @param bounded Whether `to` gets 100,000 gas with native coin, as every recipient whom others pay.
     /// @return amount The amount sent.
-    function refund(address token, uint256 maxAmount, address to) external returns (uint256 amount);
+    function refund(address token, uint256 maxAmount, address to, bool bounded)
+        external
+        returns (uint256 amount);
 }

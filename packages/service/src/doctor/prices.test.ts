@@ -83,19 +83,19 @@ const examineOnly = async (id: string, given: Parameters<typeof examine>[0]) =>
   (await examine(given)).filter((result) => result.id === id);
 
 test("warns when the fee of the smallest deposit is below its gas", async () => {
-  // 10 basis points of one dollar; 162,000 gas at a thousandth of a gwei are 0.000486 dollars.
+  // 10 basis points of one dollar; 133,000 gas at a thousandth of a gwei are 0.000399 dollars.
   expect(await examineOnly("terms.cost", { feePerGas: 10n ** 6n })).toMatchObject([
     {
       id: "terms.cost",
       status: "ok",
-      found: "about 0.000486 US dollars of gas; the fee is 0.001",
+      found: "about 0.000399 US dollars of gas; the fee is 0.001",
     },
   ]);
   expect(await examineOnly("terms.cost", { feePerGas: 10n ** 9n })).toMatchObject([
     {
       id: "terms.cost",
       status: "warning",
-      found: "about 0.486 US dollars of gas; the fee is 0.001",
+      found: "about 0.399 US dollars of gas; the fee is 0.001",
     },
   ]);
 });
@@ -144,7 +144,7 @@ test("includes the cost of a payment on Solana, with the rent of a new account",
 });
 
 test("reports charged gas above the fee cap of the smallest deposit as a problem", async () => {
-  // 50 basis points of one dollar are 0.005 dollars; 162,000 gas at a hundredth of a gwei are 0.00486.
+  // 50 basis points of one dollar are 0.005 dollars; 133,000 gas at a hundredth of a gwei are 0.00399.
   const charged = async (feePerGas: bigint, surcharge = 0n) => {
     const source = { source: "static", fault: null, detail: null } as const;
     const results = await examine({
@@ -162,23 +162,23 @@ test("reports charged gas above the fee cap of the smallest deposit as a problem
     {
       id: "terms.cost",
       status: "ok",
-      found: "about 0.00486 US dollars of gas; the fee cap is 0.005",
+      found: "about 0.00399 US dollars of gas; the fee cap is 0.005",
     },
   ]);
-  expect(await costOf(12n * 10n ** 6n)).toMatchObject({
+  expect(await costOf(13n * 10n ** 6n)).toMatchObject({
     id: "terms.cost",
     status: "problem",
-    found: "about 0.005832 US dollars of gas; the fee cap is 0.005",
+    found: "about 0.005187 US dollars of gas; the fee cap is 0.005",
   });
-  // Each of two transactions costs 0.0003 dollars on top.
-  expect(await costOf(10n ** 7n, 10n ** 11n)).toMatchObject({
+  // The transaction costs 0.0012 dollars on top.
+  expect(await costOf(10n ** 7n, 4n * 10n ** 11n)).toMatchObject({
     status: "problem",
-    found: "about 0.00546 US dollars of gas; the fee cap is 0.005",
+    found: "about 0.00519 US dollars of gas; the fee cap is 0.005",
   });
 });
 
 describe("with terms of integrators", () => {
-  // 162,000 gas at a thousandth of a gwei are 0.000486 dollars; 10 basis points of one dollar are 0.001.
+  // 133,000 gas at a thousandth of a gwei are 0.000399 dollars; 10 basis points of one dollar are 0.001.
   const costOf = (
     integrators: Awaited<ReturnType<DoctorDeps["listIntegrators"]>>,
     gas?: GasPolicy,
@@ -191,11 +191,11 @@ describe("with terms of integrators", () => {
 
   test("reports a problem when gas is charged to an integrator above its fee cap", async () => {
     const sponsored = { name: "shop", gas: null, maxFeeBps: 3 };
-    const charged = { name: "till", gas: "charged", maxFeeBps: 4 } as const;
+    const charged = { name: "till", gas: "charged", maxFeeBps: 3 } as const;
     expect(await costOf([sponsored, charged])).toMatchObject([
       {
         status: "problem",
-        found: "about 0.000486 US dollars of gas; the fee cap of integrator till is 0.0004",
+        found: "about 0.000399 US dollars of gas; the fee cap of integrator till is 0.0003",
       },
     ]);
   });
@@ -204,16 +204,16 @@ describe("with terms of integrators", () => {
     expect(await costOf([{ name: "shop", gas: null, maxFeeBps: 3 }])).toMatchObject([
       {
         status: "warning",
-        found: "about 0.000486 US dollars of gas; the fee of integrator shop is 0.0003",
+        found: "about 0.000399 US dollars of gas; the fee of integrator shop is 0.0003",
       },
     ]);
   });
 
   test("reports the configuration's terms when every integrator's are equal or better", async () => {
-    const found = "about 0.000486 US dollars of gas; the fee cap is 0.005";
+    const found = "about 0.000399 US dollars of gas; the fee cap is 0.005";
     const rich = { name: "rich", gas: "sponsored", maxFeeBps: 500 } as const;
     expect(await costOf([rich], "charged")).toMatchObject([{ status: "ok", found }]);
-    const poor = { name: "poor", gas: null, maxFeeBps: 4 };
+    const poor = { name: "poor", gas: null, maxFeeBps: 3 };
     expect(await costOf([rich, poor], "charged")).toMatchObject([{ status: "problem" }]);
   });
 
@@ -239,7 +239,7 @@ describe("with terms of integrators", () => {
       {
         status: "ok",
         found:
-          "about 0.000486 US dollars of gas; the fee is 0.001; integrators left out: the database cannot be read",
+          "about 0.000399 US dollars of gas; the fee is 0.001; integrators left out: the database cannot be read",
       },
     ]);
   });

@@ -420,7 +420,7 @@ export const SETTINGS = {
           ),
           integratorBps: createShare(
             "integratorBps",
-            "The most that the deposits of one integrator reserve, where there is another one.",
+            "The most that the deposits of one integrator reserve, and that they take of the daily cap of a token, where there is another one.",
           ),
         },
         { ...strict, description: "shares of each inventory" },

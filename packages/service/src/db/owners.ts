@@ -112,6 +112,7 @@ export const TABLE_OWNERS: Readonly<Record<keyof Database, TableOwner>> = {
   deliveries: { owner: "routes/swift", readers: { ...LEFT, "settlements/details": DETAILS } },
   payout_searches: { owner: "routes/swift" },
   inventory_reservations: { owner: "routes/swift", readers: GAUGES },
+  payout_hours: { owner: "routes/swift" },
   attestations: { owner: "routes/swift" },
   attestation_answers: { owner: "routes/swift" },
   bridge_transfers: {

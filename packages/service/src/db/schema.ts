@@ -312,6 +312,15 @@ export interface InventoryReservationsTable {
   address_id: Generated<string | null>;
 }
 
+export interface PayoutHoursTable {
+  dest_chain: number;
+  token: string;
+  integrator_id: string;
+  /** Hours since the epoch. */
+  hour: bigint;
+  amount: string | bigint;
+}
+
 export interface AttestationsTable {
   id: string;
   kind: string;
@@ -535,6 +544,7 @@ export interface Database {
   payout_searches: PayoutSearchesTable;
   bridge_transfers: BridgeTransfersTable;
   inventory_reservations: InventoryReservationsTable;
+  payout_hours: PayoutHoursTable;
   attestations: AttestationsTable;
   attestation_answers: AttestationAnswersTable;
   events: EventsTable;

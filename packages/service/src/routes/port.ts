@@ -57,7 +57,8 @@ export type Reservation =
   | "daily_cap_reached"
   /** The address, or its integrator, would reserve more than its share of the inventory. */
   | "address_share_reached"
-  | "integrator_share_reached";
+  | "integrator_share_reached"
+  | "cap_share_reached";
 
 /** Effects of a mined sweep. */
 export interface Sweep {

@@ -107,6 +107,7 @@ const BY_DETAIL: ReadonlyMap<unknown, WaitReason> = new Map<unknown, WaitReason>
   ["inventory_too_low", "inventory"],
   ["address_share_reached", "inventory_share"],
   ["integrator_share_reached", "inventory_share"],
+  ["cap_share_reached", "daily_cap"],
   ["daily_cap_reached", "daily_cap"],
   ["daily_cap", "daily_cap"],
   ["recipient_account", "recipient"],

@@ -262,6 +262,7 @@ async function recordDelivered(
   await deps.db.transaction().execute(async (tx) => {
     const change = { deliveredTxHash: found.txHash, deliveredAmount: found.amount, error: null };
     if (!(await move(tx, delivery, "delivered", change))) return;
+    await store.countPayout(tx, delivery, { amount: found.amount, nowMs: deps.clock.now() });
     await store.deleteReservation(tx, delivery.settlementId);
     await deps.onChanged(tx, delivery.settlementId);
   });

@@ -167,7 +167,7 @@ export function createSwiftRoute(options: {
 
     async readCapacity(of) {
       const inventory = await readInventory();
-      const shares = await store.readShares(db, held, of);
+      const shares = await store.readShares(db, held, { ...of, nowMs: clock.now() });
       return largestAmount(roomOf({ inventory, shares, limits }), inventory.rate);
     },
 
@@ -180,7 +180,8 @@ export function createSwiftRoute(options: {
       const verdict = judge(amount, { ...inventory, reserved });
       if (verdict !== "reserved") return verdict;
       const needed = largestPayout(amount, inventory.rate);
-      const shares = await store.readShares(tx, held, { settlementId, integratorId, addressId });
+      const of = { settlementId, integratorId, addressId, nowMs: clock.now() };
+      const shares = await store.readShares(tx, held, of);
       const refusal = judgeShares(needed, { inventory, shares, limits });
       if (refusal) return refusal;
       await store.upsertReservation(tx, { ...held, settlementId, amount: needed });
@@ -278,44 +279,48 @@ export function createSwiftRoute(options: {
 
 const WHOLE_INVENTORY: InventoryShares = { addressBps: 10_000, integratorBps: 10_000 };
 
-/**
- * Returns the share of the inventory that a reservation would exceed, or null. A lock whose recipient turns against its
- * payout holds a reservation for the whole payout window, so no address and no integrator reserves everything.
- */
-function judgeShares(
-  needed: bigint,
-  {
-    inventory: { balance },
-    shares,
-    limits,
-  }: {
-    readonly inventory: Inventory;
-    readonly shares: store.Shares;
-    readonly limits: InventoryShares;
-  },
-): "address_share_reached" | "integrator_share_reached" | null {
-  const isAbove = (sum: bigint, bps: number) => (sum + needed) * 10_000n > balance * BigInt(bps);
-  if (isAbove(shares.ofAddress, limits.addressBps)) return "address_share_reached";
-  if (!shares.isShared) return null;
-  return isAbove(shares.ofIntegrator, limits.integratorBps) ? "integrator_share_reached" : null;
-}
-
-/** Returns the largest reservation that inventory, daily cap and shares allow, in destination base units. */
-function roomOf({
-  inventory: { balance, capLeft, reserved },
-  shares,
-  limits,
-}: {
+/** The terms of one reservation. */
+interface Shared {
   readonly inventory: Inventory;
   readonly shares: store.Shares;
   readonly limits: InventoryShares;
-}): bigint {
-  const ofShare = (bps: number, taken: bigint) => (balance * BigInt(bps)) / 10_000n - taken;
+}
+
+/**
+ * Lists what the shares leave of the inventory and of the daily cap, in destination base units. A lock whose recipient turns
+ * against its payout holds a reservation for the whole payout window, so no address and no integrator reserves
+ * everything; nor does an integrator use up the day's cap while there is another.
+ */
+function listRooms({ inventory, shares, limits }: Shared) {
+  const { balance, capLeft } = inventory;
+  const { ofAddress, ofIntegrator, paid, paidOfIntegrator } = shares;
+  const leftOf = (whole: bigint, bps: number, taken: bigint) =>
+    (whole * BigInt(bps)) / 10_000n - taken;
+  const { addressBps, integratorBps } = limits;
+  const ofAll = [
+    { refusal: "address_share_reached", room: leftOf(balance, addressBps, ofAddress) },
+  ] as const;
+  if (!shares.isShared) return ofAll;
+  const used = paidOfIntegrator + ofIntegrator;
+  return [
+    ...ofAll,
+    { refusal: "integrator_share_reached", room: leftOf(balance, integratorBps, ofIntegrator) },
+    { refusal: "cap_share_reached", room: leftOf(capLeft + paid, integratorBps, used) },
+  ] as const;
+}
+
+/** Returns the first share that a reservation would exceed, or null. */
+function judgeShares(needed: bigint, shared: Shared) {
+  return listRooms(shared).find(({ room }) => room < needed)?.refusal ?? null;
+}
+
+/** Returns the largest reservation that inventory, daily cap and shares allow, in destination base units. */
+function roomOf(shared: Shared): bigint {
+  const { balance, capLeft, reserved } = shared.inventory;
   const rooms = [
     balance - reserved,
     capLeft - reserved,
-    ofShare(limits.addressBps, shares.ofAddress),
-    ...(shares.isShared ? [ofShare(limits.integratorBps, shares.ofIntegrator)] : []),
+    ...listRooms(shared).map(({ room }) => room),
   ];
   const room = rooms.reduce((least, one) => (one < least ? one : least));
   return room > 0n ? room : 0n;

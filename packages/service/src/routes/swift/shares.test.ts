@@ -4,6 +4,7 @@ import { createTestDatabase, type TestDatabase } from "../../../test/support/dat
 import { createStillClock, createStrictChain, LANE } from "../../../test/support/doubles.ts";
 import { createTenant, insertAddress, insertSettlement } from "../../../test/support/tenants.ts";
 import { createSwiftRoute } from "./route.ts";
+import { countPayout, deleteReservation, upsertReservation } from "./store.ts";
 
 type Tenant = Awaited<ReturnType<typeof createTenant>>;
 type Place = Awaited<ReturnType<typeof insertAddress>>;
@@ -15,16 +16,16 @@ beforeAll(async () => {
   one = await createTenant(database.db);
 });
 beforeEach(async () => {
-  await database.pool.query("truncate inventory_reservations");
+  await database.pool.query("truncate inventory_reservations, payout_hours");
 });
 afterAll(() => database.drop());
 
 /** An inventory of 1,000. */
-const route = ({ capLeft = 10_000n, decimalsIn = 6 } = {}) => {
+const route = ({ capLeft = 10_000n, decimalsIn = 6, nowMs = 0 } = {}) => {
   const addresses = { walletRoot: LANE, escrow: LANE, delivery: LANE };
   return createSwiftRoute({
     db: database.db,
-    clock: createStillClock(),
+    clock: { ...createStillClock(), now: () => nowMs },
     source: createStrictChain({ chainId: 2, addresses }),
     destination: createStrictChain({
       chainId: 30,
@@ -98,6 +99,64 @@ describe("the share of an integrator", () => {
   });
 });
 
+describe("the share of the daily cap", () => {
+  /** A cap of 1,000 of which so much is left, at a time in milliseconds. */
+  const decide = async (
+    { tenant, amount }: { tenant: Tenant; amount: bigint },
+    { capLeft, nowMs }: { capLeft: bigint; nowMs: number },
+  ) => {
+    const { db } = database;
+    const address = await insertAddress(db, tenant);
+    const settlementId = await insertSettlement(db, tenant, address);
+    const owner = { settlementId, integratorId: tenant.id, addressId: address.id };
+    const swift = route({ capLeft, nowMs });
+    const inventory = await swift.readInventory();
+    const capacity = await swift.readCapacity(owner);
+    const reserve = { ...owner, amount, inventory };
+    const verdict = await db.transaction().execute((tx) => swift.reserve(tx, reserve));
+    await db.transaction().execute((tx) => swift.release(tx, settlementId));
+    return { capacity, verdict };
+  };
+
+  test("is what one integrator was paid in a day, and leaves the rest to the others [T258]", async () => {
+    const { db } = database;
+    const other = await createTenant(db);
+    const address = await insertAddress(db, one);
+    const settlementId = await insertSettlement(db, one, address);
+    const paid = { destChain: 30, settlementId };
+    const reservation = { ...paid, token: LANE, amount: 1n };
+    await db.transaction().execute((tx) => upsertReservation(tx, reservation));
+    const hour = 3_600_000;
+    const start = 1_000 * hour;
+    for (const [amount, nowMs] of [
+      [500n, start],
+      [200n, start + 2 * hour],
+    ] as const) {
+      await db.transaction().execute((tx) => countPayout(tx, paid, { amount, nowMs }));
+    }
+    await db.transaction().execute((tx) => deleteReservation(tx, settlementId));
+    const at = { capLeft: 300n, nowMs: start + 3 * hour };
+    expect(await decide({ tenant: one, amount: 101n }, at)).toEqual({
+      capacity: 100n,
+      verdict: "cap_share_reached",
+    });
+    expect(await decide({ tenant: one, amount: 100n }, at)).toMatchObject({ verdict: "reserved" });
+    expect(await decide({ tenant: other, amount: 300n }, at)).toEqual({
+      capacity: 300n,
+      verdict: "reserved",
+    });
+    // Each hour is free again after 24 to 25 hours, as in the contract.
+    const later = { capLeft: 800n, nowMs: start + 25 * hour };
+    expect(await decide({ tenant: one, amount: 1n }, later)).toMatchObject({ capacity: 500n });
+    await db.transaction().execute((tx) => upsertReservation(tx, reservation));
+    await db
+      .transaction()
+      .execute((tx) => countPayout(tx, paid, { amount: 1n, nowMs: start + 40 * hour }));
+    const { rows } = await database.pool.query("select hour::int from payout_hours");
+    expect(rows).toEqual([{ hour: 1_040 }]);
+  });
+});
+
 describe("the capacity for a settlement", () => {
   test("is what the shares, the inventory and the daily cap leave, and can be reserved to the unit [T170]", async () => {
     const { db } = database;
@@ -114,11 +173,13 @@ describe("the capacity for a settlement", () => {
     expect(await verdictOf(one, here, 201n)).toBe("address_share_reached");
     expect(await verdictOf(one, here, 200n)).toBe("reserved");
     expect(await capacityOf(here)).toBe(0n);
-    // Other tests may have created an integrator, who leaves this one four fifths.
-    expect([300n, 500n]).toContain(await capacityOf(there));
-    expect(await capacityOf(there, { capLeft: 620n })).toBe(120n);
+    // The other integrator leaves this one four fifths of inventory and cap.
+    await createTenant(db);
+    expect(await capacityOf(there)).toBe(300n);
+    expect(await capacityOf(there, { capLeft: 700n })).toBe(60n);
+    expect(await capacityOf(there, { capLeft: 620n })).toBe(0n);
     expect(await capacityOf(there, { capLeft: 400n })).toBe(0n);
     // A source token of more decimals: as many of its units as the inventory pays.
-    expect(await capacityOf(there, { capLeft: 620n, decimalsIn: 8 })).toBe(12_000n);
+    expect(await capacityOf(there, { capLeft: 775n, decimalsIn: 8 })).toBe(12_000n);
   });
 });

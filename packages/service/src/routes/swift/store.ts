@@ -232,15 +232,23 @@ export async function lockReserved(tx: Tx, held: Held): Promise<bigint> {
   return sumReserved(tx, held);
 }
 
-/** Sums of reservations of an inventory, those of one settlement left out. */
+/** Sums of reservations of an inventory, those of one settlement left out, and of payouts that its daily cap counts. */
 export interface Shares {
   readonly ofIntegrator: bigint;
   readonly ofAddress: bigint;
+  readonly paid: bigint;
+  readonly paidOfIntegrator: bigint;
   /** Whether the installation has another integrator, who could need the inventory. */
   readonly isShared: boolean;
 }
 
-/** Returns the sums that the integrator and the address of a settlement have reserved. */
+const HOUR_MS = 3_600_000;
+/** The hour of now and the 24 before it, as the contract counts. */
+const CAP_HOURS = 25;
+
+const hourOf = (nowMs: number) => BigInt(Math.floor(nowMs / HOUR_MS));
+
+/** Returns the sums that the integrator and the address of a settlement have reserved, and what was paid in a day. */
 export async function readShares(
   db: Db | Tx,
   { destChain, token }: Held,
@@ -248,11 +256,24 @@ export async function readShares(
     readonly settlementId: string;
     readonly integratorId: string;
     readonly addressId: string;
+    readonly nowMs: number;
   },
 ): Promise<Shares> {
-  const { rows } = await sql<{ integrator: string; address: string; is_shared: boolean }>`
+  const since = hourOf(of.nowMs) - BigInt(CAP_HOURS);
+  const { rows } = await sql<{
+    integrator: string;
+    address: string;
+    paid: string;
+    paid_of_integrator: string;
+    is_shared: boolean;
+  }>`
     select coalesce(sum(amount) filter (where integrator_id = ${of.integratorId}), 0)::text as integrator,
            coalesce(sum(amount) filter (where address_id = ${of.addressId}), 0)::text as address,
+           (select coalesce(sum(amount), 0)::text from payout_hours
+             where dest_chain = ${destChain} and token = ${token} and hour > ${since}) as paid,
+           (select coalesce(sum(amount), 0)::text from payout_hours
+             where dest_chain = ${destChain} and token = ${token} and hour > ${since}
+               and integrator_id = ${of.integratorId}) as paid_of_integrator,
            exists (select from integrators where id <> ${of.integratorId}) as is_shared
       from inventory_reservations
      where dest_chain = ${destChain} and token = ${token} and settlement_id <> ${of.settlementId}`.execute(
@@ -263,8 +284,32 @@ export async function readShares(
   return {
     ofIntegrator: BigInt(row.integrator),
     ofAddress: BigInt(row.address),
+    paid: BigInt(row.paid),
+    paidOfIntegrator: BigInt(row.paid_of_integrator),
     isShared: row.is_shared,
   };
+}
+
+/**
+ * Counts the payout of a reservation towards its integrator's share of the daily cap, and drops the hours that no cap
+ * counts. A payout that a reorganisation undoes stays counted: the share is then used up a little earlier, for a day.
+ */
+export async function countPayout(
+  tx: Tx,
+  { destChain, settlementId }: Pick<Delivery, "destChain" | "settlementId">,
+  { amount, nowMs }: { readonly amount: bigint; readonly nowMs: number },
+): Promise<void> {
+  const hour = hourOf(nowMs);
+  await sql`
+    insert into payout_hours (dest_chain, token, integrator_id, hour, amount)
+    select dest_chain, token, integrator_id, ${hour}::bigint, ${amount}::numeric
+      from inventory_reservations
+     where settlement_id = ${settlementId} and integrator_id is not null
+    on conflict (dest_chain, token, integrator_id, hour)
+      do update set amount = payout_hours.amount + excluded.amount`.execute(tx);
+  await sql`
+    delete from payout_hours
+     where dest_chain = ${destChain} and hour < ${hour - BigInt(CAP_HOURS)}`.execute(tx);
 }
 
 /** Inserts or updates the reservation of a settlement. */

@@ -222,6 +222,7 @@ const NOT_RESERVED = {
   address_share_reached: "The address has reserved its share of the inventory on the destination.",
   integrator_share_reached:
     "The integrator has reserved its share of the inventory on the destination.",
+  cap_share_reached: "The integrator has used up its share of the cap on deliveries over 24 hours.",
 } as const;
 
 function notReserved(

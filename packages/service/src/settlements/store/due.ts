@@ -66,6 +66,7 @@ const WAITS_FOR_INVENTORY = [
   "daily_cap_reached",
   "address_share_reached",
   "integrator_share_reached",
+  "cap_share_reached",
 ] satisfies Reservation[];
 
 /** Returns settlements that wait for lower gas costs and are not due yet, the next in the rounds of each integrator. */

@@ -1,6 +1,6 @@
 /** Secrets are never in the file, which refers to environment variables and other files instead. */
 import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { type Static, Type } from "typebox";
 import { Secret } from "../core/secret.ts";
 
@@ -12,9 +12,15 @@ const Name = Type.String({ minLength: 1 });
 export const FromEnvironment = Type.Object({ env: Name }, { additionalProperties: false });
 export const FromFile = Type.Object({ file: Name }, { additionalProperties: false });
 
+/** A file in the folder that `CREDENTIALS_DIRECTORY` names: systemd sets it, and containers can. */
+const FromCredential = Type.Object(
+  { credential: Type.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9._-]*$" }) },
+  { additionalProperties: false },
+);
+
 /** A reference to a secret. */
-export const SecretRef = Type.Union([FromEnvironment, FromFile], {
-  description: '{ "env": NAME } or { "file": PATH }',
+export const SecretRef = Type.Union([FromEnvironment, FromFile, FromCredential], {
+  description: '{ "env": NAME }, { "file": PATH } or { "credential": NAME }',
 });
 export type SecretRef = Static<typeof SecretRef>;
 
@@ -35,7 +41,16 @@ export function createSecretReader(
       }
       return new Secret(value ?? "");
     }
-    const path = resolve(folder, ref.file);
+    if ("credential" in ref && !env["CREDENTIALS_DIRECTORY"]) {
+      problems.push(
+        `${setting}: expected the environment variable CREDENTIALS_DIRECTORY to name the folder of ${ref.credential}`,
+      );
+      return new Secret("");
+    }
+    const path =
+      "credential" in ref
+        ? join(env["CREDENTIALS_DIRECTORY"] ?? "", ref.credential)
+        : resolve(folder, ref.file);
     try {
       return new Secret(readFileSync(path, "utf8").trim());
     } catch {

@@ -450,6 +450,12 @@ export const COMMANDS: readonly CommandRow[] = [
     load: () => import("./doctor.ts"),
   }),
   command({
+    name: "health",
+    summary: "ask the process of this configuration whether its roles can work",
+    failsWhen: "a role of the process cannot work, or the process does not answer",
+    load: () => import("./health.ts"),
+  }),
+  command({
     name: "inventory",
     summary: "show each inventory: balance, reserved, unclaimed, and the hours that it lasts",
     load: () => import("./inventory.ts"),

@@ -1,15 +1,19 @@
 /** The packages as their users get them: packed, installed from their tarballs into new projects, and run there. */
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { type AddressInfo, connect, createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { createEmptyDatabase } from "../../packages/service/test/support/database.ts";
 import { buildPackages } from "./build.ts";
 import { packPackages } from "./pack.ts";
 import { openProject, run } from "./project.ts";
 import { writeReference } from "./reference.ts";
+import { runInside, runSluice, startSluice } from "./rootfs.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const PLATFORM = `${process.platform}-${process.arch}`;
@@ -228,4 +232,77 @@ describe("the sandbox", () => {
       await ended;
     }
   });
+});
+
+describe("the root file system of the image", () => {
+  let root: string;
+  beforeAll(async () => {
+    root = join(scratch, "rootfs");
+    const script = join(ROOT, "deploy/rootfs.sh");
+    // The pinned Node is the one that runs this test.
+    await promisify(execFile)(script, [join(scratch, "tarballs"), root], {
+      env: { ...process.env, SLUICE_NODE: process.execPath },
+    });
+  }, 300_000);
+
+  test("has no embedded PostgreSQL, no chains, no compiler and no shell", () => {
+    const packages = readdirSync(join(root, "app/node_modules"));
+    expect(packages).toContain("@sluice");
+    expect(packages.filter((name) => /embedded|foundry|litesvm|^solc$|^node-/.test(name))).toEqual(
+      [],
+    );
+    expect(existsSync(join(root, "bin"))).toBe(false);
+  });
+
+  test("runs read-only and as its user: migrates, serves, is healthy, and ends on SIGTERM", async () => {
+    const database = await createEmptyDatabase();
+    const databaseUser = `image_attestor_${process.pid}`;
+    await database.pool.query(`create user ${databaseUser}`);
+    onTestFinished(async () => {
+      await database.pool.query(`drop owned by ${databaseUser}; drop user ${databaseUser}`);
+      await database.drop();
+    });
+    // Its socket is outside of the root.
+    const { socketDir } = database.address as { readonly socketDir: string };
+    const proxy = createServer((inside) => {
+      const server = connect(join(socketDir, ".s.PGSQL.5432"));
+      inside.pipe(server).pipe(inside);
+      for (const side of [inside, server]) side.on("error", () => side.destroy());
+    });
+    await new Promise<void>((resolve) => void proxy.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void proxy.close());
+    const portOf = (server: Server) => (server.address() as AddressInfo).port;
+
+    const probe = createServer();
+    await new Promise<void>((resolve) => void probe.listen(0, "127.0.0.1", resolve));
+    const telemetry = { port: portOf(probe) };
+    await new Promise<void>((resolve) => void probe.close(() => resolve()));
+    const example = JSON.parse(readFileSync(join(ROOT, "deploy/sluice.json"), "utf8"));
+    const attestor = { ...example.attestor, databaseUser };
+    writeFileSync(
+      join(root, "etc/sluice/sluice.json"),
+      JSON.stringify({ ...example, telemetry, attestor }),
+    );
+    const name = new URL(database.url).pathname;
+    writeFileSync(
+      join(root, "run/secrets/database-url"),
+      `postgres://sluice@127.0.0.1:${portOf(proxy)}${name}`,
+    );
+    writeFileSync(join(root, "run/secrets/api-key-pepper"), "0123456789abcdef");
+
+    const write = ["/nodejs/bin/node", "-e", 'require("node:fs").writeFileSync("/app/x", "")'];
+    await expect(runInside(root, write)).rejects.toThrow("EROFS");
+    await expect(runSluice(root, "health")).rejects.toThrow("Command failed");
+    await expect(runSluice(root, "serve", "--roles", "webhooks")).rejects.toThrow("sluice migrate");
+    expect(await runSluice(root, "migrate")).toContain("0001");
+
+    const service = startSluice(root, "serve", "--roles", "webhooks");
+    const ended = once(service, "exit");
+    await vi.waitFor(async () => expect(await runSluice(root, "health")).toContain('"ok":true'), {
+      timeout: 60_000,
+      interval: 500,
+    });
+    service.kill("SIGTERM");
+    expect(await ended).toEqual([0, null]);
+  }, 300_000);
 });

@@ -192,6 +192,27 @@ describe("sluice doctor", () => {
     }
   });
 
+  test("reports a database that does not know what a lane has done [T269]", async () => {
+    const { client } = world.chains.ethereum;
+    const { address } = world.keys.lanes.ethereum.deliver.account;
+    const used = await client.getTransactionCount({ address });
+    await client.setNonce({ address, nonce: used + 3 });
+    try {
+      const { code, problems } = await world.diagnose();
+      expect(code).toBe(1);
+      expect(problems).toMatchObject([
+        {
+          id: "lane.known",
+          subject: ETHEREUM,
+          item: "deliver",
+          found: `${used + 3} transactions on the chain, none in the database`,
+        },
+      ]);
+    } finally {
+      await client.setNonce({ address, nonce: used });
+    }
+  });
+
   test("reports a lane without native coin, and warns of one with little", async () => {
     const { client } = world.chains.ethereum;
     const { deliver, settle } = world.keys.lanes.ethereum;

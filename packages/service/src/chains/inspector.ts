@@ -148,6 +148,8 @@ export interface ChainInspector extends NodeInspector, EvmMeasures {
   getEvmChainId(): Promise<number>;
   /** Wei. */
   getCoinBalance(owner: EvmAddress): Promise<bigint>;
+  /** Returns the number of transactions that the newest block shows of an account. */
+  getTransactionCount(account: EvmAddress): Promise<number>;
   /** Returns the fees that a lane would offer now. */
   suggestFees(): Promise<Fees>;
   /** Returns the wei that a transaction of a settlement costs besides its gas. */

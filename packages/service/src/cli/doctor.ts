@@ -36,6 +36,7 @@ import { listUnexpected } from "../governance/index.ts";
 import { listBreaches } from "../ledger/index.ts";
 import { listIntegrators } from "../integrators/index.ts";
 import { listOverdueClaims, moduleOf } from "../routes/index.ts";
+import { getKnownNonces } from "../transactions/index.ts";
 import { getTip } from "../scanner/index.ts";
 import { connectSigner } from "../signers/client.ts";
 import { addressOfKeystore } from "../signers/keystore.ts";
@@ -114,6 +115,7 @@ export async function runDoctor(args: {
       attestations: openBridgeAttestations(config, ports),
       readDatabase: async () =>
         inspectDatabase(await database.open(), systemClock, config.attestors.databaseUsers),
+      getKnownNonces: async (lane) => getKnownNonces((await openMigrated(database)).db, lane),
       listBreaches: async () => listBreaches((await openMigrated(database)).db),
       listOverdueClaims: async () =>
         listOverdueClaims((await openMigrated(database)).db, systemClock.now()),

@@ -63,6 +63,7 @@ function createNode(chain: typeof HERE, given: Partial<ChainInspector>): ChainIn
     }),
     getBlockHash: async () => HASH,
     getCoinBalance: async () => 10n ** 18n,
+    getTransactionCount: async () => 3,
     suggestFees: async () => ({ gasPriceMax: 10n ** 9n, tipMax: 1n }),
     readSurcharge: async () => 0n,
     hasCode: async () => true,
@@ -125,6 +126,7 @@ async function findProblems(
   const results = await examine({
     ...deps,
     listRouteSets: async () => [],
+    getKnownNonces: async () => ({ next: 3, first: 0 }),
     listBreaches: async () => [],
     listOverdueClaims: async () => [],
     listUnexpectedChanges: async () => [],

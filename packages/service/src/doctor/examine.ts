@@ -29,7 +29,8 @@ export function listChecks(deps: DoctorDeps): readonly (readonly Check[])[] {
     const tokens = checkTokens(deps, chain, identified);
     const feeds = checkFeeds(deps, chain, identified);
     const others = checkPublicContracts(deps, chain, identified);
-    const lanes = checkLanes(deps, chain, identified);
+    const { migrated } = database;
+    const lanes = checkLanes(deps, chain, { identified, migrated });
     return {
       chainId: chain.chainId,
       identified,

@@ -1,4 +1,5 @@
 /** Inputs of the checks: the configuration, and ports to nodes, database, signers and price sources. */
+import type { KnownNonces } from "../transactions/index.ts";
 import type { listRouteSets } from "../addresses/index.ts";
 import type { ChainInspector, FactoryExpectation, SolanaInspector } from "../chains/inspector.ts";
 import type {
@@ -95,6 +96,11 @@ export interface DoctorDeps {
   readonly attestations: ServiceCheckDeps["attestations"];
   /** Throws `OperatingError` CONFIG_MISSING when the database cannot be used. */
   readonly readDatabase: () => Promise<DatabaseFacts>;
+  /** Returns what the database knows of a lane; null for a lane that it never used. Throws as `readDatabase`. */
+  readonly getKnownNonces: (lane: {
+    readonly chainId: number;
+    readonly address: Address;
+  }) => Promise<KnownNonces | null>;
   /** Returns the open breaches of the ledger. Throws `OperatingError` CONFIG_MISSING as `readDatabase`. */
   readonly listBreaches: () => Promise<
     readonly Pick<Breach, "id" | "chainId" | "holding" | "verdict">[]

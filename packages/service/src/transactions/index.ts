@@ -12,7 +12,7 @@ export { pollLane, submitIntent } from "./lane.ts";
 export { type CallPlan, findDeferral, LACK_OF_GAS, type LaneChoice, planCall } from "./plan.ts";
 export { listOpenTransactions, type OpenTransaction } from "./list.ts";
 export { listTransactions, type ShownTransaction } from "./shown.ts";
-export { adoptNonce } from "./nonces.ts";
+export { adoptNonce, getKnownNonces, type KnownNonces } from "./nonces.ts";
 export { reopenFinal } from "./reopen.ts";
 export { cancelNonce, fillNonce, type NonceRequest, type NonceResult } from "./operator.ts";
 export { getByIntent, listMinedHashes } from "./store.ts";

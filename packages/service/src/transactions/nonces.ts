@@ -62,6 +62,33 @@ export async function getNextNonce(
   return row?.next_nonce ?? null;
 }
 
+/** What the database knows of a lane's nonces. */
+export interface KnownNonces {
+  /** The next one to assign. */
+  readonly next: number;
+  /** The lowest one with a transaction; null without any. */
+  readonly first: number | null;
+}
+
+/** Returns what the database knows of a lane's nonces, or null if the lane is not registered. */
+export async function getKnownNonces(
+  db: Db,
+  lane: { readonly chainId: number; readonly address: Address },
+): Promise<KnownNonces | null> {
+  const next = await getNextNonce(db, lane);
+  if (next === null) return null;
+  const row = await db
+    .selectFrom("transactions")
+    .select("nonce")
+    .where("chain_id", "=", lane.chainId)
+    .where("lane", "=", lane.address)
+    .where("nonce", "is not", null)
+    .orderBy("nonce")
+    .limit(1)
+    .executeTakeFirst();
+  return { next, first: row?.nonce ?? null };
+}
+
 /**
  * Raises the next nonce of a lane to the chain's transaction count, because the lower nonces are already used on the chain.
  * Never lowers it.

@@ -290,6 +290,7 @@ export function createDoctorDeps(given: {
     },
     attestations: given.attestations ?? null,
     readDatabase: refuse,
+    getKnownNonces: refuse,
     listBreaches: refuse,
     listOverdueClaims: refuse,
     listUnexpectedChanges: refuse,

@@ -37,6 +37,7 @@ import { readImmutables } from "./built-code.ts";
 import { findInView, readView, tagOf, toQuantity } from "./calls.ts";
 import { implementationOf, walletInitCodeOf } from "./commitment.ts";
 import { suggestFees } from "./fees.ts";
+import { createNonceSequencing } from "./sender.ts";
 import { readUsualSurcharge } from "./surcharge.ts";
 import { readPriceFeed } from "./price-feeds.ts";
 import { cctpAbi, feedDescriptionAbi, poolsAbi, swapRouterAbi } from "./public-contracts.ts";
@@ -101,6 +102,7 @@ export function createEvmInspector(options: {
     },
 
     getCoinBalance: (owner) => getNativeBalance(rpc, owner),
+    getTransactionCount: (account) => createNonceSequencing(rpc).getTransactionCount(account),
     suggestFees: () => suggestFees(rpc),
     readSurcharge: () => readUsualSurcharge(rpc),
 

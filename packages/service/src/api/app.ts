@@ -62,6 +62,7 @@ import { createNodeBudget } from "./node-budget.ts";
 import { refuseUnknownParameters } from "./parameters.ts";
 import type { RateLimiter } from "./rate-limits.ts";
 import { serveReference } from "./reference.ts";
+import { serveSecurityContact } from "./security-contact.ts";
 import { allowPayPages, type PayPageDeps, servePay } from "./pay.ts";
 import type { PayStreams } from "./pay-streams.ts";
 import { serveRefunds } from "./refunds.ts";
@@ -95,6 +96,8 @@ export interface ApiDeps {
   readonly refunds: RefundDesk;
   readonly webhooks: Pick<WebhookRoutesDeps, "rules" | "endpointsMax" | "wakeWebhooks">;
   readonly pay: PayPageDeps;
+  /** Whom finders of vulnerabilities tell, if the operator says so. */
+  readonly securityContact?: string | undefined;
   readonly limiter: RateLimiter;
   /** Counts the requests to nodes of a call. */
   readonly nodeMeter: NodeMeter;
@@ -266,6 +269,8 @@ export function createApi(deps: ApiDeps): FastifyInstance {
   });
   app.decorate("payStreams", payStreams);
   serveConsole(app, open, deps.pay.files);
+  const { clock, securityContact: contact } = deps;
+  serveSecurityContact(app, open, { contact, clock });
 
   const scanned = new Set(deps.scanned.map(({ chainId }) => chainId));
   serveRefunds(

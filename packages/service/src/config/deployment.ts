@@ -53,7 +53,7 @@ export const Deployment = Type.Object(
           description: "1 to 31 printable ASCII characters without spaces",
         }),
       ),
-      "Address for reports of vulnerabilities, shown by the factory of every chain. `contracts` prints the owner's call that sets it; `doctor` compares it.",
+      "Address for reports of vulnerabilities, shown by the factory of every chain and by `/.well-known/security.txt` of the API. `contracts` prints the owner's call that sets it; `doctor` compares it.",
       { defaultText: "none" },
     ),
   },

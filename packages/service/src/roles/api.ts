@@ -103,6 +103,7 @@ export async function startApi(
       frameAncestors: config.payPage.frameAncestors,
       baseUrl: () => describeService(config, { api: url }).serviceUrl,
     },
+    securityContact: config.deployment?.securityContact,
     limiter,
     nodeMeter: context.nodeMeter,
     keys,

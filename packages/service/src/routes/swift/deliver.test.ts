@@ -34,7 +34,7 @@ import { createOverdueClaimsPoll } from "./overdue-claims.ts";
 import { createSwiftRoute } from "./route.ts";
 import type { AttestationId } from "./attestation-requests.ts";
 import { answerAttestation } from "./attestations.ts";
-import { getDelivery, insertDelivery } from "./store.ts";
+import { getDelivery, insertDelivery, wakeOfSettlement } from "./store.ts";
 
 const ID = toHex32(hashOf("delivery"));
 
@@ -201,6 +201,34 @@ async function signAll(db: Db): Promise<void> {
     await answerAttestation(db, id as AttestationId, answer);
   }
 }
+
+test("a payout that is not final yet is looked at every 15 seconds, and at once when its lane says so", async () => {
+  const { desk, deps, clock, state, settlementId, poll } = await openLocked();
+  state.found = {
+    deliveryId: ID,
+    commitment: state.lock.commitment,
+    to: RECIPIENT,
+    token: USDC,
+    amount: 999n,
+    txHash: hashOf("payout"),
+    blockNumber: 90n,
+  };
+  await poll();
+  await poll();
+  expect((await getDelivery(desk.db, ID))?.state).toBe("delivered");
+  const looks = async (times: number) => {
+    state.hinted = [];
+    for (let look = 0; look < times; look++) {
+      clock.advance(500);
+      await pollClaims(deps, 30);
+    }
+    return state.hinted.length;
+  };
+  // Finality takes fifteen minutes on Ethereum: 1,800 looks at the general pace.
+  expect(await looks(120)).toBeLessThanOrEqual(60_000 / 15_000);
+  await desk.db.transaction().execute((tx) => wakeOfSettlement(tx, settlementId, clock.now()));
+  expect(await looks(1)).toBe(1);
+});
 
 describe("the search for a lock and its delivery", () => {
   test("reads our own transactions and passes them to the attestor as hints", async () => {

@@ -212,9 +212,15 @@ describe("the manifests of Kubernetes", () => {
     expect(serving.flatMap(({ args }) => rolesOf(args)).toSorted()).toEqual(
       [...ROLE_NAMES].toSorted(),
     );
-    expect(
-      serving.filter(({ readinessProbe }) => readinessProbe?.httpGet.path !== "/health/ready"),
-    ).toEqual([]);
+    // A standby is never ready: its deployment could not be updated.
+    const probes = serving.map(({ args, readinessProbe }) => [
+      args.includes("--standby"),
+      readinessProbe?.httpGet.path,
+    ]);
+    expect(probes).toContainEqual([true, "/health/live"]);
+    expect(probes).toEqual(
+      probes.map(([isStandby]) => [isStandby, `/health/${isStandby === true ? "live" : "ready"}`]),
+    );
   });
 
   test("keep one pod of each deployment that has several", () => {

@@ -7,7 +7,7 @@ import { execFile } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { deliveryAbi, depositFactoryAbi } from "@sluice/contracts/abi";
+import { depositFactoryAbi } from "@sluice/contracts/abi";
 import {
   createPublicClient,
   createTestClient,
@@ -47,14 +47,6 @@ interface Contract {
   readonly transaction: { readonly to: string; readonly data: Hex } | null;
 }
 
-interface OwnerCall {
-  readonly chainId: number;
-  readonly name: string;
-  readonly from: string;
-  readonly to: string;
-  readonly data: Hex;
-}
-
 interface Finding {
   readonly id: string;
   readonly subject: string;
@@ -91,9 +83,6 @@ const rpcUrlOf = (chainId: number) => {
   assert(anvil, "every chain of the example has a node");
   return anvil.rpcUrl;
 };
-
-/** The cold attestor of the example. */
-const COLD = getAddress(JSON.parse(readFileSync(EXAMPLE, "utf8")).attestors.cold[0]);
 
 /** Writes the example with nodes, keys and accounts filled in. It contacts nothing outside this machine. */
 function writeConfig(): string {
@@ -148,21 +137,6 @@ async function listContracts(): Promise<readonly Contract[]> {
   return JSON.parse(await run("contracts")).contracts;
 }
 
-/** Sends the calls that the command prints for the owner. */
-async function sendOwnerCalls(): Promise<void> {
-  const calls: readonly OwnerCall[] = JSON.parse(await run("contracts")).ownerCalls;
-  expect(calls.map(({ chainId, name }) => `${chainId} ${name}`)).toEqual([
-    "2 set the security contact",
-    "30 set the security contact",
-  ]);
-  for (const { chainId, from, to, data } of calls) {
-    expect(from).toBe(owner.address);
-    const { reader, open } = clientsOf(chainId);
-    const hash = await open(owner).sendTransaction({ chain: null, to: getAddress(to), data });
-    expect((await reader.waitForTransactionReceipt({ hash })).status).toBe("success");
-  }
-}
-
 const ABOUT_CONTRACTS = /^(contract|factory|route|key)\./;
 
 async function diagnose(about: RegExp): Promise<readonly Finding[]> {
@@ -190,38 +164,40 @@ async function deploy(contracts: readonly Contract[]): Promise<void> {
   }
 }
 
-async function seal(chainId: number, contracts: readonly Contract[], lane: number): Promise<void> {
-  const here = contracts.filter((contract) => contract.chainId === chainId);
-  const addressOf = (name: string) =>
-    getAddress(here.find((contract) => contract.name === name)?.address ?? "");
-  const { reader, open } = clientsOf(chainId);
-  const routes = here.flatMap(({ name, address }) =>
-    /^(MONO_CHAIN|FAST_MCTP) /.test(name) ? [getAddress(address)] : [],
+interface SafeBatch {
+  readonly chainId: string;
+  readonly meta: { readonly createdFromSafeAddress: string };
+  readonly transactions: readonly { readonly to: string; readonly data: `0x${string}` }[];
+}
+
+interface Left {
+  readonly chains: readonly {
+    readonly chain: string;
+    readonly steps: readonly { readonly name: string; readonly waitsUntil: string | null }[];
+  }[];
+}
+
+const listLeft = async (flags = ""): Promise<readonly string[]> => {
+  const { chains }: Left = JSON.parse(await run(`contracts --left${flags}`));
+  return chains.flatMap(({ chain, steps }) =>
+    steps.map(({ name, waitsUntil }) => `${chain}: ${name}${waitsUntil ? ", later" : ""}`),
   );
-  const hashes = [
-    await open(owner).writeContract({
-      chain: null,
-      address: addressOf("factory"),
-      abi: depositFactoryAbi,
-      functionName: "seal",
-      args: [
-        routes,
-        [addressOfKey(lane + 1), addressOfKey(lane + 3)],
-        [addressOfKey(8), COLD],
-        1n,
-        treasury.address,
-      ],
-    }),
-    await open(owner).writeContract({
-      chain: null,
-      address: addressOf("delivery"),
-      abi: deliveryAbi,
-      functionName: "seal",
-      args: [[addressOfKey(lane + 2)], []],
-    }),
-  ];
-  for (const hash of hashes) {
-    expect((await reader.waitForTransactionReceipt({ hash })).status).toBe("success");
+};
+
+/** Sends the owner's batches that the command prints, as a multisig would. */
+async function sendBatches(flags = ""): Promise<void> {
+  const batches: Readonly<Record<string, SafeBatch>> = JSON.parse(
+    await run(`contracts --batch safe${flags}`),
+  );
+  for (const [name, { chainId, meta, transactions }] of Object.entries(batches)) {
+    expect(meta.createdFromSafeAddress).toBe(owner.address);
+    const at = name === "ethereum" ? 2 : 30;
+    expect(chainId).toBe(name === "ethereum" ? "1" : "8453");
+    const { reader, open } = clientsOf(at);
+    for (const { to, data } of transactions) {
+      const hash = await open(owner).sendTransaction({ chain: null, to: getAddress(to), data });
+      expect((await reader.waitForTransactionReceipt({ hash })).status).toBe("success");
+    }
   }
 }
 
@@ -260,16 +236,60 @@ test("the printed transactions deploy every contract at its expected address", a
     "30 MONO_CHAIN USDT of chain 30",
     "30 FAST_MCTP USDC of chain 30 to USDC of chain 2",
   ]);
+  const ownersSteps = ["seal the factory", "seal the delivery", "set the security contact"];
+  expect(await listLeft()).toEqual(
+    ["ethereum", "base"].flatMap((chain) => [
+      ...contracts
+        .filter(({ chainId }) => chainId === (chain === "ethereum" ? 2 : 30))
+        .map(({ name }) => `${chain}: deploy ${name}`),
+      ...ownersSteps.map((name) => `${chain}: ${name}`),
+    ]),
+  );
   await deploy(contracts);
-  await seal(2, contracts, 0);
-  await seal(30, contracts, 4);
-  await sendOwnerCalls();
+  await sendBatches(" --daily-cap base:USDC=1000");
+  expect(await listLeft(" --daily-cap base:USDC=1000")).toEqual([]);
   const checks = await diagnose(ABOUT_CONTRACTS);
   expect(checks.filter(({ status }) => status !== "ok")).toEqual([]);
   const count = (id: string) => checks.filter((check) => check.id === id).length;
   expect(count("contract.code")).toBe(contracts.length);
   expect(count("route.listed")).toBe(10);
   expect(count("route.terms")).toBe(10);
+});
+
+test("what changes afterwards is left, and waits out the delay where the contracts say so", async () => {
+  const relayer = addressOfKey(5);
+  const token = PRESETS.find(({ name }) => name === "base")?.tokens.find(
+    ({ symbol }) => symbol === "USDC",
+  );
+  assert(token, "the preset lists USDC");
+  const { reader, open } = clientsOf(30);
+  const contracts = await listContracts();
+  const factory = getAddress(
+    contracts.find(({ chainId, name }) => chainId === 30 && name === "factory")?.address ?? "",
+  );
+  const hash = await open(owner).writeContract({
+    chain: null,
+    address: factory,
+    abi: depositFactoryAbi,
+    functionName: "setRelayer",
+    args: [relayer, false],
+  });
+  await reader.waitForTransactionReceipt({ hash });
+  const raise = " --daily-cap base:USDC=2000";
+  const cap = `the daily cap of ${token.address.toLowerCase()}`;
+  expect(await listLeft(raise)).toEqual([
+    `base: list the relayer ${relayer.toLowerCase()}`,
+    `base: schedule ${cap}`,
+  ]);
+  await sendBatches(raise);
+  expect(await listLeft(raise)).toEqual([`base: execute ${cap}, later`]);
+  await sendBatches(raise);
+  const client = createTestClient({ mode: "anvil", transport: http(rpcUrlOf(30)) });
+  await client.increaseTime({ seconds: 7 * 86_400 + 60 });
+  await client.mine({ blocks: 1 });
+  expect(await listLeft(raise)).toEqual([`base: execute ${cap}`]);
+  await sendBatches(raise);
+  expect(await listLeft(raise)).toEqual([]);
 });
 
 /** Makes every feed of the two presets answer one dollar. */

@@ -6,7 +6,7 @@
 import type { MintConfig } from "../config/index.ts";
 import type { Address, EvmAddress, Hex32, TxHash } from "../core/hex.ts";
 import type { EvmMeasures } from "./node-measures.ts";
-import type { BlockRef, Fees, ReadAt } from "./port/index.ts";
+import type { BlockRef, Fees, GovernedRole, ReadAt } from "./port/index.ts";
 
 /** Contracts whose code this build knows. */
 export const BUILT_CONTRACTS = [
@@ -168,6 +168,16 @@ export interface ChainInspector extends NodeInspector, EvmMeasures {
   getTokenDecimals(token: EvmAddress): Promise<number>;
   getTokenSymbol(token: EvmAddress): Promise<string>;
   getGovernance(contract: EvmAddress): Promise<Governance>;
+  /** Returns the time in Unix seconds from which a scheduled addition can be executed; zero without one. */
+  getReadyAt(
+    contract: EvmAddress,
+    addition: { readonly role: GovernedRole; readonly account: EvmAddress },
+  ): Promise<bigint>;
+  /** Returns the scheduled raise of a daily cap and its time; zeros without one. */
+  getCapRaise(
+    delivery: EvmAddress,
+    token: EvmAddress,
+  ): Promise<{ readonly perDay: bigint; readonly readyAt: bigint }>;
   getFactoryIdentity(factory: EvmAddress): Promise<FactoryIdentity>;
   getContractTerms(contract: EvmAddress): Promise<ContractTerms>;
   /** Returns the account that receives claims and withdrawn inventory; zero before the seal. */

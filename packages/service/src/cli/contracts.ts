@@ -12,9 +12,15 @@ import {
   type EvmChain,
   listEvmChains,
 } from "../config/index.ts";
+import { assert } from "../core/assert.ts";
 import { type EvmAddress, type Hex, toEvmAddress } from "../core/hex.ts";
+import { createCommandTraffic } from "../roles/command-traffic.ts";
+import { listAccounts } from "../roles/key-accounts.ts";
+import { systemClock } from "../roles/system-ports.ts";
 import { describeRoute, moduleOf } from "../routes/index.ts";
 import type { Call, Result } from "./command.ts";
+import { formatLeft, listLeft, toSafeBatch, type TypedCap } from "./contracts-left.ts";
+import { openEvmNodes } from "./doctor.ts";
 
 export interface ContractPlace {
   readonly chainId: number;
@@ -25,12 +31,43 @@ export interface ContractPlace {
   readonly transaction: { readonly to: string; readonly data: Hex } | null;
 }
 
-/** Lists the contracts of the configuration. */
-export async function run(call: Call): Promise<Result> {
+/** Lists the contracts of the configuration, or what is left to send until they are in service. */
+export async function run(call: Call, { batch, left, dailyCap }: ContractsInput): Promise<Result> {
+  if (batch !== undefined || left) return runLeft(call, { batch, caps: dailyCap ?? [] });
   const config = call.readConfig({ roles: [] });
   const contracts = listContracts(config);
   const ownerCalls = listOwnerCalls(config);
   return { json: { contracts, ownerCalls }, text: formatContracts(contracts) };
+}
+
+interface ContractsInput {
+  readonly batch: "safe" | undefined;
+  readonly left: boolean;
+  readonly dailyCap: readonly TypedCap[] | undefined;
+}
+
+async function runLeft(
+  call: Call,
+  { batch, caps }: { readonly batch: "safe" | undefined; readonly caps: readonly TypedCap[] },
+): Promise<Result> {
+  const config = call.readConfig({ roles: [], keysOf: "all" });
+  const nowMs = systemClock.now();
+  const nodesOf = openEvmNodes(config, createCommandTraffic());
+  const chains = await listLeft({
+    config,
+    contracts: listContracts(config),
+    accounts: await listAccounts(config),
+    inspectorOf: (chainId) => nodesOf(chainId).service,
+    caps,
+  });
+  if (batch === undefined) return { json: { chains }, text: formatLeft(chains) };
+  const owner = config.deployment?.owner;
+  assert(owner !== undefined, "nothing is listed without a deployment");
+  // One file per chain.
+  const batches = Object.fromEntries(
+    chains.map((chain) => [chain.chain, toSafeBatch(chain, { owner, nowMs })]),
+  );
+  return { json: batches, text: null };
 }
 
 /** A call that the owner sends once the factory of a chain is deployed. */

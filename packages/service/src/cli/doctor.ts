@@ -218,7 +218,8 @@ const NOBODYS: Commitment = {
   ...GOVERNED,
 };
 
-function openEvmNodes(config: Config, trafficOf: TrafficOf): DoctorDeps["nodesOf"] {
+/** Opens the nodes of every EVM chain for checks. */
+export function openEvmNodes(config: Config, trafficOf: TrafficOf): DoctorDeps["nodesOf"] {
   const { attestor } = config;
   return openNodes(
     listEvmChains(config),

@@ -6,8 +6,10 @@ import {
   GAS_CHOICES,
   parseAllowed,
   parseBaseUnits,
+  parseBatch,
   parseBps,
   parseBridgeId,
+  parseCaps,
   parseChainId,
   parseExportFormat,
   parseGas,
@@ -441,6 +443,19 @@ export const COMMANDS: readonly CommandRow[] = [
     name: "contracts",
     summary:
       "list the addresses of the contracts; with --json also their deployment transactions and the call that sets the security contact",
+    options: {
+      left: flag("what is left to send until they are in service, read from the chains"),
+      batch: optional(
+        "format",
+        "what the owner can send now, as a file per chain: safe, for the transaction builder of Safe",
+        parseBatch,
+      ),
+      dailyCap: optional(
+        "caps",
+        "daily caps of tokens that inventory pays, in whole units: base:USDC=250000,…",
+        parseCaps,
+      ),
+    },
     load: () => import("./contracts.ts"),
   }),
   command({

@@ -147,6 +147,24 @@ export function parseBaseUnits(text: string): bigint {
   throw new InvalidArgumentError("expected base units: a whole number above zero");
 }
 
+/** Parses the format of a batch. */
+export function parseBatch(text: string): "safe" {
+  if (text === "safe") return text;
+  throw new InvalidArgumentError("expected safe");
+}
+
+/** Parses daily caps, such as `base:USDC=250000`, in whole units. */
+export function parseCaps(
+  text: string,
+): readonly { readonly chain: string; readonly symbol: string; readonly amount: string }[] {
+  return text.split(",").map((part) => {
+    const match = /^([a-z0-9-]+):([^:=,]+)=(\d+(?:\.\d+)?)$/.exec(part);
+    if (!match) throw new InvalidArgumentError("expected caps such as base:USDC=250000");
+    const [, chain = "", symbol = "", amount = ""] = match;
+    return { chain, symbol, amount };
+  });
+}
+
 /** Parses a span of time into milliseconds. */
 export function parseSpan(text: string): number {
   const [, count = "", unit = ""] = /^([1-9]\d{0,5})([smhd])$/.exec(text) ?? [];

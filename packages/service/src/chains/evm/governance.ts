@@ -28,12 +28,13 @@ const REQUESTS_MAX = 40;
 /** The roles of `schedule` by their hashes. */
 const ROLES: ReadonlyMap<string, GovernedRole> = new Map(
   (["route", "attestor", "threshold", "treasury", "guardian", "settler"] as const).map((role) => [
-    hashOf(role),
+    hashOfRole(role),
     role,
   ]),
 );
 
-function hashOf(role: string): Hex {
+/** Returns the hash by which a contract names a role. */
+export function hashOfRole(role: string): Hex {
   return keccak256(toHex(`sluice.role.${role}`));
 }
 
@@ -240,7 +241,7 @@ export function buildWithdrawal({
         );
       default:
         return byBoth(
-          encodeFunctionData({ abi, functionName: "cancel", args: [hashOf(role), who] }),
+          encodeFunctionData({ abi, functionName: "cancel", args: [hashOfRole(role), who] }),
         );
     }
   }
@@ -249,7 +250,9 @@ export function buildWithdrawal({
     case "route":
     case "attestor":
     case "settler":
-      return byBoth(encodeFunctionData({ abi, functionName: "remove", args: [hashOf(role), who] }));
+      return byBoth(
+        encodeFunctionData({ abi, functionName: "remove", args: [hashOfRole(role), who] }),
+      );
     case "relayer":
       return byBoth(encodeFunctionData({ abi, functionName: "setRelayer", args: [who, false] }));
     default:

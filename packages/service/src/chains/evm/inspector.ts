@@ -37,6 +37,7 @@ import { readImmutables } from "./built-code.ts";
 import { findInView, readView, tagOf, toQuantity } from "./calls.ts";
 import { implementationOf, walletInitCodeOf } from "./commitment.ts";
 import { suggestFees } from "./fees.ts";
+import { hashOfRole } from "./governance.ts";
 import { createNonceSequencing } from "./sender.ts";
 import { readUsualSurcharge } from "./surcharge.ts";
 import { readPriceFeed } from "./price-feeds.ts";
@@ -136,6 +137,18 @@ export function createEvmInspector(options: {
         isSealed: await view(contract, { abi, functionName: "isSealed" }),
         isPaused: await view(contract, { abi, functionName: "paused" }),
       };
+    },
+
+    getReadyAt: (contract, { role, account }) =>
+      view(contract, {
+        abi: depositFactoryAbi,
+        functionName: "eta",
+        args: [hashOfRole(role), account],
+      }),
+    async getCapRaise(delivery, token) {
+      const call = { abi: deliveryAbi, functionName: "capRaiseOf", args: [token] } as const;
+      const [perDay, readyAt] = await view(delivery, call);
+      return { perDay, readyAt };
     },
 
     async getFactoryIdentity(factory) {

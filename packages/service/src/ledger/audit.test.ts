@@ -331,8 +331,8 @@ describe("the auditor", () => {
   });
 
   test.each([
-    ["kept by a route that delivers in the sweep", SAME_CHAIN, 648n],
-    ["left in a lock by its payout", INVENTORY_CHARGED, 1_676n],
+    ["kept by a route that delivers in the sweep", SAME_CHAIN, 532n],
+    ["left in a lock by its payout", INVENTORY_CHARGED, 1_560n],
   ])("finds the service's fee and gas posted separately when they are %s", async (_, seed, gas) => {
     await afterRun(seed, async (world) => {
       const { id, swept_amount } = await getSettled(world);

@@ -633,6 +633,12 @@ const signatures = [
     "NotAttestor",
   ),
   makeSignatures(
+    "one with a v of 0 or 1",
+    TWO_OF_THREE,
+    [signatureOf(0), Buffer.from(signatureOf(1).map((byte, at) => (at === 64 ? byte - 27 : byte)))],
+    "NotAttestor",
+  ),
+  makeSignatures(
     "a byte is missing",
     TWO_OF_THREE,
     [signatureOf(0), signatureOf(1).subarray(0, 64)],

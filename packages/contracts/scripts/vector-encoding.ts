@@ -1,4 +1,4 @@
-/** Hashing and encoding of the vectors, written anew, so that the vectors depend on no library that is checked by them. */
+/** Hashing and encoding of the vectors, implemented here so that they depend on no library that they check. */
 
 const LANE_BITS = 64n;
 const LANE_MASK = (1n << LANE_BITS) - 1n;

@@ -1,4 +1,4 @@
-/** secp256k1 of the vectors, written anew like their encoding. For keys that everybody knows only. */
+/** secp256k1 for the vectors, implemented here like their encoding. Only for keys that are public. */
 import { bytes, hashOf, hex, keccakText, word } from "./vector-encoding.ts";
 
 /** secp256k1 (SEC 2, section 2.4.1). */

@@ -13,7 +13,7 @@ import { GameTest } from "./support/GameTest.sol";
 import { FactoryThere } from "./TwoChains.t.sol";
 
 /// @notice Two chains with a clock each, and three attestors, two of which must sign. One of them is a
-/// thief's, whichever the game picks, and signs anything. The others remember nothing: they look at final
+/// thief's, whichever the game picks, and signs anything. The others remember nothing: they read final
 /// blocks and follow the written rules (`docs/formats.md`), whatever they or others signed before. Every
 /// signature is known to everybody for good, and anybody's relayer uses it when it likes.
 contract ForgetfulGame is Fixture {

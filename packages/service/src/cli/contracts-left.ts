@@ -32,7 +32,7 @@ export interface TypedCap {
 /** A step that is left on a chain. */
 export interface LeftStep {
   readonly name: string;
-  /** Whoever sends it. */
+  /** The sender. */
   readonly by: "anybody" | "owner";
   readonly to: string;
   readonly data: Hex;

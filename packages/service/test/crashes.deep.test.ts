@@ -19,7 +19,7 @@ const POINTS = [
   ["scan.pushed", "the block is recorded"],
   ["attest.judged", "signed, not answered"],
   ["attest.answered", "answered, no loop woken"],
-  ...["deploy", "sweep", "deliver", "claim"].flatMap((effect) => [
+  ...["sweep", "deliver", "claim"].flatMap((effect) => [
     [`${effect}.assigned`, "it has a nonce, and is not signed"],
     [`${effect}.signed`, "signed and committed, not sent [T60]"],
     [`${effect}.sent`, "sent, not recorded [T59]"],

@@ -144,6 +144,7 @@ export interface SettlementsTable {
   swap_tx_hash: string | null;
   delivery_tx_hash: string | null;
   swept_block: Int8OrNull;
+  swept_block_hash: string | null;
   swept_log_index: number | null;
   swept_up_to: Int8OrNull;
   taken_block: ColumnType<bigint | null, never, never>;

@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { hashOf } from "../../test/support/doubles.ts";
 import { openDesk, RECIPIENT, USDC } from "../../test/support/settlement-desk.ts";
 import { OperatingError } from "../core/errors.ts";
+import { toHex32 } from "../core/hex.ts";
 import type { Log } from "../telemetry/log.ts";
 import { refundSettlement } from "./operator/refund.ts";
 import { retrySettlement } from "./operator/retry.ts";
@@ -240,6 +241,7 @@ async function openWalk() {
         if (sweep && sweep.state !== "mined" && state.balance > 0n) {
           block += 1n;
           state.block = block;
+          state.blockHash = toHex32(hashOf(`block ${block}`));
           expect(inFlight).toBe(0n);
           inFlight = state.balance;
           state.swept = state.balance;

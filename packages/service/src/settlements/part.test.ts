@@ -122,6 +122,18 @@ describe("a balance above the capacity of its route", () => {
     expect((await desk.swaps()).map(({ status }) => status)).toEqual(["completed", "pending_swap"]);
   });
 
+  test("takes no credit for deposits that came after the balance was read [T261]", async () => {
+    const { desk } = await openWith([300n, 300n, 400n]);
+    // The node is behind the scanner.
+    desk.state.block = 41n;
+    desk.state.balance = 600n;
+    desk.state.held = null;
+    desk.state.capacity = 450n;
+    await desk.poll();
+    await desk.poll();
+    expect(desk.state.ordered.at(-1)).toEqual({ amount: 450n, asOf: 40n });
+  });
+
   test("takes the part from the accounts that hold it, in their order", async () => {
     const { desk } = await openWith([1_000n]);
     const sources = [300n, 400n, 300n].map((amount, index) => ({

@@ -8,12 +8,9 @@
 import type { Held } from "../chains/port/index.ts";
 import { findFirstAmongNewest } from "../deposits/index.ts";
 import type { Route, Sweep } from "../routes/index.ts";
-import type { SettlementDeps } from "./deps.ts";
+import { chainOf, type SettlementDeps } from "./deps.ts";
 import { SETTLEMENT_CONDITIONS } from "./store/deposits.ts";
 import type { Settlement } from "./types.ts";
-
-/** Above every block: without a final balance every recorded deposit counts. */
-const BLOCK_MAX = 2n ** 63n - 1n;
 
 /**
  * Returns the part of a balance that the route takes now, and the block up to which it takes all arrivals. Null where the
@@ -30,11 +27,14 @@ export async function planPart(
   const least = await readLeast(deps, settlement, held);
   const amount = most && least && sizePart({ balance: held.amount, most, least });
   if (!amount) return null;
+  const known = await readKnown(deps, settlement, held);
+  // Less than the part: the node is behind the one that answered before.
+  if (known.amount < amount) return null;
   const first = await findFirstAmongNewest(deps.db, SETTLEMENT_CONDITIONS, {
     holding: settlement,
     settlementId,
-    upTo: held.asOf ?? BLOCK_MAX,
-    amount: held.amount - amount,
+    upTo: known.asOf,
+    amount: known.amount - amount,
   });
   // Without a row the scanner is behind.
   if (!first) return null;
@@ -43,6 +43,19 @@ export async function planPart(
     asOf: first - 1n,
     ...(held.sources && { sources: takeFrom(held.sources, amount) }),
   };
+}
+
+/** Returns a balance with the block that it was read at: a deposit recorded after that block is not in it. */
+async function readKnown(
+  deps: SettlementDeps,
+  settlement: Settlement,
+  { amount, asOf }: Held,
+): Promise<{ readonly amount: bigint; readonly asOf: bigint }> {
+  if (asOf !== undefined) return { amount, asOf };
+  const chain = chainOf(deps, settlement);
+  const head = await chain.getHead();
+  const balance = await chain.getBalance(settlement.token, settlement.wallet, head);
+  return { amount: balance, asOf: head.number };
 }
 
 /**

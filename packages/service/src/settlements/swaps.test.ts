@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { hashOf } from "../../test/support/doubles.ts";
 import { type Desk, openDesk } from "../../test/support/settlement-desk.ts";
-import { NATIVE_TOKEN } from "../core/hex.ts";
+import { NATIVE_TOKEN, toHex32 } from "../core/hex.ts";
 import { followCompleted } from "./followers/completed.ts";
 
 /** Opens a deposit whose sweep is mined and whose destination token is another one. */
@@ -65,6 +65,7 @@ test("a sweep mined again in another block is read again, including its pool swa
   const desk = await openSwapped();
   await desk.poll();
   desk.state.block = 101n;
+  desk.state.blockHash = toHex32(hashOf("next"));
   desk.state.swept = 700n;
   desk.state.swapFee = 2n;
   desk.state.balance = 300n;
@@ -86,6 +87,7 @@ test("a completed settlement takes over the final amounts of its sweep, once, af
   desk.state.delivery = { kind: "delivered", txHash: hashOf("sweep:"), amount: 77n };
   await desk.poll();
   desk.state.block = 101n;
+  desk.state.blockHash = toHex32(hashOf("next"));
   desk.state.swept = 1_200n;
   desk.state.swapFee = 4n;
   await desk.mine("sweep:", true, "final");
@@ -113,18 +115,19 @@ test("a sweep that finally reverts leaves nothing in the ledger, not even its fe
   expect(await readAccounts(desk)).toEqual([]);
 });
 
-test("the route records the new amount when a reorg changes a sweep that it delivers separately", async () => {
+test("the route records the new amount when a reorg changes a sweep that it delivers separately [T260]", async () => {
   const desk = await openSwapped();
   desk.state.delivery = { kind: "delivered", txHash: hashOf("mint"), amount: 77n };
   await desk.poll();
   const recorded: bigint[] = [];
   desk.route.recordSweep = async (_tx, { sweep }) => void recorded.push(sweep.amount);
-  desk.state.block = 101n;
+  // Another block at the same height.
+  desk.state.blockHash = toHex32(hashOf("other"));
   desk.state.swept = 1_200n;
   await desk.mine("sweep:", true, "final");
   await followCompleted(desk.deps, 2);
   await followCompleted(desk.deps, 2);
   expect(recorded).toEqual([1_200n]);
   const row = await desk.db.selectFrom("settlements").selectAll().executeTakeFirstOrThrow();
-  expect(row).toMatchObject({ swept_amount: "1200", swept_block: 101n, delivered_amount: "77" });
+  expect(row).toMatchObject({ swept_amount: "1200", swept_block: 100n, delivered_amount: "77" });
 });

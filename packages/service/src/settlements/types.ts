@@ -37,7 +37,8 @@ export interface Settlement {
   readonly fee: FeeTerms | null;
   /** Base units that the mined sweep took; null before it is recorded. */
   readonly sweptAmount: bigint | null;
-  readonly sweptBlock: bigint | null;
+  /** Hash of the block that the sweep was read from; null before it is recorded, or if it was recorded before hashes were. */
+  readonly sweptBlockHash: Hex32 | null;
   readonly sweptLogIndex: number | null;
   readonly minOut: bigint | null;
   readonly deliveryId: Hex32 | null;
@@ -49,6 +50,9 @@ export interface Settlement {
   /** Time of the last change. */
   readonly updatedAtMs: number;
 }
+
+/** Codes of a balance that is worth less than its sweep costs: it waits for more deposits, or for lower costs. */
+export const TOO_LITTLE: readonly ErrorCode[] = ["AMOUNT_TOO_SMALL", "FEE_NOT_COVERED"];
 
 /** The error of a failing, deferred or dead settlement. */
 export interface SettlementError {

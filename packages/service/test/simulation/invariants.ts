@@ -130,7 +130,8 @@ export async function checkQuota(database: SharedDatabase, quota: number): Promi
       group by 1, 2 having count(*) > $1 + (
         select count(distinct events.data ->> 'queueItemId') from events
          where events.integrator_id = settlements.integrator_id
-           and events.data #>> '{error,details,reason}' = 'quarantined')`,
+           and (events.data #>> '{error,details,reason}' = 'quarantined'
+             or events.data #>> '{error,code}' in ('AMOUNT_TOO_SMALL', 'FEE_NOT_COVERED')))`,
     [quota],
   );
   if (rows.length > 0) throw new Broken(`T161: more than ${quota} settlements: ${show(rows)}`);

@@ -103,13 +103,15 @@ export async function openDesk() {
     /** The effects of every transaction. */
     effects: [] as readonly Effect[],
     block: 100n,
+    /** The hash of that block. */
+    blockHash: toHex32(hashOf("block")),
     finalNumber: 50n,
     /** The part of a vault's balance that stood as long as a policy asks; null for nothing. */
     stood: null as bigint | null,
   };
   const receipt = (txHash: ReturnType<typeof hashOf>) => ({
     txHash,
-    blockHash: toHex32(hashOf("block")),
+    blockHash: state.blockHash,
     blockNumber: state.block,
     succeeded: !state.metMore,
     ...(state.metMore && { metMore: true as const }),
@@ -150,6 +152,11 @@ export async function openDesk() {
     getAnnouncement: async () => state.announcedAt,
     getReceipt: async (txHash) => receipt(txHash),
     getFinalNumber: async () => state.finalNumber,
+    getHead: async () => ({
+      number: state.block,
+      hash: state.blockHash,
+      parentHash: state.blockHash,
+    }),
     getTime: async () => BigInt(Math.floor(clock.now() / 1_000)),
   });
   const route: Route & { waitsForFinality: boolean; deliversBySweep: boolean; pair: Pair } = {
@@ -297,7 +304,7 @@ export async function openDesk() {
           (select count(*)::int from transactions where nonce is not null))`,
         succeeded,
         mined_hash: hashOf(intent),
-        mined_block_hash: hashOf("block"),
+        mined_block_hash: state.blockHash,
         mined_block_number: state.block,
       })
       .where("intent", "like", `${intent}%`)

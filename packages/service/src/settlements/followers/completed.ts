@@ -11,7 +11,7 @@ import { chainOf, type SettlementDeps } from "../deps.ts";
 import { SETTLEMENT_CONDITIONS } from "../store/deposits.ts";
 import { followAgain, listToFollow } from "../store/due.ts";
 import { lockHolding } from "../store/read.ts";
-import { recordFinalSweep } from "../store/sweep.ts";
+import { isMoved, recordFinalSweep } from "../store/sweep.ts";
 import type { Settlement } from "../types.ts";
 import { FOLLOW_COMPLETED_MIN_MS, followDelay, RECHECK_MS } from "../../jobs/delays.ts";
 import { usedRoute } from "../choose-route.ts";
@@ -65,12 +65,10 @@ async function recordFinality(
   const route = usedRoute(deps, settlement, address);
   const sweep = receipt && withUpTo(settlement, await route.readSweep(receipt, address));
   if (!receipt || !sweep) return;
-  const { txHash, blockNumber: block } = receipt;
-  // In another block the sweep may have taken another amount. Where the sweep is the delivery, the route looks it up in
-  // the final receipt.
-  const isMoved = block !== settlement.sweptBlock;
+  const hasMoved = isMoved(settlement, receipt);
+  // Where the sweep is the delivery, the route looks it up in the final receipt.
   const progress =
-    isMoved && route.deliversBySweep
+    hasMoved && route.deliversBySweep
       ? await route.checkDelivery({ settlementId: settlement.id, address, sweep }, receipt)
       : null;
   if (progress && progress.kind !== "delivered") return;
@@ -79,15 +77,15 @@ async function recordFinality(
     await lockHolding(tx, settlement);
     await assignSwept(tx, SETTLEMENT_CONDITIONS, settlement, {
       settlementId: settlement.id,
-      block,
+      block: receipt.blockNumber,
       logIndex: sweep.logIndex,
       upTo: sweep.upTo,
       recheckAtMs: deps.clock.now() + RECHECK_MS,
     });
-    const done = isMoved ? { sweep, deliveredAmount: progress?.amount } : null;
+    const done = hasMoved ? { sweep, deliveredAmount: progress?.amount } : null;
     if (done) {
       await route.recordSweep(tx, { settlementId: settlement.id, address, sweep, fee, receipt });
     }
-    await recordFinalSweep(tx, settlement, { txHash, block, logIndex: sweep.logIndex, done });
+    await recordFinalSweep(tx, settlement, { receipt, logIndex: sweep.logIndex, done });
   });
 }

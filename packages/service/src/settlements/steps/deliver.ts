@@ -13,7 +13,7 @@ import type { Tx } from "../../db/schema.ts";
 import { getByIntent } from "../../transactions/index.ts";
 import { chainOf, type SettlementDeps } from "../deps.ts";
 import { fail, failIn, giveUp } from "../fail.ts";
-import { forgetSweep } from "../store/sweep.ts";
+import { forgetSweep, isMoved } from "../store/sweep.ts";
 import { retryNow, dueSettlements } from "../store/due.ts";
 import { insertSettlement, transition } from "../store/transition.ts";
 import { lockHolding, lockSettlement } from "../store/read.ts";
@@ -27,21 +27,22 @@ export async function stepDeliver(
   settlement: Settlement,
   address: DepositAddress,
 ): Promise<StepResult> {
-  const { sweptAmount, minOut, sweptLogIndex, swapTxHash } = settlement;
+  const { sweptAmount, minOut, sweptLogIndex, swapTxHash: txHash } = settlement;
   assert(
-    sweptAmount !== null && minOut !== null && sweptLogIndex !== null && swapTxHash !== null,
+    sweptAmount !== null && minOut !== null && sweptLogIndex !== null && txHash !== null,
     "the delivery step has a recorded sweep",
   );
   const route = usedRoute(deps, settlement, address);
   const sweepSent = await getByIntent(deps.db, `sweep:${settlement.id}:${settlement.sweepsSent}`);
   if (!sweepSent?.mined) return "wait";
-  const { txHash, blockNumber } = sweepSent.mined;
-  if (txHash !== swapTxHash || blockNumber !== settlement.sweptBlock) {
-    // Reorg: the sweep is in another block now, where it may have taken another amount, or reverted.
+  if (isMoved(settlement, sweepSent.mined)) {
+    // It may have reverted there, too.
     await deps.db.transaction().execute((tx) => forgetSweep(tx, settlement));
     return "again";
   }
   const source = await chainOf(deps, settlement).getReceipt(txHash);
+  // The lane has not seen yet that the block was replaced.
+  if (source && isMoved(settlement, source)) return "wait";
   const progress = await route.checkDelivery(
     {
       settlementId: settlement.id,
@@ -57,7 +58,7 @@ export async function stepDeliver(
   );
   switch (progress.kind) {
     case "delivered":
-      await complete(deps, settlement, { ...progress, swapTxHash });
+      await complete(deps, settlement, { ...progress, swapTxHash: txHash });
       return "wait";
     case "returned":
       await restartSweep(deps, settlement, progress.error);

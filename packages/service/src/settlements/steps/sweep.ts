@@ -37,7 +37,7 @@ import { getError, lockHolding, lockSettlement } from "../store/read.ts";
 import { recordSwapTransaction, recordSweep } from "../store/sweep.ts";
 import { dueSettlements } from "../store/due.ts";
 import { transition } from "../store/transition.ts";
-import type { Settlement } from "../types.ts";
+import { type Settlement, TOO_LITTLE } from "../types.ts";
 import { FINALITY_RETRY_MS, RECHECK_MS } from "../../jobs/delays.ts";
 import { assertWorthwhile } from "../worthwhile.ts";
 import { ConcurrentChange, type StepResult } from "../step.ts";
@@ -68,7 +68,7 @@ export async function stepSweep(
     await assertWorthwhile(deps, settlement, held.amount);
     return await takeFirst(routes, (route) => planMost(deps, { settlement, address, route, held }));
   } catch (error) {
-    const isTooLittle = error instanceof OperatingError && TOO_LITTLE.has(error.code);
+    const isTooLittle = error instanceof OperatingError && TOO_LITTLE.includes(error.code);
     if (isTooLittle && (await awaitsFinalDeposit(deps, settlement, held))) {
       return waitForFinality(deps, settlement);
     }
@@ -86,8 +86,6 @@ export async function assertNotQuarantined(
     details: { reason: "quarantined", chainId: settlement.chainId },
   });
 }
-
-const TOO_LITTLE: ReadonlySet<string> = new Set(["AMOUNT_TOO_SMALL", "FEE_NOT_COVERED"]);
 
 /**
  * Returns whether a recorded deposit is not sweepable yet because its block is not final. A balance that is too small
@@ -271,8 +269,7 @@ async function followSweep(
     await lockHolding(tx, settlement);
     const recorded = await recordSweep(tx, deps, settlement, {
       sweep,
-      txHash: receipt.txHash,
-      block: receipt.blockNumber,
+      receipt,
       final: isFinal,
     });
     if (!recorded) throw new ConcurrentChange();

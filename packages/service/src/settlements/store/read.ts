@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { type DepositAddress, getAddressById } from "../../addresses/index.ts";
 import type { Db, Tx } from "../../db/schema.ts";
 import type { Holding } from "../../deposits/index.ts";
-import type { Settlement, SettlementError } from "../types.ts";
+import { type Settlement, type SettlementError, TOO_LITTLE } from "../types.ts";
 import { errorOf, parseSettlement } from "./row.ts";
 
 /** Locks a holding until the end of the transaction, so that decisions about it are serialized. */
@@ -95,6 +95,8 @@ export async function countOpen(
         .where("status", "not in", ["completed", "dead"])
         // Anybody can pay a token whose issuer then destroys it, and only an operator ends the quarantine.
         .where(sql<boolean>`error_details ->> 'reason' is distinct from 'quarantined'`)
+        // Only lower costs end these, or further deposits.
+        .where(sql<boolean>`coalesce(error_code, '') not in (${sql.join(TOO_LITTLE)})`)
         .limit(max)
         .as("open"),
     )

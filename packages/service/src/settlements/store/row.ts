@@ -57,7 +57,7 @@ export function parseSettlement(row: Selectable<SettlementsTable>): Settlement {
     plannedUpTo: row.planned_up_to,
     fee: feeOf(row),
     sweptAmount: bigintOf(row.swept_amount),
-    sweptBlock: row.swept_block,
+    sweptBlockHash: row.swept_block_hash === null ? null : toHex32(row.swept_block_hash),
     sweptLogIndex: row.swept_log_index,
     minOut: bigintOf(row.min_out),
     deliveryId: row.delivery_id === null ? null : toHex32(row.delivery_id),

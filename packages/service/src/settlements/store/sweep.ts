@@ -1,5 +1,6 @@
 /** Stores the result of a settlement's mined sweep, its block, and its finality. */
 import { sql } from "kysely";
+import type { Receipt } from "../../chains/port/index.ts";
 import { assert } from "../../core/assert.ts";
 import type { TxHash } from "../../core/hex.ts";
 import { formatStamp } from "../../core/stamp.ts";
@@ -7,6 +8,14 @@ import type { Db, Tx } from "../../db/schema.ts";
 import type { Sweep } from "../../routes/index.ts";
 import type { Settlement } from "../types.ts";
 import type { StoreDeps } from "./transition.ts";
+
+/** Where a sweep was mined: its hash, and the number and hash of its block. */
+export type Mined = Pick<Receipt, "txHash" | "blockNumber" | "blockHash">;
+
+/** Returns whether a sweep is in another block than the recorded one, where it may have taken another amount. */
+export function isMoved(settlement: Settlement, mined: Mined): boolean {
+  return mined.txHash !== settlement.swapTxHash || mined.blockHash !== settlement.sweptBlockHash;
+}
 
 /**
  * Records the result of the mined sweep and moves to the delivery step. The status stays; the version grows. Returns
@@ -18,25 +27,25 @@ export async function recordSweep(
   settlement: Settlement,
   swept: {
     readonly sweep: Sweep;
-    readonly txHash: TxHash;
-    readonly block: bigint;
+    readonly receipt: Mined;
     readonly final: boolean;
   },
 ): Promise<boolean> {
-  const { sweep, txHash, block, final } = swept;
+  const { sweep, receipt, final } = swept;
   const result = await tx
     .updateTable("settlements")
     .set({
       step: "deliver",
       swept_amount: sweep.amount,
-      swept_block: block,
+      swept_block: receipt.blockNumber,
+      swept_block_hash: receipt.blockHash,
       swept_log_index: sweep.logIndex,
       swept_up_to: sweep.upTo ?? null,
       sweep_final: final,
       min_out: sweep.minOut,
       swap_fee: sweep.swapFee ?? null,
       delivery_id: sweep.deliveryId,
-      swap_tx_hash: txHash,
+      swap_tx_hash: receipt.txHash,
       version: settlement.version + 1,
       updated_at: formatStamp(deps.clock.now()),
     })
@@ -72,6 +81,7 @@ export async function forgetSweep(tx: Tx, settlement: Settlement): Promise<boole
       step: "sweep",
       swept_amount: null,
       swept_block: null,
+      swept_block_hash: null,
       swept_log_index: null,
       swept_up_to: null,
       min_out: null,
@@ -95,8 +105,7 @@ export async function recordFinalSweep(
   tx: Tx,
   settlement: Settlement,
   final: {
-    readonly txHash: TxHash;
-    readonly block: bigint;
+    readonly receipt: Mined;
     readonly logIndex: number;
     /** The result, where the final block is not the recorded one; with the amount, where the sweep is the delivery. */
     readonly done: { readonly sweep: Sweep; readonly deliveredAmount: bigint | undefined } | null;
@@ -113,8 +122,9 @@ export async function recordFinalSweep(
         swap_fee: sql<string | null>`swap_fee * 0`,
       }),
       ...(final && {
-        swap_tx_hash: final.txHash,
-        swept_block: final.block,
+        swap_tx_hash: final.receipt.txHash,
+        swept_block: final.receipt.blockNumber,
+        swept_block_hash: final.receipt.blockHash,
         swept_log_index: final.logIndex,
       }),
       ...(final?.done && {

@@ -16,7 +16,7 @@ import { listByWallets } from "../addresses/index.ts";
 import type { BlockRef, FinalBlock, ScannedBlock, Section } from "../chains/port/index.ts";
 import { assert } from "../core/assert.ts";
 import { OperatingError } from "../core/errors.ts";
-import { isNative } from "../core/hex.ts";
+import { type Hex32, isNative } from "../core/hex.ts";
 import type { ArrivedValue } from "../deposits/index.ts";
 import { auditFinal, mayRemoveFinal, recordFindings } from "../ledger/index.ts";
 import { acceptArrivals } from "../settlements/index.ts";
@@ -144,7 +144,11 @@ async function scanNext(deps: ScannerDeps, pace: Pace, memory: Memory): Promise<
   memory.ahead = null;
   const reading = await (ahead && ahead.after === tip?.hash
     ? ahead.reading
-    : readAfter(deps, pace, memory, { after: tip?.number ?? deps.startBlock - 1n, isOld: false }));
+    : readAfter(deps, pace, memory, {
+        after: tip?.number ?? deps.startBlock - 1n,
+        tip: tip?.hash ?? null,
+        isOld: false,
+      }));
   const { section, isFull, isFinal, finality } = reading;
   if (!section) {
     memory.idlePolls += 1;
@@ -175,7 +179,7 @@ async function scanNext(deps: ScannerDeps, pace: Pace, memory: Memory): Promise<
   const found = section.blocks.length;
   memory.size.found({ found, isFull, isBehind, isOld, newest: last.number });
   if (isBehind && isFull) {
-    const next = readAfter(deps, pace, memory, { after: last.number, isOld });
+    const next = readAfter(deps, pace, memory, { after: last.number, tip: last.hash, isOld });
     // Handled where it is awaited, or not needed any more.
     next.catch(() => undefined);
     memory.ahead = { after: last.hash, reading: next };
@@ -231,11 +235,17 @@ function isLate(
   return ageMs > behindMs || (isFull && ageMs > memory.leastAgeMs + LATE_MS);
 }
 
+/** The newest scanned block, and its hash if there is one. */
+interface After {
+  readonly after: bigint;
+  readonly tip: Hex32 | null;
+}
+
 async function readAfter(
   deps: ScannerDeps,
   pace: Pace,
   memory: Memory,
-  { after, isOld }: { readonly after: bigint; readonly isOld: boolean },
+  { after, tip, isOld }: After & { readonly isOld: boolean },
 ): Promise<Reading> {
   const { db, chain, tokens, clock } = deps;
   if (isFinalityDue(memory, pace, after)) {
@@ -249,11 +259,12 @@ async function readAfter(
   const asked = memory.size.next(after, clock.now());
   const wanted = isFinal ? Math.min(final, most) : asked;
   const skip = await findSkip(db, chain.chainId, { after, through: after + BigInt(wanted) });
-  if (skip === after + 1n) {
-    const section = await readSkipped(deps, skip);
-    return { section, isFull: section !== null, isFinal: false, finality };
+  const skipped = skip === null ? null : await chain.getBlock(skip);
+  // Slots between two blocks may have none, also the one that an operator named.
+  if (skipped && (skipped.number === after + 1n || skipped.parentHash === tip)) {
+    return { section: await skipOver(deps, skipped), isFull: true, isFinal: false, finality };
   }
-  const max = skip === null ? wanted : Number(skip - after) - 1;
+  const max = skipped ? Number(skipped.number - after) - 1 : wanted;
   const section = await chain.readSection({
     after,
     max,
@@ -286,12 +297,10 @@ function isFinalityDue(
   return newestFound > block.number && blocks > 0 && 2n * BigInt(blocks) >= after - block.number;
 }
 
-/** Returns a block that an operator skips as one in which nothing happened; null if it is not there. */
-async function readSkipped({ chain, log }: ScannerDeps, number: bigint): Promise<Section | null> {
-  const block = await chain.getBlock(number);
-  if (!block) return null;
-  log.error({ block: number }, "block skipped by an operator");
-  const time = await chain.getTime({ number, hash: block.hash });
+/** Returns a block that an operator skips as one in which nothing happened. Reads no more than its head. */
+async function skipOver({ chain, log }: ScannerDeps, block: BlockRef): Promise<Section> {
+  const time = await chain.getTime(block);
+  log.error({ block: block.number }, "block skipped by an operator");
   return {
     parentHash: block.parentHash,
     blocks: [{ ...block, time, transfers: [], outflows: [] }],

@@ -4,6 +4,7 @@ import { type Cluster, type ClusterOptions, startCluster } from "../../test/rpc/
 import { createSolanaScanner } from "../../test/rpc/solana-scanner.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
 import { createStillClock } from "../../test/support/doubles.ts";
+import { orderSkip } from "./orders.ts";
 
 const START = 1_000;
 type Level = "confirmed" | "finalized";
@@ -55,6 +56,9 @@ async function open(level: Level, nodes: number, options: Partial<ClusterOptions
   };
 }
 
+const expectUnavailable = (error: unknown) =>
+  expect(error).toMatchObject({ code: "RPC_UNAVAILABLE" });
+
 const LEVELS: readonly Level[] = ["finalized", "confirmed"];
 
 describe.each(LEVELS)("at level %s", (level) => {
@@ -88,6 +92,23 @@ describe.each(LEVELS)("at level %s", (level) => {
     expect((countRequests() - from.requests - idlePolls) / slots).toBeLessThanOrEqual(1.1);
     expect(idlePolls / slots).toBeLessThan(0.1);
     expect(lag).toBeLessThanOrEqual(3);
+  });
+
+  test("a block that no node reads is skipped by an operator's order [T262]", async () => {
+    // The slot before it has no block.
+    const unreadable = START + 33;
+    const { clock, tip, poll } = await open(level, 2, {
+      isUnreadable: (slot) => slot === unreadable,
+    });
+    for (let polls = 0; polls < 60; polls += 1) {
+      clock.advance(1_000);
+      await poll().catch(expectUnavailable);
+    }
+    expect(await tip()).toBe(unreadable - 2);
+    const order = { chainId: 1, operator: "ann", reason: "no node answers for it" };
+    await orderSkip(database.db, { ...order, block: BigInt(unreadable) });
+    await poll();
+    expect(await tip()).toBeGreaterThan(unreadable + 20);
   });
 
   test("a poll of a halted chain costs one request, and a few check the tip", async () => {

@@ -20,6 +20,8 @@ export interface ClusterOptions {
   /** Milliseconds by which the block of a slot is early or late. */
   readonly jitterOf?: (slot: number) => number;
   readonly isSkipped: (slot: number) => boolean;
+  /** Whether only the head of the block can be read. */
+  readonly isUnreadable?: (slot: number) => boolean;
   /** JSON text of the transactions of a block; none by default. */
   readonly transactionsOf?: (slot: number) => string;
   /** Whether answers with blocks are compressed; each text of transactions is compressed once. */
@@ -83,6 +85,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       blockTime: Math.floor((startMs + (number - options.slot) * slotMs) / 1_000),
     });
     if (transactionDetails === "none") return `"result":${head}`;
+    if (options.isUnreadable?.(number)) return failure(-32603, "Internal error");
     return {
       head: `"result":${head.slice(0, -1)},"transactions":`,
       transactions: transactionsOf(number),

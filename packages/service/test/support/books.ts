@@ -58,6 +58,13 @@ export async function emptyBooks(db: Db): Promise<void> {
   });
 }
 
+/** Returns how many statements wait for a lock. */
+export async function countBlocked(db: Db): Promise<number> {
+  const { rows } = await sql`select from pg_stat_activity
+    where wait_event_type = 'Lock' and datname = current_database()`.execute(db);
+  return rows.length;
+}
+
 /** Starts several writers while a table is locked, and releases the lock once each of them waits for it. */
 export async function whileBlocked<T>(
   db: Db,
@@ -68,11 +75,7 @@ export async function whileBlocked<T>(
     await sql`lock table ${sql.table(table)} in share mode`.execute(tx);
     const running = works.map((work) => work());
     // Queries outside the transaction, inside which the answer would never change.
-    await vi.waitFor(async () => {
-      const { rows } = await sql`select from pg_stat_activity
-        where wait_event_type = 'Lock' and datname = current_database()`.execute(db);
-      expect(rows).toHaveLength(works.length);
-    }, 10_000);
+    await vi.waitFor(async () => expect(await countBlocked(db)).toBe(works.length), 10_000);
     return { running };
   });
   return Promise.all(begun.running);

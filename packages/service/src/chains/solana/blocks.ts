@@ -8,9 +8,9 @@
  * cached block is returned.
  */
 import { OperatingError } from "../../core/errors.ts";
-import type { Hex32 } from "../../core/hex.ts";
 import type { Clock } from "../../core/ports.ts";
 import type { Nodes, Read, Rule } from "../ask-nodes.ts";
+import type { BlockHeadAnswer } from "./answers.ts";
 import type { BlockAnswer } from "./block-answer.ts";
 import type { ReadBlock } from "./block-decoder.ts";
 import type { CommitmentLevel, SolanaNode } from "./node.ts";
@@ -52,6 +52,8 @@ export interface Blocks {
   getStateSlot(): Promise<bigint>;
   /** Returns the block of a slot; null when the slot certainly has none. */
   findBlock(slot: bigint): Promise<BlockAnswer | null>;
+  /** Returns the head of a slot's block, of which some hundred bytes are read; null when the slot certainly has none. */
+  findHead(slot: bigint): Promise<BlockHeadAnswer | null>;
   /** Returns the first block after a slot, or null while there is none. Nodes cannot hide a block in between. */
   readBlockAfter(slot: bigint): Promise<BlockAnswer | null>;
   /**
@@ -59,8 +61,6 @@ export interface Blocks {
    * caller that follows the chain: at the head, a read without a new block costs one request.
    */
   readBlocksAfter(slot: bigint, max: number): Promise<readonly BlockAnswer[]>;
-  /** Returns exactly this block, even if it was orphaned after it was read. */
-  readExactly(block: { readonly number: bigint; readonly hash: Hex32 }): Promise<BlockAnswer>;
 }
 
 /** Creates the blocks of one level. Every method throws RPC_UNAVAILABLE without enough agreeing answers. */
@@ -126,8 +126,14 @@ export function createBlocks(
 
   /** Returns whether a cached block is still on the chain. Reads only its head, a fraction of the bytes. */
   async function isThere({ slot, hash }: BlockAnswer): Promise<boolean> {
-    const head = await nodes.agree((node) => node.readHead(slot, commitment));
+    const head = await readHead(slot);
     return head.hash === hash;
+  }
+
+  async function readHead(slot: bigint): Promise<BlockHeadAnswer> {
+    const head = await nodes.agree((node) => node.readHead(slot, commitment));
+    if (slot > highestRead) highestRead = slot;
+    return head;
   }
 
   /** Returns the parent of a block on the chain. The hash proves that the parent is on the chain too. */
@@ -270,12 +276,15 @@ export function createBlocks(
     return found;
   }
 
-  async function findBlock(slot: bigint): Promise<BlockAnswer | null> {
+  async function find<Found extends BlockHeadAnswer>(
+    slot: bigint,
+    read: (slot: bigint) => Promise<Found>,
+  ): Promise<Found | BlockAnswer | null> {
     const known = kept.get(slot);
     if (known && isFinal) return known;
     if (slot > (await getSlot())) return null;
     try {
-      return await readBlock(slot);
+      return await read(slot);
     } catch (error) {
       if (!isUnavailable(error)) throw error;
       // Nodes report a slot as skipped also when they lack its block: the next block's parent decides.
@@ -285,14 +294,14 @@ export function createBlocks(
     }
   }
 
-  async function readExactly({ number, hash }: { number: bigint; hash: Hex32 }) {
-    const known = kept.get(number);
-    const block = known?.hash === hash ? known : await readBlock(number);
-    if (block.hash !== hash) throw unavailable("another block");
-    return block;
-  }
-
-  return { getSlot, getStateSlot, findBlock, readBlockAfter, readBlocksAfter, readExactly };
+  return {
+    getSlot,
+    getStateSlot,
+    findBlock: (slot) => find(slot, readBlock),
+    findHead: (slot) => find(slot, readHead),
+    readBlockAfter,
+    readBlocksAfter,
+  };
 }
 
 function isUnavailable(error: unknown): boolean {

@@ -6,7 +6,7 @@ import { Bug } from "../../core/assert.ts";
 import { type Address, NATIVE_SOL } from "../../core/hex.ts";
 import type { BlockRef, ChainReader, Held, ReadPoint, TokenSource } from "../port/index.ts";
 import { canReceive, type TokenAccountAnswer } from "./account-answers.ts";
-import type { BlockAnswer } from "./block-answer.ts";
+import type { BlockHeadAnswer } from "./answers.ts";
 import { associatedAccountOf, type TokenProgram } from "./derived-accounts.ts";
 import { SOURCES_MAX } from "./orders.ts";
 import type { Accounts } from "./contracts.ts";
@@ -39,13 +39,13 @@ export function createReader(
   },
 ): ChainReader {
   const { chainId, findMintFacts, levels, accounts } = options;
-  const { nodes, getFinalSlot, findBlock, agreeAt, unavailable } = quorum;
+  const { nodes, getFinalSlot, agreeAt, unavailable } = quorum;
   const walked = quorum.blocks[levels.walkAt];
 
   async function getHead(): Promise<BlockRef> {
-    const block = await walked.findBlock(await walked.getSlot());
-    if (block === null) throw unavailable("newest block missing");
-    return toRef(block);
+    const head = await walked.findHead(await walked.getSlot());
+    if (head === null) throw unavailable("newest block missing");
+    return toRef(head);
   }
 
   async function readTokenAccounts(token: Address, owner: Address, level: CommitmentLevel) {
@@ -100,13 +100,12 @@ export function createReader(
   }
 
   async function getTime(at: ReadPoint): Promise<bigint> {
-    const block =
-      typeof at === "string"
-        ? await findBlock(await getFinalSlot())
-        : await quorum.blocks.finalized.readExactly(at);
-    if (block === null) throw unavailable("no final block");
-    if (block.time === null) throw unavailable("block time missing");
-    return block.time;
+    const slot = typeof at === "string" ? await getFinalSlot() : at.number;
+    const head = await quorum.blocks.finalized.findHead(slot);
+    if (head === null) throw unavailable("no final block");
+    if (typeof at !== "string" && head.hash !== at.hash) throw unavailable("another block");
+    if (head.time === null) throw unavailable("block time missing");
+    return head.time;
   }
 
   return {
@@ -121,8 +120,8 @@ export function createReader(
     getFinalBlock: async () => ({ number: await getFinalSlot(), hash: null }),
     getTime,
     getBlock: async (number) => {
-      const block = await walked.findBlock(number);
-      return block && toRef(block);
+      const head = await walked.findHead(number);
+      return head && toRef(head);
     },
     readSection: createSectionReader(quorum, { accounts, walkAt: levels.walkAt }),
     // Ignores the requested block: Solana cannot read state at a given block.
@@ -150,7 +149,7 @@ export function createReader(
   };
 }
 
-function toRef({ slot, hash, parentHash }: BlockAnswer): BlockRef {
+function toRef({ slot, hash, parentHash }: BlockHeadAnswer): BlockRef {
   return { number: slot, hash, parentHash };
 }
 

@@ -41,6 +41,19 @@ function forbidRequests({ deps }: Desk): void {
   Object.assign(deps.chains.get(2)?.wallets ?? {}, { hasCode: refuse });
 }
 
+test("a deposit that a server has not seen yet settles at once [T263]", async () => {
+  const desk = await openDesk();
+  const address = await desk.issue("0x51");
+  // Of the servers behind the URL one is behind the deposit's block.
+  Object.assign(desk.deps.chains.get(2) ?? {}, {
+    findBalance: async (_token: string, _wallet: string, at: unknown = "latest") =>
+      at === "latest" ? 0n : 1_000n,
+  });
+  await acceptArrivals(desk.deps, [arrivalAt(address, 1_000n)], always);
+  expect(await desk.swaps()).toHaveLength(1);
+  expect(await desk.deposits()).toMatchObject([{ queued: true, ignored_reason: null }]);
+});
+
 describe("dust in one block", () => {
   test("is recorded without a request, each with its event [T144]", async () => {
     const desk = await openDesk();

@@ -6,7 +6,7 @@
  * Every arrival, or set of dust, is committed by itself: after an error the caller repeats only the others.
  */
 import type { DepositAddress } from "../../addresses/index.ts";
-import type { BalancesAtBlock, BlockId, Chain } from "../../chains/port/index.ts";
+import type { BalancesAtBlock, Chain } from "../../chains/port/index.ts";
 import { isNative } from "../../core/hex.ts";
 import {
   type ArrivedValue,
@@ -19,6 +19,7 @@ import { chainOf, type IntakeDeps } from "../deps.ts";
 import { readDeployed } from "../wallet-state.ts";
 import { acceptArrival, acceptValue, type Premise } from "./accept.ts";
 import { type Dust, recordDust } from "./dust.ts";
+import { findNotBehind } from "./live-balance.ts";
 
 /** Arrivals whose state is read together. */
 const READ_AT_ONCE = 100;
@@ -143,12 +144,9 @@ async function readAtHead(
   some: readonly OurArrival[],
 ): Promise<readonly (bigint | null)[] | null> {
   const holdings = some.map(({ arrived }) => arrived);
-  const head = await chain.getHead();
-  // A server that is behind would show balances from before the arrivals.
-  const isBehind = holdings.some(({ blockNumber }) => head.number < blockNumber);
   const [first] = holdings;
   if (!first) return [];
-  const at: BlockId = isBehind ? { number: first.blockNumber, hash: first.blockHash } : head;
+  const at = await findNotBehind(chain, { number: first.blockNumber, hash: first.blockHash });
   const tokens = holdings.filter(({ token }) => !isNative(token));
   const coins = holdings.filter(({ token }) => isNative(token));
   const [ofTokens, ofCoins] = await Promise.all([

@@ -40,6 +40,7 @@ import { SETTLEMENT_CONDITIONS } from "../store/deposits.ts";
 import { getActive, getSweptAfter, lockHolding, lockSettlement } from "../store/read.ts";
 import { readDeployed } from "../wallet-state.ts";
 import { retryNow } from "../store/due.ts";
+import { readLiveBalance } from "./live-balance.ts";
 import { findUsedUpQuota } from "./quota.ts";
 import { insertSettlement } from "../store/transition.ts";
 import { promiseSuccessor } from "../store/sweep.ts";
@@ -58,7 +59,10 @@ export async function acceptValue(
   const chain = chainOf(deps, arrived);
   // At once, since the depositor waits for each round trip.
   const [found, walletDeployed, minimums] = await Promise.all([
-    chain.findBalance(arrived.token, arrived.wallet),
+    readLiveBalance(chain, arrived, {
+      block: { number: arrived.blockNumber, hash: arrived.blockHash },
+      least: sumOf(arrived),
+    }),
     readDeployed(chain, arrived.wallet),
     deps.readMinimums(arrived.chainId, arrived.token),
   ]);
@@ -94,7 +98,7 @@ export async function acceptBalance(
 ): Promise<void> {
   const chain = chainOf(deps, held);
   const [balance, walletDeployed, minimums] = await Promise.all([
-    chain.getBalance(held.token, held.wallet),
+    readLiveBalance(chain, held, { block: held.block, least: held.balance }),
     readDeployed(chain, held.wallet),
     deps.readMinimums(held.chainId, held.token),
   ]);
@@ -103,7 +107,7 @@ export async function acceptBalance(
     await lockHolding(tx, held);
     const recorded = [];
     for (const arrived of await findUnexplained(tx, held)) {
-      const facts = { arrived, address, balance, walletDeployed, minimums };
+      const facts = { arrived, address, balance: balance ?? 0n, walletDeployed, minimums };
       const outcome = await record(tx, deps, facts);
       if (outcome) recorded.push({ arrived, outcome });
     }
@@ -288,7 +292,7 @@ async function joinActive(
     await retryNow(tx, active.id, deps.clock.now());
     return { queued: true, settlementId: active.id };
   }
-  const amount = arrived.transfers.reduce((sum, transfer) => sum + transfer.amount, 0n);
+  const amount = sumOf(arrived);
   // A sweep takes the whole balance: a balance below this deposit means that the sweep took it too.
   if (sweep.kind === "mined_unseen" && balance < amount) {
     return { queued: true, settlementId: active.id };
@@ -298,6 +302,10 @@ async function joinActive(
   if (gate.kind === "ignore") return { queued: false, reason: gate.reason };
   await promiseSuccessor(tx, active);
   return { queued: true, settlementId: null };
+}
+
+function sumOf({ transfers }: ArrivedValue): bigint {
+  return transfers.reduce((sum, { amount }) => sum + amount, 0n);
 }
 
 type SweepState =

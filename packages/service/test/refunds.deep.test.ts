@@ -113,3 +113,26 @@ test("a deposit above the minimum is not refunded, and is kept for its authority
   expect(await world.balance("ethereum", paid.address)).toBe(7n * USDC);
   await setPaused(world, false);
 });
+
+test("dust goes back by itself where the policy says so", async () => {
+  const other = await openWorld({
+    configure(config) {
+      config["refunds"] = { belowMinimum: true, automatic: { afterSeconds: 5 } };
+    },
+  });
+  try {
+    const paid = await deposit(other, USDC / 2n);
+    await other.deposits(paid.address, 1);
+    const { address: authority } = other.refundAuthority("acme");
+    await other.until("the refund authority has it", async () => {
+      return (await other.balance("ethereum", authority)) === USDC / 2n;
+    });
+    await other.until("the ledger is proved", async () => {
+      const { ok, breaches, unsettled } = await other.command("audit", "--json");
+      expect(breaches).toEqual([]);
+      return ok === true && Array.isArray(unsettled) && unsettled.length === 0;
+    });
+  } finally {
+    await other.close();
+  }
+});

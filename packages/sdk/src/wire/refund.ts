@@ -71,7 +71,10 @@ export const Refund = Type.Object(
       Type.String({ description: "Text of the request" }),
       "Text of the request; null for one of the operator",
     ),
-    requestedBy: oneOf(["api_key", "operator"], "Who requested it"),
+    requestedBy: oneOf(
+      ["api_key", "operator", "policy"],
+      "Who requested it; `policy` if nobody did",
+    ),
     requestedAt: timestamp("When it was requested"),
   },
   { $id: "Refund", description: "A refund of a deposit address, made by the service" },

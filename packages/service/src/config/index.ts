@@ -71,7 +71,13 @@ export {
   TokenNames,
   type WrittenRoute,
 } from "./route-schema.ts";
-export { allowsRefund, type RefundPolicies, type RefundPolicy, refundPolicyOf } from "./refunds.ts";
+export {
+  allowsRefund,
+  type AutomaticRefunds,
+  type RefundPolicies,
+  type RefundPolicy,
+  refundPolicyOf,
+} from "./refunds.ts";
 export { listSecretFiles, type SecretFile } from "./secret-files.ts";
 export { feePayersOf, type MintConfig, SOLANA_DECIMALS, type SolanaChain } from "./solana-chain.ts";
 export type { TokenConfig } from "./tokens.ts";

@@ -29,10 +29,31 @@ test("the entry of an authority replaces the whole default, in any spelling of i
     unlisted: false,
     deadAfterS: 3_600n,
     expiredAfterS: null,
+    automatic: null,
   });
   const own = refundPolicyOf(policies, padAddress(ONE));
   expect(REFUND_REASONS.filter((reason) => allowsRefund(own, reason))).toEqual(["expired"]);
   expect(own.expiredAfterS).toBe(86_400n);
+});
+
+test("refunds are made by themselves only for the reasons beside, and ten times above their gas [T275]", () => {
+  const problems: string[] = [];
+  const automatic = { afterSeconds: 3_600 };
+  const policies = resolveRefunds(
+    { belowMinimum: true, byAuthority: { [ONE]: { unlisted: true, automatic } } },
+    problems,
+  );
+  expect(refundPolicyOf(policies, padAddress(OTHER)).automatic).toBeNull();
+  expect(refundPolicyOf(policies, padAddress(ONE))).toMatchObject({
+    belowMinimum: false,
+    automatic: { afterMs: 3_600_000, timesGas: 10n },
+  });
+  expect(problems).toEqual([]);
+  resolveRefunds({ automatic, byAuthority: { [ONE]: { automatic } } }, problems);
+  expect(problems).toEqual([
+    "refunds.automatic: expected a reason beside it that allows refunds",
+    `refunds.byAuthority.${ONE}.automatic: expected a reason beside it that allows refunds`,
+  ]);
 });
 
 test("an authority on Solana is named in base58, as everywhere", () => {

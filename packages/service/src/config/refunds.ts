@@ -3,10 +3,12 @@ import { type Static, Type } from "typebox";
 import { assertNever } from "../core/assert.ts";
 import { parseSolanaAddress } from "../core/base58.ts";
 import { type Hex32, isEvmAddress, padAddress, toEvmAddress } from "../core/hex.ts";
-import type { RefundReason } from "../core/refund-reason.ts";
+import { REFUND_REASONS, type RefundReason } from "../core/refund-reason.ts";
 import { Flag, setting } from "./values.ts";
 
 const YEAR_S = 31_536_000;
+/** A refund that costs a tenth of the balance is still worth it. */
+const TIMES_GAS = 10;
 
 const After = (documentation: string) =>
   Type.Optional(
@@ -34,6 +36,28 @@ const REASONS = {
     "The time for which a balance that could have been settled must have stood in final blocks.",
   ),
   expired: After("The time for which any balance must have stood in final blocks."),
+  automatic: Type.Optional(
+    Type.Object(
+      {
+        afterSeconds: setting(
+          Type.Integer({ minimum: 1, maximum: YEAR_S, description: "seconds, 1 to 31536000" }),
+          "The time after the oldest deposit in the balance. Later deposits do not put it off.",
+        ),
+        timesGas: setting(
+          Type.Optional(
+            Type.Integer({
+              minimum: 1,
+              maximum: 10_000,
+              description: "a whole number, 1 to 10000",
+            }),
+          ),
+          "Only a balance that is worth this many times the gas of its refund, which the lane pays. A token without a price is not refunded by itself.",
+          { default: TIMES_GAS },
+        ),
+      },
+      { additionalProperties: false, description: "an object with afterSeconds" },
+    ),
+  ),
 } as const;
 
 const strict = { additionalProperties: false } as const;
@@ -55,7 +79,7 @@ export const Refunds = Type.Object(
           },
         ),
       ),
-      "Other policies, by the refund authority of the address: `belowMinimum`, `unlisted`, `dead` and `expired`. An entry replaces the whole default.",
+      "Other policies, by the refund authority of the address, with the same reasons and `automatic`. An entry replaces the whole default.",
       { default: {} },
     ),
   },
@@ -69,6 +93,15 @@ export interface RefundPolicy {
   /** Seconds for which the balance must have stood; null if the reason is not allowed. */
   readonly deadAfterS: bigint | null;
   readonly expiredAfterS: bigint | null;
+  /** When the service makes allowed refunds by itself; null if only by request. Attestors and signers do not read it. */
+  readonly automatic: AutomaticRefunds | null;
+}
+
+export interface AutomaticRefunds {
+  /** Milliseconds after the oldest deposit of the balance. */
+  readonly afterMs: number;
+  /** Least value of the balance, in times of the gas that its refund costs. */
+  readonly timesGas: bigint;
 }
 
 export interface RefundPolicies {
@@ -91,17 +124,37 @@ export function resolveRefunds(
     }
     byAuthority.set(authority, toPolicy(policy));
   }
+  for (const [name, policy] of [
+    ["refunds", written],
+    ...Object.entries(written?.byAuthority ?? {}).map(
+      ([authority, policy]) => [`refunds.byAuthority.${authority}`, policy] as const,
+    ),
+  ] as const) {
+    if (policy?.automatic && !allowsAny(toPolicy(policy))) {
+      problems.push(`${name}.automatic: expected a reason beside it that allows refunds`);
+    }
+  }
   return { general: toPolicy(written ?? {}), byAuthority };
 }
 
 function toPolicy(written: Static<typeof Policy>): RefundPolicy {
-  const { belowMinimum = false, unlisted = false, dead, expired } = written;
+  const { belowMinimum = false, unlisted = false, dead, expired, automatic } = written;
   return {
     belowMinimum,
     unlisted,
     deadAfterS: dead ? BigInt(dead.afterSeconds) : null,
     expiredAfterS: expired ? BigInt(expired.afterSeconds) : null,
+    automatic: automatic
+      ? {
+          afterMs: automatic.afterSeconds * 1_000,
+          timesGas: BigInt(automatic.timesGas ?? TIMES_GAS),
+        }
+      : null,
   };
+}
+
+function allowsAny(policy: RefundPolicy): boolean {
+  return REFUND_REASONS.some((reason) => allowsRefund(policy, reason));
 }
 
 /** Returns the policy for a refund authority. */

@@ -146,6 +146,29 @@ export async function findFirstAmongNewest(
   return row.first ?? row.oldest;
 }
 
+/** Returns when the oldest deposit was detected, in milliseconds, that no sweep or refund took; null without any. */
+export async function findOldestLeft(
+  db: Db,
+  { isDead }: Pick<SettlementConditions, "isDead">,
+  { chainId, wallet, token }: Holding,
+): Promise<number | null> {
+  const lastOutflow = sql<bigint>`coalesce((select max(block_number) from outflows
+    where chain_id = ${chainId} and wallet = ${wallet} and token = ${token}), -1)`;
+  const row = await db
+    .selectFrom("deposits")
+    .select("detected_at")
+    .where("chain_id", "=", chainId)
+    .where("wallet", "=", wallet)
+    .where("token", "=", token)
+    .where("orphaned_at", "is", null)
+    .where((eb) => eb.or([eb("settlement_id", "is", null), isDead]))
+    .where("block_number", ">", lastOutflow)
+    .orderBy("detected_at")
+    .limit(1)
+    .executeTakeFirst();
+  return row ? Date.parse(row.detected_at) : null;
+}
+
 /**
  * Assigns deposits by a mined sweep: those before it in chain order belong to the sweep, whatever their event reported;
  * those after it wait for the next settlement.

@@ -22,6 +22,7 @@ export {
   assignSwept,
   assignUnsettled,
   findFirstAmongNewest,
+  findOldestLeft,
   refreshKnown,
   releaseDeposits,
   sumOpen,

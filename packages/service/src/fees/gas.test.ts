@@ -10,7 +10,7 @@ import { TRANSFER_GAS } from "../routes/mono-chain/route.ts";
 import { SWAP_GAS } from "../routes/mono-chain/swap.ts";
 import { SWIFT_GAS } from "../routes/swift/route.ts";
 import { costOfStep } from "../chains/solana/costs.ts";
-import { createGasCosts, DEPLOY_GAS, priceOfGas } from "./gas.ts";
+import { createGasCosts, DEPLOY_GAS, priceOfGas, REFUND_GAS } from "./gas.ts";
 import { configuredRoute } from "../../test/support/routes.ts";
 
 const GWEI = 10n ** 9n;
@@ -211,6 +211,7 @@ test("the gas of a deployment is what it adds to the first sweep", () => {
   const missing = readDearest("GasTest", ["settle transfer, wallet missing"]);
   const deployed = readDearest("GasTest", ["settle transfer, wallet deployed"]);
   expect(DEPLOY_GAS).toBe(roundUp(missing - deployed));
+  expect(REFUND_GAS).toBe(roundUp(readDearest("GasTest", ["refund by signature"])));
 });
 
 /** A swap that crosses an initialised tick of the pool costs 25,000 more than one within a range. */

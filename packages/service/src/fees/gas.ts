@@ -21,6 +21,9 @@ export interface GasStep extends Step {
  */
 export const DEPLOY_GAS = 45_000n;
 
+/** Gas of a refund by signature of one attestor, without the wallet's deployment. */
+export const REFUND_GAS = 91_000n;
+
 /** The properties of a route that determine its gas costs. */
 export interface GasRoute {
   readonly pair: {

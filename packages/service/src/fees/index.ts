@@ -1,5 +1,13 @@
 export { createFees, type FeeRequest, type FeeRoute, type Fees } from "./fees.ts";
-export { type ChainGas, createGasCosts, type GasStep, listGas, priceOfGas } from "./gas.ts";
+export {
+  type ChainGas,
+  createGasCosts,
+  type GasCosts,
+  type GasStep,
+  listGas,
+  priceOfGas,
+  REFUND_GAS,
+} from "./gas.ts";
 export {
   feeCapOf,
   type FeeItems,

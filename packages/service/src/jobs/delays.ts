@@ -79,3 +79,6 @@ export function auditDelay(waitedMs: number): number {
 /** Minimum and maximum delay of polls for a refund: a quarter of the time since the settlement ended, in these bounds. */
 export const REFUND_POLL_MIN_MS = 5_000;
 export const REFUND_POLL_MAX_MS = 6 * 3_600_000;
+
+/** Delay between two refunds of a balance by policy: one that attestors refuse is asked for once a day. */
+export const REFUND_AGAIN_MS = 24 * 3_600_000;

@@ -6,9 +6,10 @@ import { type Config, listSolanaChains } from "../config/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import type { Address } from "../core/hex.ts";
 import { floorAmount, gateBalance, type Minimums } from "../deposits/index.ts";
-import type { IntakeDeps, SettlementDeps } from "../settlements/index.ts";
+import type { AttestedRefunds, IntakeDeps, SettlementDeps } from "../settlements/index.ts";
 import { type Parts, type RoleContext, TOPICS } from "./context.ts";
-import { createConfiguredFees } from "./fees.ts";
+import { REFUND_GAS } from "../fees/index.ts";
+import { createConfiguredFees, createConfiguredGasCosts } from "./fees.ts";
 import { createAttestorSet } from "./keys.ts";
 
 /** Interval at which waiting work is polled when nothing wakes it, in milliseconds. */
@@ -68,9 +69,29 @@ export function createSettlementDeps(
       policies: parts.config.refunds,
       attestors: createAttestorSet(parts.config),
       wakeAttestor: () => wakeups.wake(TOPICS.attestations),
+      readCost: createRefundCosts(parts),
     },
     wakeLanes: () => wakeups.wake(TOPICS.lanes),
     pollMs: POLL_MS,
+  };
+}
+
+/** Returns what the gas of a refund costs, in base units of the refunded token; null while that cannot be priced. */
+function createRefundCosts(parts: IntakeParts): AttestedRefunds["readCost"] {
+  const gasCosts = createConfiguredGasCosts(parts);
+  const { chains } = parts.config;
+  return async ({ chainId, token, deploys }) => {
+    const listed = chains.find((chain) => chain.chainId === chainId)?.tokens;
+    const decimalsIn = listed?.find(({ address }) => address === token)?.decimals;
+    if (decimalsIn === undefined) return null;
+    const pair = { srcChain: chainId, srcToken: token, destChain: chainId, destToken: token };
+    const gasSteps = [{ on: "source", gas: REFUND_GAS, paysRecipient: true }] as const;
+    try {
+      return await gasCosts.read({ pair, decimalsIn, gasSteps }, deploys);
+    } catch (error) {
+      if (error instanceof OperatingError && error.code === "PRICE_UNAVAILABLE") return null;
+      throw error;
+    }
   };
 }
 

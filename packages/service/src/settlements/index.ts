@@ -19,7 +19,12 @@ export {
   type RefundRequest,
 } from "./operator/refund-address.ts";
 export { announceRefundStates } from "./operator/announce-states.ts";
-export { pollAttestedRefunds, readUnsent, type UnsentState } from "./operator/attested-refund.ts";
+export {
+  type AttestedRefunds,
+  pollAttestedRefunds,
+  readUnsent,
+  type UnsentState,
+} from "./operator/attested-refund.ts";
 export { type AddressRefund, findLastRefund } from "./operator/refunds.ts";
 export {
   createRefundDesk,

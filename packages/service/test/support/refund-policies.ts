@@ -6,6 +6,7 @@ export const NOTHING_REFUNDED: RefundPolicy = {
   unlisted: false,
   deadAfterS: null,
   expiredAfterS: null,
+  automatic: null,
 };
 
 export const NO_REFUNDS: RefundPolicies = { general: NOTHING_REFUNDED, byAuthority: new Map() };

@@ -36,6 +36,7 @@ const ALL: RefundPolicy = {
   unlisted: true,
   deadAfterS: DAY_S,
   expiredAfterS: 30n * DAY_S,
+  automatic: null,
 };
 
 /** An attestor whose readers show a wallet with `final` units; block 50 is the first of the asked age. */

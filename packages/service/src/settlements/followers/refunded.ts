@@ -4,7 +4,9 @@
  */
 import type { FoundRefund } from "../../chains/port/index.ts";
 import { REFUND_POLL_MAX_MS, REFUND_POLL_MIN_MS } from "../../jobs/delays.ts";
+import { refundByPolicy } from "../operator/automatic-refunds.ts";
 import { getLastDeposit } from "../store/deposits.ts";
+import { readAddressOf } from "../store/read.ts";
 import { chainOf, type SettlementDeps } from "../deps.ts";
 import { type DeadSettlement, listDeadDue, recordRefunded, watchForRefund } from "../store/dead.ts";
 
@@ -24,24 +26,32 @@ export async function pollRefunds(deps: SettlementDeps, chainId: number): Promis
     );
     await watchForRefund(deps.db, dead.id, nowMs + waitMs);
     try {
-      await pollRefund(deps, dead);
+      if (await pollRefund(deps, dead)) continue;
+      const address = await readAddressOf(deps.db, dead.id);
+      const dueMs = await refundByPolicy(deps, dead, address.id);
+      if (dueMs !== null && dueMs < nowMs + waitMs) await watchForRefund(deps.db, dead.id, dueMs);
     } catch (error) {
       deps.log.warn({ err: error, settlementId: dead.id }, "refund poll failed, retrying");
     }
   }
 }
 
-async function pollRefund(deps: SettlementDeps, dead: DeadSettlement): Promise<void> {
+/** Returns whether there is nothing left to refund, and records the refund that was found. */
+async function pollRefund(deps: SettlementDeps, dead: DeadSettlement): Promise<boolean> {
   const last = await getLastDeposit(deps.db, dead.id);
   // A later settlement swept its deposits: there is nothing left to refund.
-  if (!last) return watchForRefund(deps.db, dead.id, null);
+  if (!last) {
+    await watchForRefund(deps.db, dead.id, null);
+    return true;
+  }
   const { wallet, token } = dead;
   const chain = chainOf(deps, dead);
   const refund = await chain.findRefund({ wallet, token, fromBlock: last.block });
-  if (!refund || !isAfter(refund, last)) return;
+  if (!refund || !isAfter(refund, last)) return false;
   const { txHash, amount, to } = refund;
   await recordRefunded(deps.db, dead.id, { txHash });
   deps.log.info({ settlementId: dead.id, txHash, amount, to }, "settlement refunded");
+  return true;
 }
 
 function isAfter(

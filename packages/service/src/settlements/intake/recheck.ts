@@ -17,6 +17,7 @@ import { chainOf, type SettlementDeps } from "../deps.ts";
 import { SETTLEMENT_CONDITIONS } from "../store/deposits.ts";
 import { getActive, lockHolding } from "../store/read.ts";
 import { readDeployed } from "../wallet-state.ts";
+import { refundByPolicy } from "../operator/automatic-refunds.ts";
 import { findUsedUpQuota } from "./quota.ts";
 import { insertSettlement } from "../store/transition.ts";
 import { RECHECK_MAX_MS, RECHECK_MS } from "../../jobs/delays.ts";
@@ -36,13 +37,12 @@ export async function pollUnsettledDeposits(
   });
   for (const holding of due) {
     const age = nowMs - holding.oldestMs;
-    await rescheduleUnsettled(
-      deps.db,
-      holding,
-      nowMs + Math.min(Math.max(2 * age, RECHECK_MS), RECHECK_MAX_MS),
-    );
+    const nextMs = nowMs + Math.min(Math.max(2 * age, RECHECK_MS), RECHECK_MAX_MS);
+    await rescheduleUnsettled(deps.db, holding, nextMs);
     try {
-      await recheck(deps, holding);
+      if ((await recheck(deps, holding)) === "settles") continue;
+      const dueMs = await refundByPolicy(deps, holding, holding.addressId);
+      if (dueMs !== null && dueMs < nextMs) await rescheduleUnsettled(deps.db, holding, dueMs);
     } catch (error) {
       deps.log.warn({ err: error, wallet: holding.wallet }, "holding re-check failed, retrying");
     }
@@ -50,7 +50,8 @@ export async function pollUnsettledDeposits(
   return mayBeMore;
 }
 
-async function recheck(deps: SettlementDeps, holding: Unsettled): Promise<void> {
+/** Opens a settlement where the balance is worth one. Otherwise the deposits stay where they are. */
+async function recheck(deps: SettlementDeps, holding: Unsettled): Promise<"settles" | "stays"> {
   const { chainId, wallet, token, integratorId, addressId } = holding;
   await deps.db.transaction().execute(async (tx) => {
     await lockHolding(tx, holding);
@@ -59,9 +60,9 @@ async function recheck(deps: SettlementDeps, holding: Unsettled): Promise<void> 
   const chain = chainOf(deps, holding);
   const balance = (await chain.findBalance(token, wallet)) ?? 0n;
   const minimums = await deps.readMinimums(chainId, token);
-  if (gateBalance(balance, minimums).kind === "ignore") return;
+  if (gateBalance(balance, minimums).kind === "ignore") return "stays";
   const address = await getAddressById(deps.db, addressId);
-  if (deps.routes.list(pairOf(holding, address)).length === 0) return;
+  if (deps.routes.list(pairOf(holding, address)).length === 0) return "stays";
   const walletDeployed = await readDeployed(chain, wallet);
   const created = await deps.db.transaction().execute(async (tx) => {
     await lockHolding(tx, holding);
@@ -79,7 +80,8 @@ async function recheck(deps: SettlementDeps, holding: Unsettled): Promise<void> 
     await assignUnsettled(tx, holding, id);
     return id;
   });
-  if (!created) return;
+  if (!created) return "settles";
   deps.log.info({ settlementId: created, wallet }, "re-check queued a settlement");
   deps.wakeEvents(integratorId);
+  return "settles";
 }

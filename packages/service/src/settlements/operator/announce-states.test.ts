@@ -33,6 +33,7 @@ async function openRefund(wallets: "contracts" | "vaults") {
       policies: { general: { ...NOTHING_REFUNDED, belowMinimum: true }, byAuthority: new Map() },
       attestors: { threshold: 1, accounts: [ATTESTOR], recover: () => null },
       wakeAttestor: () => undefined,
+      readCost: async () => 1n,
     },
   };
   desk.state.balance = 40n;

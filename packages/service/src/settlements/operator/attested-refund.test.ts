@@ -46,6 +46,7 @@ async function openDust(policy: Partial<RefundPolicy> = { belowMinimum: true }) 
         },
       },
       wakeAttestor: vi.fn(),
+      readCost: async () => 1n,
     },
   };
   desk.state.balance = DUST;

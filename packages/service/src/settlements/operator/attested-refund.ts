@@ -41,6 +41,12 @@ export interface AttestedRefunds {
   readonly policies: RefundPolicies;
   readonly attestors: AttestorSet;
   readonly wakeAttestor: () => void;
+  /** Returns what the gas of a refund costs, in base units of the token; null while that cannot be priced. */
+  readonly readCost: (refund: {
+    readonly chainId: number;
+    readonly token: Address;
+    readonly deploys: boolean;
+  }) => Promise<bigint | null>;
 }
 
 /** Below the contract's limit by more than the clocks differ, in seconds. */
@@ -112,6 +118,7 @@ export async function requestAttestedRefund(
       ...args.request,
       id: deps.random.uuid(),
       addressId: args.address.id,
+      atMs: deps.clock.now(),
       amount: proof.maxAmount,
       authority: args.authority,
       attested: { reason: proof.reason, deadline, attestationId },

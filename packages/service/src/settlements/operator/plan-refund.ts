@@ -9,6 +9,7 @@ import { gateBalance, type Holding } from "../../deposits/index.ts";
 import { REFUND_REASONS, type RefundReason } from "../../core/refund-reason.ts";
 import { judgeRefundReason } from "../../routes/index.ts";
 import { pairOf } from "../choose-route.ts";
+import { refusal } from "./request.ts";
 
 /**
  * Plans the order that pays a vault's balance to its refund authority, simulated against the newest block. When dust that
@@ -23,11 +24,13 @@ export async function planRefund(
     readonly holding: Holding;
     readonly address: DepositAddress;
     readonly held: Held;
+    readonly needsReason?: boolean;
   },
 ): Promise<{ readonly order: CallPlan & { readonly call: Call }; readonly taken: Held }> {
   const { chain, wallets, holding, address, held } = refund;
   const { settle: lanes } = lanesOf(deps, holding);
   const reason = await chooseReason(deps, refund);
+  if (reason === null && refund.needsReason) throw refusal("No policy allows this refund.");
   const plan = async (taken: Held) => {
     const call = wallets.buildRefund(address.commitment, holding.token, { ...taken, reason });
     const planned = await planCall({ db: deps.db, chain }, { lanes, call, what: "The refund" });

@@ -36,6 +36,8 @@ export interface RefundRequest extends Holding {
   readonly to: Address;
   readonly operator: string;
   readonly reason: string;
+  /** Refuses a refund that no policy allows also where the signer pays the authority at any request. */
+  readonly needsReason?: true;
 }
 
 export interface RefundedAddress {
@@ -95,7 +97,14 @@ async function tryRefund(
   await refuseActive(db, holding);
   const held = await chain.readHolding(holding.token, holding.wallet);
   if (held.amount === 0n) return readLast(deps, holding);
-  const { order, taken } = await planRefund(deps, { chain, wallets, holding, address, held });
+  const { order, taken } = await planRefund(deps, {
+    chain,
+    wallets,
+    holding,
+    address,
+    held,
+    needsReason: request.needsReason ?? false,
+  });
   const queued = await db.transaction().execute(async (tx) => {
     await lockHolding(tx, holding);
     await refuseActive(tx, holding);
@@ -107,7 +116,8 @@ async function tryRefund(
     const id = random.uuid();
     const attested = null;
     const by = { authority, operator, reason };
-    const refund = { ...holding, ...by, id, addressId: address.id, amount, attested };
+    const of = { id, addressId: address.id, atMs: deps.clock.now() };
+    const refund = { ...holding, ...by, ...of, amount, attested };
     const intent = await insertRefund(tx, refund);
     const { chainId } = holding;
     await submitIntent(tx, random, { chainId, settlementId: null, intent, ...order });

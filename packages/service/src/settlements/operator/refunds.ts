@@ -2,6 +2,7 @@
 import type { RefundState } from "@sluice/sdk/wire";
 import { sql } from "kysely";
 import { toAddress, toTxHash, type Address, type TxHash } from "../../core/hex.ts";
+import { formatStamp } from "../../core/stamp.ts";
 import type { Db, Tx } from "../../db/schema.ts";
 import type { RefundReason } from "../../core/refund-reason.ts";
 import type { AttestationId } from "../../routes/index.ts";
@@ -257,6 +258,7 @@ export async function insertRefund(
   tx: Tx,
   refund: Omit<AddressRefund, "intent" | "state" | "succeeded" | "txHash"> & {
     readonly addressId: string;
+    readonly atMs: number;
   },
 ): Promise<IntentName> {
   const { intent } = await tx
@@ -271,6 +273,7 @@ export async function insertRefund(
       refund_to: refund.authority,
       operator: refund.operator,
       reason: refund.reason,
+      at: formatStamp(refund.atMs),
       policy_reason: refund.attested?.reason ?? null,
       deadline: refund.attested?.deadline ?? null,
       attestation_id: refund.attested?.attestationId ?? null,

@@ -35,6 +35,7 @@ async function openDust(policy: Partial<RefundPolicy>) {
       policies: { general: { ...NOTHING_REFUNDED, ...policy }, byAuthority: new Map() },
       attestors: { threshold: 1, accounts: [ATTESTOR], recover: () => null },
       wakeAttestor: vi.fn(),
+      readCost: async () => 1n,
     },
   };
   desk.state.balance = DUST;

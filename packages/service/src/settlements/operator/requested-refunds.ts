@@ -16,6 +16,7 @@ import { OperatingError } from "../../core/errors.ts";
 import { type Address, unpadAddress } from "../../core/hex.ts";
 import type { SettlementDeps } from "../deps.ts";
 import { stateOf } from "./announce-states.ts";
+import { BY_POLICY } from "./automatic-refunds.ts";
 import { BY_AUTHORITY, readUnsent } from "./attested-refund.ts";
 import { refundAddress } from "./refund-address.ts";
 import { type ListedRefund, listRefundsOf, type RefundFilter } from "./refunds.ts";
@@ -171,7 +172,7 @@ async function showAll(deps: SettlementDeps, refunds: readonly ListedRefund[]): 
       txHash: refund.txHash && displayTxHash(refund.txHash),
       // The operator's reason is for the operator's own record.
       note: isByKey && refund.reason !== NO_NOTE ? refund.reason : null,
-      requestedBy: isByKey ? "api_key" : "operator",
+      requestedBy: isByKey ? "api_key" : refund.operator === BY_POLICY ? "policy" : "operator",
       requestedAt: refund.requestedAt,
     });
   }

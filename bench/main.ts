@@ -5,6 +5,7 @@ import { benchGas } from "./gas.ts";
 import { benchPace } from "./pace.ts";
 import { benchRpc } from "./rpc.ts";
 import { benchSolana } from "./solana.ts";
+import { benchThroughput } from "./throughput.ts";
 import { benchWebhooks } from "./webhooks.ts";
 
 const BENCHES: Readonly<Record<string, (args: readonly string[]) => void | Promise<void>>> = {
@@ -14,6 +15,7 @@ const BENCHES: Readonly<Record<string, (args: readonly string[]) => void | Promi
   pace: benchPace,
   rpc: benchRpc,
   solana: benchSolana,
+  throughput: benchThroughput,
   webhooks: benchWebhooks,
 };
 

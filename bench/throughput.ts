@@ -1,0 +1,245 @@
+/**
+ * Settlements per second: pays to as many new addresses at once, and waits until each is completed. Prints the ratio to what
+ * the bare nodes do with the same number of payments and payouts, and the statements and requests of one settlement.
+ */
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Sandbox, startSandbox } from "@sluice/sandbox";
+import { connectStream, createSluiceClient } from "@sluice/sdk";
+import { type Address, getAddress } from "viem";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { sendToken } from "../packages/sandbox/src/tokens.ts";
+
+const AMOUNT = 25_000_000n;
+const ADDRESSES_AT_ONCE = 500;
+const DEADLINE_MS = 900_000;
+/** Statements that are listed, the most frequent first. */
+const STATEMENTS_SHOWN = 25;
+
+const ROUTES = {
+  SWIFT: { from: "ethereum", to: "base" },
+  MONO_CHAIN: { from: "base", to: "base" },
+} as const;
+
+interface Measured {
+  readonly route: keyof typeof ROUTES;
+  readonly deposits: number;
+  readonly seconds: number;
+  /** Of the bare nodes with the same number of payments on the source and payouts on the destination. */
+  readonly bareSeconds: number;
+  readonly statements: number;
+  readonly requests: Readonly<Record<string, number>>;
+  readonly frequent: readonly (readonly [string, number])[];
+}
+
+/** Measures and prints. */
+export async function benchThroughput(args: readonly string[]): Promise<void> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      deposits: { type: "string", default: "200" },
+      "block-ms": { type: "string", default: "1000" },
+      json: { type: "boolean", default: false },
+    },
+  });
+  const deposits = Number(values.deposits);
+  const stateDir = mkdtempSync(join(tmpdir(), "sluice-bench-"));
+  // The embedded PostgreSQL runs as `nobody` where the benchmark runs as root.
+  chmodSync(stateDir, 0o755);
+  const statementsPath = join(stateDir, "statements.json");
+  const ports = { ethereum: 0, base: 0, solana: 0, api: 0, quote: 0, telemetry: 0, control: 0 };
+  const sandbox = await startSandbox({
+    stateDir,
+    ports,
+    mining: { intervalMs: Number(values["block-ms"]) },
+    env: {
+      NODE_OPTIONS: `--import=${new URL("count-statements.ts", import.meta.url).href}`,
+      BENCH_STATEMENTS: statementsPath,
+    },
+  });
+  try {
+    const measured: Measured[] = [];
+    for (const route of ["SWIFT", "MONO_CHAIN"] as const) {
+      // The first ones warm up code and caches.
+      await settle(sandbox, statementsPath, { route, deposits: 10 });
+      measured.push(await settle(sandbox, statementsPath, { route, deposits }));
+    }
+    console.log(
+      values.json ? JSON.stringify(measured, null, 2) : measured.map(describe).join("\n\n"),
+    );
+  } finally {
+    await sandbox.stop();
+    rmSync(stateDir, { recursive: true, force: true });
+  }
+}
+
+async function settle(
+  sandbox: Sandbox,
+  statementsPath: string,
+  { route, deposits }: Pick<Measured, "route" | "deposits">,
+): Promise<Measured> {
+  const bareSeconds = await measureBare(sandbox, { route, deposits });
+  const addresses = await issue(sandbox, { route, deposits });
+  const completed = watchCompleted(sandbox, addresses);
+  await completed.connected;
+  const before = await read(sandbox, statementsPath);
+  const startMs = performance.now();
+  await payAll(sandbox, ROUTES[route].from, addresses);
+  await completed.all;
+  const seconds = (performance.now() - startMs) / 1_000;
+  const after = await read(sandbox, statementsPath);
+  const statements = subtract(after.statements, before.statements);
+  return {
+    route,
+    deposits,
+    seconds,
+    bareSeconds,
+    statements: sum(statements) / deposits,
+    requests: Object.fromEntries(
+      [...subtract(after.requests, before.requests)].map(([chain, count]) => [
+        chain,
+        count / deposits,
+      ]),
+    ),
+    frequent: [...statements]
+      .map(
+        ([text, count]) => [text.replaceAll(/\s+/g, " ").slice(0, 110), count / deposits] as const,
+      )
+      .sort((one, other) => other[1] - one[1])
+      .slice(0, STATEMENTS_SHOWN),
+  };
+}
+
+/** Returns the seconds in which the bare nodes take a payment and a payout of each deposit. */
+async function measureBare(
+  sandbox: Sandbox,
+  { route, deposits }: Pick<Measured, "route" | "deposits">,
+): Promise<number> {
+  const { from, to } = ROUTES[route];
+  const owners = Array.from(
+    { length: deposits },
+    () => privateKeyToAccount(generatePrivateKey()).address,
+  );
+  const startMs = performance.now();
+  await Promise.all([
+    payAll(sandbox, from, owners),
+    from === to ? [] : payAll(sandbox, to, owners),
+  ]);
+  await Promise.all([untilEmpty(sandbox, from), untilEmpty(sandbox, to)]);
+  return (performance.now() - startMs) / 1_000;
+}
+
+async function untilEmpty(sandbox: Sandbox, chain: "ethereum" | "base"): Promise<void> {
+  const { client } = sandbox.chains[chain];
+  for (;;) {
+    const { pending } = await client.getTxpoolStatus();
+    if (Number(pending) === 0) return;
+    await sleep(20);
+  }
+}
+
+async function payAll(
+  { chains, keys, deployment }: Sandbox,
+  chain: "ethereum" | "base",
+  addresses: readonly Address[],
+): Promise<void> {
+  const [payer] = keys.payers[chain];
+  if (!payer) throw new Error("the sandbox has payers");
+  const { client } = chains[chain];
+  const { token } = deployment.chains[chain];
+  const payments = addresses.map((to) => ({ from: payer.account, to, token, amount: AMOUNT }));
+  await Promise.all(payments.map((payment) => sendToken(client, payment)));
+}
+
+async function issue(
+  { descriptor, deployment }: Sandbox,
+  { route, deposits }: Pick<Measured, "route" | "deposits">,
+): Promise<readonly Address[]> {
+  const { from, to } = ROUTES[route];
+  const apiKey = descriptor.integrators[0]?.apiKey ?? "";
+  const client = createSluiceClient({ ...descriptor, apiKey });
+  const issued: Address[] = [];
+  while (issued.length < deposits) {
+    const count = Math.min(ADDRESSES_AT_ONCE, deposits - issued.length);
+    const { addresses } = await client.issueAddresses({
+      addresses: Array.from({ length: count }, () => ({
+        fromChain: from,
+        toChain: to,
+        toToken: deployment.chains[to].token,
+        destinationAddress: privateKeyToAccount(generatePrivateKey()).address,
+      })),
+    });
+    issued.push(...addresses.map(({ walletAddress }) => getAddress(walletAddress)));
+  }
+  return issued;
+}
+
+function watchCompleted({ descriptor }: Sandbox, addresses: readonly Address[]) {
+  const apiKey = descriptor.integrators[0]?.apiKey ?? "";
+  const left = new Set(addresses);
+  const connected = Promise.withResolvers<void>();
+  const all = Promise.withResolvers<void>();
+  const timer = setTimeout(
+    () => all.reject(new Error(`${left.size} deposits were not settled`)),
+    DEADLINE_MS,
+  );
+  const stream = connectStream({
+    baseUrl: descriptor.baseUrl,
+    apiKey,
+    onConnected: () => connected.resolve(),
+    onEvent({ type, data }) {
+      if (type === "status_changed" && data.status === "completed") {
+        left.delete(getAddress(data.walletAddress));
+      }
+      if (left.size === 0) all.resolve();
+    },
+  });
+  return {
+    connected: connected.promise,
+    all: all.promise.finally(() => {
+      clearTimeout(timer);
+      stream.close();
+    }),
+  };
+}
+
+type Counts = ReadonlyMap<string, number>;
+
+async function read({ service }: Sandbox, statementsPath: string) {
+  // The service writes them twice a second.
+  await sleep(1_000);
+  const statements: Counts = new Map(
+    existsSync(statementsPath) ? JSON.parse(readFileSync(statementsPath, "utf8")) : [],
+  );
+  const text = await (await fetch(`${service.telemetryUrl}/metrics`)).text();
+  const requests = new Map<string, number>();
+  for (const line of text.matchAll(/^sluice_rpc_requests_total\{(.*?)\} (\S+)$/gm)) {
+    const chain = /chain="([^"]*)"/.exec(line[1] ?? "")?.[1] ?? "";
+    requests.set(chain, (requests.get(chain) ?? 0) + Number(line[2]));
+  }
+  return { statements, requests };
+}
+
+function subtract(after: Counts, before: Counts): Counts {
+  return new Map([...after].map(([key, count]) => [key, count - (before.get(key) ?? 0)]));
+}
+
+function sum(counts: Counts): number {
+  return [...counts.values()].reduce((total, count) => total + count, 0);
+}
+
+function describe(measured: Measured): string {
+  const { route, deposits, seconds, bareSeconds, statements, requests, frequent } = measured;
+  const perSecond = deposits / seconds;
+  const bare = deposits / bareSeconds;
+  const asked = Object.entries(requests).map(([chain, count]) => `${chain} ${count.toFixed(1)}`);
+  return [
+    `${route}: ${deposits} deposits in ${seconds.toFixed(1)} s, ${perSecond.toFixed(1)} settlements/s`,
+    `the bare nodes: ${bare.toFixed(0)} of their payments and payouts per second, ratio ${(perSecond / bare).toFixed(3)}`,
+    `of one settlement: ${statements.toFixed(1)} statements, requests ${asked.join(", ")}`,
+    ...frequent.map(([text, count]) => `${count.toFixed(2).padStart(8)}  ${text}`),
+  ].join("\n");
+}

@@ -55,6 +55,12 @@ export function followDelay(waitedMs: number): number {
   return Math.min(Math.max(0, waitedMs) / 20, FOLLOW_RETRY_MAX_MS);
 }
 
+/**
+ * Minimum delay between polls of something whose transaction is sent: its lane wakes it, in the database transaction that
+ * records what became of it.
+ */
+export const SENT_POLL_MS = 5_000;
+
 /** Minimum delay between polls of a completed settlement until its sweep is final: finality takes longer. */
 export const FOLLOW_COMPLETED_MIN_MS = 5_000;
 

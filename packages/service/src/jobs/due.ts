@@ -12,6 +12,7 @@
 import type { ErrorObject } from "@sluice/sdk/wire";
 import { type Expression, sql, type SqlBool } from "kysely";
 import { type OperatingError, toErrorObject, toOperatingError } from "../core/errors.ts";
+import { assert } from "../core/assert.ts";
 import type { Clock } from "../core/ports.ts";
 import { formatStamp } from "../core/stamp.ts";
 import type { Db, Tx } from "../db/schema.ts";
@@ -41,6 +42,16 @@ export interface DueRows<Id extends string> {
   ): Promise<void>;
   /** Sets when a row is due next. The row's version stays. */
   reschedule(db: Db | Tx, id: Id, atMs: number): Promise<void>;
+  /**
+   * Makes rows due whose column has one of the values. Locks them in the order of their ids, so that two transactions never
+   * wait for each other.
+   */
+  wake(
+    tx: Tx,
+    column: "id" | "settlement_id",
+    values: readonly string[],
+    nowMs: number,
+  ): Promise<void>;
 }
 
 /** Creates the due work of a table, in the folder that owns the table. */
@@ -84,6 +95,13 @@ export function createDueRows<Id extends string = string>({
         .where(sql<boolean>`next_check_at > ${formatStamp(nowMs)}`)
         .where(sql<boolean>`next_check_at <= ${formatStamp(nowMs + leaseMs)}`)
         .execute();
+    },
+    async wake(tx, column, values, nowMs) {
+      await sql`update ${sql.table(table)} set next_check_at = ${formatStamp(nowMs)}
+        where id in (select id from ${sql.table(table)}
+          where ${sql.ref(column)} = any(${values}) and ${isOpen} order by id for update)`.execute(
+        tx,
+      );
     },
     async reschedule(db, id, atMs) {
       await db
@@ -155,7 +173,7 @@ export async function workOnDue<Id extends string>(
  */
 export async function workAndRecordError<Row extends { readonly error: ErrorObject | null }>(row: {
   readonly read: () => Promise<Row | null>;
-  readonly work: () => Promise<void>;
+  readonly work: (row: Row) => Promise<void>;
   /** Stores the error, or null to clear it, unless the row changed since it was read. */
   readonly writeError: (row: Row, error: ErrorObject | null) => Promise<void>;
   /** Logs the thrown value and the operating error that it was converted to. */
@@ -167,8 +185,9 @@ export async function workAndRecordError<Row extends { readonly error: ErrorObje
 }): Promise<void> {
   try {
     const before = await row.read();
-    await row.work();
-    if (!before?.error) return;
+    assert(before !== null, "a due row exists");
+    await row.work(before);
+    if (!before.error) return;
     const after = await row.read();
     if (after?.error) await row.writeError(after, null);
   } catch (thrown) {

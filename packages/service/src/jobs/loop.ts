@@ -7,6 +7,9 @@
 import type { Clock } from "../core/ports.ts";
 import type { Log } from "../telemetry/log.ts";
 
+/** Least time from the start of a poll to the next one that a wake-up starts, in milliseconds. */
+const WAKE_GAP_MS = 25;
+
 /** One pass of a loop, once it is over. */
 export interface Poll {
   readonly failed: boolean;
@@ -14,7 +17,7 @@ export interface Poll {
 }
 
 export interface Loop {
-  /** Polls at once instead of after the interval. */
+  /** Polls at once instead of after the interval; soon after the poll that runs or was just over. */
   wake(): void;
   /** Ends the loop after the poll under way. */
   stop(): Promise<void>;
@@ -53,9 +56,13 @@ export function startLoop(options: {
         log.error({ err: error, loop: name }, "poll failed, retrying");
       }
       onPoll({ failed, durationMs: clock.now() - startedMs });
-      if (stopped || more || woken) continue;
+      if (stopped || more) continue;
       pause = new AbortController();
-      await clock.sleep(pauseMs(), pause.signal);
+      if (woken) {
+        // Many wake-ups in a row share a poll.
+        const leftMs = startedMs + WAKE_GAP_MS - clock.now();
+        if (leftMs > 0) await clock.sleep(leftMs);
+      } else await clock.sleep(pauseMs(), pause.signal);
     }
   }
 

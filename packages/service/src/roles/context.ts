@@ -79,6 +79,6 @@ export const TOPICS = {
   attestations: "attestations",
   /** A webhook was requested: a test, or events again. */
   webhooks: "webhooks",
-  /** An intent was submitted. */
+  /** An intent was submitted; the message names its chain. */
   lanes: "lanes",
 } as const;

@@ -3,7 +3,9 @@
  * (API), and the steps of settlements (settler).
  */
 import { type Config, listSolanaChains } from "../config/index.ts";
+import { getAddressById } from "../addresses/index.ts";
 import { OperatingError } from "../core/errors.ts";
+import { remember } from "../core/remember.ts";
 import type { Address } from "../core/hex.ts";
 import { floorAmount, gateBalance, type Minimums } from "../deposits/index.ts";
 import type { AttestedRefunds, IntakeDeps, SettlementDeps } from "../settlements/index.ts";
@@ -63,6 +65,7 @@ export function createSettlementDeps(
   return {
     ...createIntakeDeps(parts),
     fees: createConfiguredFees(parts),
+    readAddress: createAddressReader(parts),
     screens: parts.config.screening !== undefined,
     lanes,
     attestedRefunds: {
@@ -71,7 +74,7 @@ export function createSettlementDeps(
       wakeAttestor: () => wakeups.wake(TOPICS.attestations),
       readCost: createRefundCosts(parts),
     },
-    wakeLanes: () => wakeups.wake(TOPICS.lanes),
+    wakeLanes: (chainId) => wakeups.wake(TOPICS.lanes, `${chainId}`),
     pollMs: POLL_MS,
   };
 }
@@ -93,6 +96,13 @@ function createRefundCosts(parts: IntakeParts): AttestedRefunds["readCost"] {
       throw error;
     }
   };
+}
+
+/** How long addresses are remembered, in milliseconds: longer than most settlements take. */
+export const ADDRESS_MEMO_MS = 600_000;
+
+function createAddressReader({ clock, db }: IntakeParts): SettlementDeps["readAddress"] {
+  return remember({ clock, forMs: ADDRESS_MEMO_MS }, (id) => getAddressById(db, id));
 }
 
 /** Creates the check of a balance against the minimums; false while that cannot be known. */

@@ -2,6 +2,7 @@
 import { type Config, type LanePurpose } from "../config/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import type { Address } from "../core/hex.ts";
+import { remember } from "../core/remember.ts";
 import type { Tx } from "../db/schema.ts";
 import type { Loop } from "../jobs/loop.ts";
 import {
@@ -36,7 +37,7 @@ import {
   pollLane,
 } from "../transactions/index.ts";
 import { type Parts, type RunningRole, TOPICS } from "./context.ts";
-import { createSettlementDeps, INTAKE_PARTS, POLL_MS } from "./settlement-deps.ts";
+import { ADDRESS_MEMO_MS, createSettlementDeps, INTAKE_PARTS, POLL_MS } from "./settlement-deps.ts";
 import { startReadings, startRoleLoop } from "./health.ts";
 
 /** Accounts per purpose that take new work. */
@@ -91,12 +92,17 @@ export function startSettler(context: SettlerParts, signers: readonly LaneSigner
   };
   wakeups.on(TOPICS.settlements, wakeAll(settlementLoops));
   wakeups.on(TOPICS.deliveries, wakeAll(routeLoops));
-  wakeups.on(TOPICS.lanes, wakeAll(laneLoops));
+  wakeups.on(TOPICS.lanes, (chainId) => {
+    for (const { loop, ofChain } of laneLoops) {
+      // An earlier version wakes all.
+      if (chainId === undefined || chainId === `${ofChain}`) loop.wake();
+    }
+  });
   return {
     async stop() {
       const loops = [
         ...[settlementLoops, waitingLoops, screeningLoops, routeLoops].flat(),
-        ...[laneLoops, readings].flat(),
+        ...[laneLoops.map(({ loop }) => loop), readings].flat(),
       ];
       await Promise.all(loops.map((loop) => loop.stop()));
     },
@@ -198,13 +204,15 @@ function startRouteWorkers(
     attestations: context.attestations,
     attestors: context.attestors,
     lanes,
-    readAddress: (settlementId) => readAddressOf(context.db, settlementId),
+    readAddress: remember({ clock, forMs: ADDRESS_MEMO_MS }, (settlementId: string) =>
+      readAddressOf(context.db, settlementId),
+    ),
     onChanged: (tx, settlementId) => dueSettlements.reschedule(tx, settlementId, clock.now()),
     onGivenBack: (tx, settlementId) =>
       recordUndeliveredLock(tx, { settlementId, nowMs: clock.now() }),
     wakeSettlements: () => wakeups.wake(TOPICS.settlements),
     wakeAttestor: () => wakeups.wake(TOPICS.attestations),
-    wakeLanes: () => wakeups.wake(TOPICS.lanes),
+    wakeLanes: (chainId) => wakeups.wake(TOPICS.lanes, `${chainId}`),
     pollMs: POLL_MS,
   };
   return ROUTE_MODULES.flatMap((module) => module.listSettlerWorkers?.(deps) ?? []).map((worker) =>
@@ -213,10 +221,13 @@ function startRouteWorkers(
 }
 
 /** Starts one loop per lane. Retired lanes are included, since they must finish their open transactions. */
-function startLanes(context: SettlerParts, signers: readonly LaneSigner[]): Loop[] {
+function startLanes(
+  context: SettlerParts,
+  signers: readonly LaneSigner[],
+): readonly { readonly ofChain: number; readonly loop: Loop }[] {
   const { db, clock, random, log, crashPoint, wakeups } = context;
   const readClaimCap = createClaimCapReader(context);
-  const wakesOfSettlement = ROUTE_MODULES.flatMap(({ wakeOfSettlement }) => wakeOfSettlement ?? []);
+  const wakes = ROUTE_MODULES.flatMap(({ wakeOfSettlements }) => wakeOfSettlements ?? []);
   return signers.map((signer) => {
     const { chainId, purpose } = signer;
     const deps = {
@@ -233,23 +244,28 @@ function startLanes(context: SettlerParts, signers: readonly LaneSigner[]): Loop
       readClaimCap,
       follows: new Map(),
       waits: createLaneWaits(),
-      // In the transaction that records the lane's change, so that the change cannot be missed after a crash.
-      async onChanged(tx: Tx, { settlementId }: { readonly settlementId: string | null }) {
-        if (settlementId === null) return;
-        for (const wake of wakesOfSettlement) await wake(tx, settlementId, clock.now());
-        await dueSettlements.reschedule(tx, settlementId, clock.now());
+      // In the transaction that records the lane's changes, so that none can be missed after a crash.
+      async onChanged(
+        tx: Tx,
+        changed: readonly { readonly settlementId: string | null }[],
+      ): Promise<void> {
+        const ids = [...new Set(changed.flatMap(({ settlementId }) => settlementId ?? []))];
+        if (ids.length === 0) return;
+        for (const wake of wakes) await wake(tx, ids, clock.now());
+        await dueSettlements.wake(tx, "id", ids, clock.now());
       },
       wakeOwners() {
         wakeups.wake(TOPICS.settlements);
         wakeups.wake(TOPICS.deliveries);
       },
     };
-    return startRoleLoop(context, "settler", {
+    const loop = startRoleLoop(context, "settler", {
       name: `lane ${purpose} of chain ${chainId}`,
       intervalMs: LANE_POLL_MS,
       log: deps.log,
       poll: () => pollLane(deps),
     });
+    return { ofChain: chainId, loop };
   });
 }
 

@@ -89,8 +89,8 @@ export interface SettlerDeps {
   readonly wakeSettlements: () => void;
   /** Tells the attestor that a request is waiting. */
   readonly wakeAttestor: () => void;
-  /** Tells the lanes that a transaction is queued. */
-  readonly wakeLanes: () => void;
+  /** Tells the lanes of a chain that a transaction is queued. */
+  readonly wakeLanes: (chainId: number) => void;
   readonly pollMs: number;
 }
 
@@ -148,6 +148,6 @@ export interface RouteModule<Own extends RouteConfig = RouteConfig> {
   listSettlerWorkers?(deps: SettlerDeps): readonly RouteWorker[];
   /** Lists the attestor's loops. */
   listAttestorWorkers?(deps: AttestorDeps): readonly RouteWorker[];
-  /** Makes the settler's open work of a settlement due now, because one of its transactions was mined. */
-  wakeOfSettlement?(tx: Tx, settlementId: string, nowMs: number): Promise<void>;
+  /** Makes the settler's open work of settlements due now, because transactions of theirs were mined. */
+  wakeOfSettlements?(tx: Tx, settlementIds: readonly string[], nowMs: number): Promise<void>;
 }

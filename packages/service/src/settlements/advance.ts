@@ -3,15 +3,15 @@
  * the row decides the next step, and every write is a compare-and-set on it, so concurrent polls, or a poll after a
  * crash, are harmless.
  */
-import { getAddressById } from "../addresses/index.ts";
 import { assert, assertNever } from "../core/assert.ts";
 import { isSweeping } from "./lifecycle.ts";
 import { toOperatingError } from "../core/errors.ts";
 import { isTransientDatabaseError } from "../db/transient-errors.ts";
-import { followDelay, LEASE_MS } from "../jobs/delays.ts";
+import { followDelay, LEASE_MS, SENT_POLL_MS } from "../jobs/delays.ts";
 import { createResumingPoll, workOnDue } from "../jobs/due.ts";
 import type { SettlementDeps } from "./deps.ts";
 import { fail } from "./fail.ts";
+import { hasValueInFlight } from "./in-flight.ts";
 import { ConcurrentChange, type StepResult } from "./step.ts";
 import { stepDeploy } from "./steps/deploy.ts";
 import { stepDeliver } from "./steps/deliver.ts";
@@ -67,9 +67,10 @@ async function stepSafely(deps: SettlementDeps, settlement: Settlement): Promise
   try {
     // Reschedules before the step: the step may set another time, and that one must win.
     const nowMs = deps.clock.now();
-    const delayMs = Math.max(deps.pollMs, followDelay(nowMs - settlement.updatedAtMs));
+    const leastMs = hasValueInFlight(settlement) ? SENT_POLL_MS : deps.pollMs;
+    const delayMs = Math.max(leastMs, followDelay(nowMs - settlement.updatedAtMs));
     await dueSettlements.reschedule(deps.db, settlement.id, nowMs + delayMs);
-    const address = await getAddressById(deps.db, settlement.addressId);
+    const address = await deps.readAddress(settlement.addressId);
     switch (settlement.step) {
       case "deploy":
         return await stepDeploy(deps, settlement, address);

@@ -1,3 +1,4 @@
+import type { DepositAddress } from "../addresses/index.ts";
 import type { Chain, Chains } from "../chains/port/index.ts";
 import type { Address } from "../core/hex.ts";
 import type { Db } from "../db/schema.ts";
@@ -33,6 +34,8 @@ export interface IntakeDeps extends StoreDeps {
 /** Dependencies of the settlement steps; composed by the settler role. */
 export interface SettlementDeps extends IntakeDeps {
   readonly fees: Fees;
+  /** Reads an address; a process remembers it, since nothing of it ever changes. */
+  readonly readAddress: (id: string) => Promise<DepositAddress>;
   /** Whether deposits are screened before their sweep; not without the setting. */
   readonly screens?: boolean;
   /** Senders per source chain. */

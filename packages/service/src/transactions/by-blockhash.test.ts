@@ -167,7 +167,9 @@ function openLane() {
     log: createKeepingLog().log,
     metrics: createMetrics(),
     crashPoint: () => undefined,
-    onChanged: async (_tx, { intent, state }) => void changes.push(`${intent} ${state}`),
+    onChanged: async (_tx, transactions) => {
+      changes.push(...transactions.map(({ intent, state }) => `${intent} ${state}`));
+    },
     wakeOwners: () => undefined,
     limits: DEFAULT_LANE_LIMITS,
     follows: new Map(),

@@ -5,7 +5,7 @@ export {
   type FollowTimes,
   type LaneDeps,
   type LaneLimits,
-  type OnTransactionChanged,
+  type OnTransactionsChanged,
   SHORT_LIVED_LANE_LIMITS,
 } from "./lane-deps.ts";
 export { pollLane, submitIntent } from "./lane.ts";

@@ -8,8 +8,11 @@ import type { Log } from "../telemetry/log.ts";
 import { chainLabel, type Metrics } from "../telemetry/metrics.ts";
 import type { LaneTransaction } from "./types.ts";
 
-/** Called in the database transaction that records a change, so that the owner of the intent is updated with it. */
-export type OnTransactionChanged = (tx: Tx, transaction: LaneTransaction) => Promise<void>;
+/** Called in the database transaction that records changes, so that the owners of the intents are updated with it. */
+export type OnTransactionsChanged = (
+  tx: Tx,
+  transactions: readonly LaneTransaction[],
+) => Promise<void>;
 
 /** Dependencies of one lane. */
 export interface LaneDeps {
@@ -23,7 +26,7 @@ export interface LaneDeps {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly crashPoint: CrashPoint;
-  readonly onChanged: OnTransactionChanged;
+  readonly onChanged: OnTransactionsChanged;
   /** Called after that database transaction is committed, so that owners poll at once. */
   readonly wakeOwners: () => void;
   readonly limits: LaneLimits;
@@ -43,10 +46,12 @@ export interface LaneWaits {
   signAfterMs: number;
   /** Time before which a nonce that was used without a receipt is not looked up at a final block again. */
   usedNonceAfterMs: number;
+  /** Whether the lane has its row, which is never deleted. */
+  isRegistered: boolean;
 }
 
 export function createLaneWaits(): LaneWaits {
-  return { stuck: null, signAfterMs: 0, usedNonceAfterMs: 0 };
+  return { stuck: null, signAfterMs: 0, usedNonceAfterMs: 0, isRegistered: false };
 }
 
 /** Times of a mined transaction that is not final. */

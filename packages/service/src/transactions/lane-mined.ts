@@ -61,12 +61,13 @@ export async function recordMined(
   };
   await db.transaction().execute(async (tx) => {
     if (!(await store.recordMined(tx, transaction.id, facts))) return;
-    await onChanged(tx, { ...transaction, state: "mined", mined: facts });
+    const changed: LaneTransaction[] = [{ ...transaction, state: "mined", mined: facts }];
     for (const member of await store.listMembers(tx, transaction.id)) {
       const own = { ...facts, succeeded: !cancels && chain.tookEffect(receipt, member.call) };
       await store.recordMined(tx, member.id, own);
-      await onChanged(tx, { ...member, state: "mined", mined: own });
+      changed.push({ ...member, state: "mined", mined: own });
     }
+    await onChanged(tx, changed);
   });
   crashPoint(`${kindOf(transaction.intent)}.recorded`);
   deps.wakeOwners();
@@ -131,22 +132,25 @@ async function followDue(deps: LaneDeps, mined: readonly LaneTransaction[]): Pro
     if (block?.hash !== transaction.mined.blockHash) {
       await db.transaction().execute(async (tx) => {
         if (!(await store.recordOrphaned(tx, transaction.id))) return;
-        await onChanged(tx, { ...transaction, state: "assigned", mined: null });
-        for (const member of await store.listMembers(tx, transaction.id)) {
-          await store.recordOrphaned(tx, member.id);
-          await onChanged(tx, { ...member, state: "carried", mined: null });
-        }
+        const members = await store.listMembers(tx, transaction.id);
+        for (const { id } of members) await store.recordOrphaned(tx, id);
+        await onChanged(tx, [
+          { ...transaction, state: "assigned", mined: null },
+          ...members.map((member) => ({ ...member, state: "carried", mined: null }) as const),
+        ]);
       });
       deps.wakeOwners();
       log.warn({ intent: transaction.intent }, "reorg: transaction orphaned");
     } else if (transaction.mined.blockNumber <= finalNumber) {
       await db.transaction().execute(async (tx) => {
         if (!(await store.recordFinal(tx, transaction.id))) return;
-        await onChanged(tx, { ...transaction, state: "final" });
-        for (const member of await store.listMembers(tx, transaction.id)) {
-          await store.recordFinal(tx, member.id);
-          await onChanged(tx, { ...member, state: "final" });
-        }
+        const members = await store.listMembers(tx, transaction.id);
+        for (const { id } of members) await store.recordFinal(tx, id);
+        const all = [transaction, ...members];
+        await onChanged(
+          tx,
+          all.map((one) => ({ ...one, state: "final" }) as const),
+        );
       });
       deps.wakeOwners();
     }

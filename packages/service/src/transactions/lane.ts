@@ -201,7 +201,7 @@ async function signForBlockhash(
 /** Moves a transaction and its members to `abandoned` and notifies their owners. */
 async function abandon({ db, onChanged, wakeOwners }: LaneDeps, { id }: LaneTransaction) {
   await db.transaction().execute(async (tx) => {
-    for (const abandoned of await store.recordAbandoned(tx, id)) await onChanged(tx, abandoned);
+    await onChanged(tx, await store.recordAbandoned(tx, id));
   });
   wakeOwners();
 }
@@ -307,11 +307,14 @@ async function isAffordable(
 
 /** Registers the lane before its first use, with the chain's transaction count as its next nonce. */
 async function ensureRegistered(deps: LaneDeps): Promise<void> {
-  const { db, chain, signer } = deps;
+  const { db, chain, signer, waits } = deps;
+  if (waits.isRegistered) return;
   const lane = laneOf(signer);
-  if ((await getNextNonce(db, lane)) !== null) return;
-  const { sequencing } = chain;
-  const nextNonce =
-    sequencing.kind === "nonce" ? await sequencing.getTransactionCount(signer.address) : 0;
-  await registerLane(db, { ...lane, purpose: signer.purpose, nextNonce });
+  if ((await getNextNonce(db, lane)) === null) {
+    const { sequencing } = chain;
+    const nextNonce =
+      sequencing.kind === "nonce" ? await sequencing.getTransactionCount(signer.address) : 0;
+    await registerLane(db, { ...lane, purpose: signer.purpose, nextNonce });
+  }
+  waits.isRegistered = true;
 }

@@ -60,5 +60,5 @@ async function abandonUnsigned(
   transaction: LaneTransaction,
 ): Promise<void> {
   await store.recordGivenUp(tx, transaction.id);
-  await onChanged(tx, { ...transaction, nonce: null, state: "abandoned" });
+  await onChanged(tx, [{ ...transaction, nonce: null, state: "abandoned" }]);
 }

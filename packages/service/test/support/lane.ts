@@ -42,9 +42,9 @@ export function openLaneOn(db: Db) {
     log,
     metrics,
     crashPoint: (name) => void crashPoints.push(name),
-    onChanged: async (_tx, transaction) => {
-      changes.push(`${transaction.intent} ${transaction.state}`);
-      told.push(transaction);
+    onChanged: async (_tx, transactions) => {
+      changes.push(...transactions.map(({ intent, state }) => `${intent} ${state}`));
+      told.push(...transactions);
     },
     wakeOwners: () => void wakes.push(changes.length),
     limits: DEFAULT_LANE_LIMITS,

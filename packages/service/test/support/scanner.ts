@@ -1,4 +1,5 @@
 /** A scanner for tests, whose settlements have sponsored fees, no lanes and nothing to wake. */
+import { getAddressById } from "../../src/addresses/index.ts";
 import type { Random } from "../../src/core/ports.ts";
 import { createRouteBook, type Route } from "../../src/routes/index.ts";
 import { createScan, PACE, type ScannerDeps } from "../../src/scanner/index.ts";
@@ -28,6 +29,7 @@ export function createScannerDeps(args: Given & Choices): ScannerDeps {
     routes: createRouteBook(routes),
     quotas: { addresses: 1_000, openSettlements: 1_000 },
     fees: createSponsoredFees(10),
+    readAddress: (id) => getAddressById(db, id),
     displayAddress: (address) => address,
     lanes: new Map(),
     readMinimums: async () => ({ token: tokenMinimum, floor: undefined }),

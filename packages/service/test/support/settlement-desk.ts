@@ -1,7 +1,12 @@
 /** Settlements over a real PostgreSQL, with the chain's answers set by hand. */
 import { sql } from "kysely";
 import { onTestFinished } from "vitest";
-import { type DepositAddress, issueAddress, type RouteSet } from "../../src/addresses/index.ts";
+import {
+  type DepositAddress,
+  getAddressById,
+  issueAddress,
+  type RouteSet,
+} from "../../src/addresses/index.ts";
 import type { Chain, Effect, FoundRefund, Held, Simulation } from "../../src/chains/port/index.ts";
 import type { Commitment } from "../../src/core/commitment.ts";
 import { OperatingError } from "../../src/core/errors.ts";
@@ -215,6 +220,7 @@ export async function openDesk() {
       planWithout: (maxFeeBps) => createSponsoredFees(state.feeBps).planWithout(maxFeeBps),
     },
     displayAddress: (address) => address,
+    readAddress: (id) => getAddressById(db, id),
     lanes: new Map([[2, { deploy: [LANE], settle: [LANE] }]]),
     readMinimums: async (...asked) => (await state.readMinimums?.(...asked)) ?? state.minimums,
     wakeEvents: () => undefined,

@@ -3,8 +3,8 @@
  * counts only by its emitter: the factory, escrow and delivery contract of this chain, the bridge's transmitter, or a route
  * through which the factory settled that wallet in the same transaction.
  */
-import { AbiEventSignatureNotFoundError, decodeEventLog, toEventSelector } from "viem";
-import type { Abi } from "viem";
+import { decodeEventLog, toEventSelector } from "viem";
+import type { Abi, AbiEvent } from "viem";
 import {
   cctpRouteAbi,
   deliveryAbi,
@@ -224,11 +224,21 @@ function decodeSwapped(log: LogAnswer): (Effect & { kind: "swapped" }) | null {
 /** Decodes a log by an ABI, or returns null if the ABI has no event of that signature. Throws on other topics or data. */
 export function decode<const A extends Abi>(abi: A, log: LogAnswer) {
   const [signature, ...rest] = log.topics;
-  if (!signature) return null;
-  try {
-    return decodeEventLog({ abi, data: log.data, topics: [signature, ...rest], strict: true });
-  } catch (error) {
-    if (error instanceof AbiEventSignatureNotFoundError) return null;
-    throw error;
-  }
+  const event = signature && eventsOf(abi).get(signature);
+  if (!event) return null;
+  // CAST: the event is one of the ABI's. Given the whole ABI, viem hashes the signature of each event before it.
+  const own = [event] as unknown as A;
+  return decodeEventLog({ abi: own, data: log.data, topics: [signature, ...rest], strict: true });
+}
+
+/** The events of each ABI by their first topic. */
+const indexes = new WeakMap<Abi, ReadonlyMap<string, AbiEvent>>();
+
+function eventsOf(abi: Abi): ReadonlyMap<string, AbiEvent> {
+  const known = indexes.get(abi);
+  if (known) return known;
+  const events = abi.filter((item) => item.type === "event");
+  const index = new Map(events.map((event) => [toEventSelector(event), event]));
+  indexes.set(abi, index);
+  return index;
 }

@@ -9,7 +9,7 @@ import { BRIDGE_GAS, createFastMctpRoute } from "./route.ts";
 import { bridgeAudit } from "./audit.ts";
 import { bridgeGauges } from "./gauges.ts";
 import { pollBridgeTransfers, type RelayDeps } from "./relay.ts";
-import { dueTransfers, wakeOfSettlement } from "./store.ts";
+import { dueTransfers, wakeOfSettlements } from "./store.ts";
 import { createSwapMctpRoute, SWAP_BRIDGE_GAS } from "./swap.ts";
 import { checkService, compareTerms } from "./doctor.ts";
 import { definition, type BridgeConfig } from "./config.ts";
@@ -68,5 +68,5 @@ export const fastMctp: RouteModule<BridgeConfig> = {
       }));
   },
 
-  wakeOfSettlement,
+  wakeOfSettlements,
 };

@@ -52,8 +52,8 @@ export interface RelayDeps {
   readonly onChanged: (tx: Tx, settlementId: string) => Promise<void>;
   /** Called after that transaction commits. */
   readonly wakeSettlements: () => void;
-  /** Tells the lanes that a transaction is queued. */
-  readonly wakeLanes: () => void;
+  /** Tells the lanes of a chain that a transaction is queued. */
+  readonly wakeLanes: (chainId: number) => void;
   readonly pollMs: number;
 }
 
@@ -76,7 +76,7 @@ function lookSafely(deps: RelayDeps, id: string): Promise<void> {
   const { db, clock, log } = deps;
   return workAndRecordError({
     read: () => store.getBridgeTransfer(db, id),
-    work: () => advanceTransfer(deps, id),
+    work: (transfer) => advanceTransfer(deps, transfer),
     writeError: (transfer, error) => writeError(deps, transfer, error),
     showsErrors: ({ state }) => state === "burned" || state === "attested",
     report: (thrown, { code }) =>
@@ -88,9 +88,7 @@ function lookSafely(deps: RelayDeps, id: string): Promise<void> {
   });
 }
 
-async function advanceTransfer(deps: RelayDeps, id: string): Promise<void> {
-  const transfer = await store.getBridgeTransfer(deps.db, id);
-  assert(transfer !== null, "a due transfer exists");
+async function advanceTransfer(deps: RelayDeps, transfer: Transfer): Promise<void> {
   switch (transfer.state) {
     case "burned":
       return advanceBurned(deps, transfer);
@@ -247,7 +245,7 @@ async function planRelay(deps: RelayDeps, transfer: Transfer, attested: Attested
     const { chainId } = chain;
     await submitIntent(tx, deps.random, { chainId, lane, intent, settlementId, call, gas });
   });
-  deps.wakeLanes();
+  deps.wakeLanes(chain.chainId);
   return poll(deps, transfer);
 }
 

@@ -164,15 +164,9 @@ export const dueTransfers = createDueRows({
   isOpen: expressionBuilder<Database, "bridge_transfers">()("state", "in", OPEN_STATES),
 });
 
-/** Makes a settlement's transfer due, in the transaction that records the event it waited for. */
-export async function wakeOfSettlement(tx: Tx, settlementId: string, nowMs: number): Promise<void> {
-  await tx
-    .updateTable("bridge_transfers")
-    .set({ next_check_at: formatStamp(nowMs) })
-    .where("settlement_id", "=", settlementId)
-    .where("state", "in", OPEN_STATES)
-    .execute();
-}
+/** Makes the transfers of settlements due, in the transaction that records the events they waited for. */
+export const wakeOfSettlements = (tx: Tx, settlementIds: readonly string[], nowMs: number) =>
+  dueTransfers.wake(tx, "settlement_id", settlementIds, nowMs);
 
 /** Updates a transfer if its version is unchanged; returns false otherwise. */
 export async function updateTransfer(

@@ -34,7 +34,7 @@ import { createOverdueClaimsPoll } from "./overdue-claims.ts";
 import { createSwiftRoute } from "./route.ts";
 import type { AttestationId } from "./attestation-requests.ts";
 import { answerAttestation } from "./attestations.ts";
-import { getDelivery, insertDelivery, wakeOfSettlement } from "./store.ts";
+import { getDelivery, insertDelivery, wakeOfSettlements } from "./store.ts";
 
 const ID = toHex32(hashOf("delivery"));
 
@@ -226,7 +226,7 @@ test("a payout that is not final yet is looked at every 15 seconds, and at once 
   };
   // Finality takes fifteen minutes on Ethereum: 1,800 looks at the general pace.
   expect(await looks(120)).toBeLessThanOrEqual(60_000 / 15_000);
-  await desk.db.transaction().execute((tx) => wakeOfSettlement(tx, settlementId, clock.now()));
+  await desk.db.transaction().execute((tx) => wakeOfSettlements(tx, [settlementId], clock.now()));
   expect(await looks(1)).toBe(1);
 });
 

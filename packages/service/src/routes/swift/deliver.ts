@@ -47,6 +47,7 @@ import {
   payoutOf,
   plan,
   poll,
+  pollSent,
   pollFinality,
   writeError,
 } from "./delivery-deps.ts";
@@ -91,7 +92,7 @@ function lookSafely(deps: DeliveryDeps, id: Hex32): Promise<void> {
   const { db, clock, log } = deps;
   return workAndRecordError({
     read: () => store.getDelivery(db, id),
-    work: () => advanceDelivery(deps, id),
+    work: (delivery) => advanceDelivery(deps, delivery),
     writeError: (delivery, error) => writeError(deps, delivery, error),
     showsErrors: ({ state }) => state === "locked" || state === "returning",
     report: (thrown, { code }) =>
@@ -103,9 +104,7 @@ function lookSafely(deps: DeliveryDeps, id: Hex32): Promise<void> {
   });
 }
 
-async function advanceDelivery(given: DeliveryDeps, id: Hex32): Promise<void> {
-  const delivery = await store.getDelivery(given.db, id);
-  assert(delivery !== null, "a due delivery exists");
+async function advanceDelivery(given: DeliveryDeps, delivery: Delivery): Promise<void> {
   const deps = endsLock(given, delivery) ? { ...given, chains: given.endingChains } : given;
   const address = await deps.readAddress(delivery.settlementId);
   switch (delivery.state) {
@@ -169,7 +168,8 @@ async function advanceLocked(
           details: { txHash },
         });
   }
-  if (sent) return poll(deps, delivery);
+  // A server that is behind may not show yet what is mined.
+  if (sent) return sent.mined ? poll(deps, delivery) : pollSent(deps, delivery);
 
   const order = payoutOf(delivery, address, windowStartOf(attestation.row));
   return plan(deps, delivery, {

@@ -16,7 +16,7 @@ import { assert } from "../../core/assert.ts";
 import type { Address } from "../../core/hex.ts";
 import type { DepositAddress } from "../../addresses/index.ts";
 import type { Tx } from "../../db/schema.ts";
-import { FOLLOW_RETRY_MAX_MS } from "../../jobs/delays.ts";
+import { FOLLOW_RETRY_MAX_MS, SENT_POLL_MS } from "../../jobs/delays.ts";
 import {
   type IntentName,
   listMinedHashes,
@@ -94,8 +94,8 @@ export async function plan(deps: DeliveryDeps, delivery: Delivery, args: PlanArg
     const { chainId } = chain;
     await submitIntent(tx, deps.random, { chainId, lane, intent, settlementId, call, gas });
   });
-  deps.wakeLanes();
-  return poll(deps, delivery);
+  deps.wakeLanes(chain.chainId);
+  return pollSent(deps, delivery);
 }
 
 /** Moves a delivery to another state. Returns false if it changed meanwhile. */
@@ -145,6 +145,11 @@ export function payoutOf(delivery: Delivery, address: DepositAddress, windowStar
 /** Schedules the next poll of a delivery. */
 export async function poll(deps: DeliveryDeps, delivery: Delivery): Promise<void> {
   await store.reschedule(deps.db, delivery.id, deps.clock.now() + deps.pollMs);
+}
+
+/** Schedules the next poll of a delivery whose transaction is sent; the lane wakes it at once. */
+export async function pollSent(deps: DeliveryDeps, { id }: Delivery): Promise<void> {
+  await store.reschedule(deps.db, id, deps.clock.now() + SENT_POLL_MS);
 }
 
 /** Schedules the next poll of a delivery that waits for the finality of a transaction; the lane wakes it at once. */

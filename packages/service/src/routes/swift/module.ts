@@ -12,7 +12,7 @@ import { createDeliveryPolls } from "./deliver.ts";
 import { swiftGauges } from "./gauges.ts";
 import { createOverdueClaimsPoll } from "./overdue-claims.ts";
 import { createSwiftRoute, SWIFT_GAS } from "./route.ts";
-import { wakeOfSettlement } from "./store.ts";
+import { wakeOfSettlements } from "./store.ts";
 import { compareTerms } from "./doctor.ts";
 import { definition, type SwiftConfig } from "./config.ts";
 
@@ -88,7 +88,7 @@ export const swift: RouteModule<SwiftConfig> = {
     ];
   },
 
-  wakeOfSettlement,
+  wakeOfSettlements,
 };
 
 function attestedPairOf(

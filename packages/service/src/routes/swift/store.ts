@@ -137,15 +137,11 @@ export const dueClaims = dueIn(["delivered", "claiming"]);
 /** Makes a delivery due at a time. */
 export const { reschedule } = duePayouts;
 
-/** Makes a settlement's delivery due, in the transaction that records the event it waited for. */
-export async function wakeOfSettlement(tx: Tx, settlementId: string, nowMs: number): Promise<void> {
-  await tx
-    .updateTable("deliveries")
-    .set({ next_check_at: formatStamp(nowMs) })
-    .where("settlement_id", "=", settlementId)
-    .where("state", "not in", ENDED_STATES)
-    .execute();
-}
+const dueOpen = dueIn(["locked", "returning", "delivered", "claiming"]);
+
+/** Makes the deliveries of settlements due, in the transaction that records the events they waited for. */
+export const wakeOfSettlements = (tx: Tx, settlementIds: readonly string[], nowMs: number) =>
+  dueOpen.wake(tx, "settlement_id", settlementIds, nowMs);
 
 /** Updates a delivery if its version is unchanged; returns false otherwise. */
 export async function updateDelivery(

@@ -14,7 +14,7 @@ import { getByIntent } from "../../transactions/index.ts";
 import { chainOf, type SettlementDeps } from "../deps.ts";
 import { fail, failIn, giveUp } from "../fail.ts";
 import { forgetSweep, isMoved } from "../store/sweep.ts";
-import { retryNow, dueSettlements } from "../store/due.ts";
+import { dueSettlements, lookAgain, retryNow } from "../store/due.ts";
 import { insertSettlement, transition } from "../store/transition.ts";
 import { lockHolding, lockSettlement } from "../store/read.ts";
 import type { Settlement } from "../types.ts";
@@ -42,7 +42,7 @@ export async function stepDeliver(
   }
   const source = await chainOf(deps, settlement).getReceipt(txHash);
   // The lane has not seen yet that the block was replaced.
-  if (source && isMoved(settlement, source)) return "wait";
+  if (source && isMoved(settlement, source)) return lookAgain(deps, settlement);
   const progress = await route.checkDelivery(
     {
       settlementId: settlement.id,
@@ -79,7 +79,7 @@ export async function stepDeliver(
       return "wait";
     case "waiting":
       if (!isSweeping(settlement.status)) await resume(deps, settlement);
-      return "wait";
+      return source === null ? lookAgain(deps, settlement) : "wait";
   }
 }
 

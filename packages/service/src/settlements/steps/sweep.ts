@@ -35,7 +35,7 @@ import { isScreened, isStillScreened } from "../screening/rows.ts";
 import { SETTLEMENT_CONDITIONS } from "../store/deposits.ts";
 import { getError, lockHolding, lockSettlement } from "../store/read.ts";
 import { recordSwapTransaction, recordSweep } from "../store/sweep.ts";
-import { dueSettlements } from "../store/due.ts";
+import { dueSettlements, lookAgain } from "../store/due.ts";
 import { transition } from "../store/transition.ts";
 import { type Settlement, TOO_LITTLE } from "../types.ts";
 import { FINALITY_RETRY_MS, RECHECK_MS } from "../../jobs/delays.ts";
@@ -255,8 +255,8 @@ async function followSweep(
   if (isDeployed && route.waitsForFinality && !isFinal) return "wait";
   const fee = settlement.fee ?? deps.fees.planWithout(address.commitment.maxFeeBps);
   const receipt = await chainOf(deps, settlement).getReceipt(sent.mined.txHash);
-  // The block may be orphaned just now: the lane follows the transaction and wakes this settlement.
-  if (!receipt) return "wait";
+  // The block may be orphaned just now, and the lane follows the transaction; or the server is behind.
+  if (!receipt) return lookAgain(deps, settlement);
   if (!isDeployed) return recordDeployed(deps, settlement, receipt);
   const sweep = withUpTo(settlement, await route.readSweep(receipt, address));
   if (!sweep) {

@@ -2,6 +2,7 @@
 import { expressionBuilder, type RawBuilder, sql, type SqlBool } from "kysely";
 import { createDueRows } from "../../jobs/due.ts";
 import { advanceRounds, type Rounds, takePage, takeTurns, type Turn } from "../../jobs/turns.ts";
+import type { Clock } from "../../core/ports.ts";
 import { formatStamp } from "../../core/stamp.ts";
 import type { Database, Db, Tx } from "../../db/schema.ts";
 import { TOO_SMALL_FOR_FEES } from "../../fees/index.ts";
@@ -18,6 +19,15 @@ export const dueSettlements = createDueRows({
   isOpen: OF_SETTLEMENT("status", "not in", ["completed", "dead"]),
   keepsEnded: true,
 });
+
+/** Polls a settlement again soon, because the answer of a node is to come, which nothing announces. */
+export async function lookAgain(
+  { db, clock, pollMs }: { readonly db: Db; readonly clock: Clock; readonly pollMs: number },
+  { id }: Settlement,
+): Promise<"wait"> {
+  await dueSettlements.reschedule(db, id, clock.now() + pollMs);
+  return "wait";
+}
 
 /** Which settlements of a source chain a list is about; integrators take turns in it. */
 interface ListArgs {

@@ -117,15 +117,16 @@ test("a deposit above the minimum is not refunded, and is kept for its authority
 test("dust goes back by itself where the policy says so", async () => {
   const other = await openWorld({
     configure(config) {
-      config["refunds"] = { belowMinimum: true, automatic: { afterSeconds: 5 } };
+      config["refunds"] = { belowMinimum: true, automatic: { afterSeconds: 5, timesGas: 1 } };
     },
   });
   try {
-    const paid = await deposit(other, USDC / 2n);
+    const dust = (9n * USDC) / 10n;
+    const paid = await deposit(other, dust);
     await other.deposits(paid.address, 1);
     const { address: authority } = other.refundAuthority("acme");
     await other.until("the refund authority has it", async () => {
-      return (await other.balance("ethereum", authority)) === USDC / 2n;
+      return (await other.balance("ethereum", authority)) === dust;
     });
     await other.until("the ledger is proved", async () => {
       const { ok, breaches, unsettled } = await other.command("audit", "--json");

@@ -43,6 +43,15 @@ export interface DueRows<Id extends string> {
   /** Sets when a row is due next. The row's version stays. */
   reschedule(db: Db | Tx, id: Id, atMs: number): Promise<void>;
   /**
+   * Sets when a leased row is due next, unless it was made due since: a wake-up between a worker's reads and this write is
+   * not lost.
+   */
+  putOff(
+    db: Db | Tx,
+    id: Id,
+    times: { readonly atMs: number; readonly nowMs: number },
+  ): Promise<void>;
+  /**
    * Makes rows due whose column has one of the values. Locks them in the order of their ids, so that two transactions never
    * wait for each other.
    */
@@ -94,6 +103,14 @@ export function createDueRows<Id extends string = string>({
         .where(sql<boolean>`${sql.ref(chain)} = ${chainId} and ${isOpen}`)
         .where(sql<boolean>`next_check_at > ${formatStamp(nowMs)}`)
         .where(sql<boolean>`next_check_at <= ${formatStamp(nowMs + leaseMs)}`)
+        .execute();
+    },
+    async putOff(db, id, { atMs, nowMs }) {
+      await db
+        .updateTable(table)
+        .set({ next_check_at: formatStamp(atMs) })
+        .where("id", "=", id)
+        .where(sql<boolean>`next_check_at > ${formatStamp(nowMs)}`)
         .execute();
     },
     async wake(tx, column, values, nowMs) {

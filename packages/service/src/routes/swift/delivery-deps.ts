@@ -144,17 +144,26 @@ export function payoutOf(delivery: Delivery, address: DepositAddress, windowStar
 
 /** Schedules the next poll of a delivery. */
 export async function poll(deps: DeliveryDeps, delivery: Delivery): Promise<void> {
-  await store.reschedule(deps.db, delivery.id, deps.clock.now() + deps.pollMs);
+  await putOff(deps, delivery, deps.pollMs);
 }
 
 /** Schedules the next poll of a delivery whose transaction is sent; the lane wakes it at once. */
-export async function pollSent(deps: DeliveryDeps, { id }: Delivery): Promise<void> {
-  await store.reschedule(deps.db, id, deps.clock.now() + SENT_POLL_MS);
+export async function pollSent(deps: DeliveryDeps, delivery: Delivery): Promise<void> {
+  await putOff(deps, delivery, SENT_POLL_MS);
 }
 
 /** Schedules the next poll of a delivery that waits for the finality of a transaction; the lane wakes it at once. */
-export async function pollFinality(deps: DeliveryDeps, { id }: Delivery): Promise<void> {
-  await store.reschedule(deps.db, id, deps.clock.now() + FOLLOW_RETRY_MAX_MS);
+export async function pollFinality(deps: DeliveryDeps, delivery: Delivery): Promise<void> {
+  await putOff(deps, delivery, FOLLOW_RETRY_MAX_MS);
+}
+
+async function putOff(
+  { db, clock }: DeliveryDeps,
+  { id }: Delivery,
+  delayMs: number,
+): Promise<void> {
+  const nowMs = clock.now();
+  await store.putOff(db, id, { atMs: nowMs + delayMs, nowMs });
 }
 
 /** Returns a configured chain. Throws CONFIG_MISSING. */

@@ -135,7 +135,7 @@ export const duePayouts = dueIn(["locked", "returning"]);
 export const dueClaims = dueIn(["delivered", "claiming"]);
 
 /** Makes a delivery due at a time. */
-export const { reschedule } = duePayouts;
+export const { reschedule, putOff } = duePayouts;
 
 const dueOpen = dueIn(["locked", "returning", "delivered", "claiming"]);
 

@@ -14,7 +14,7 @@ async function open() {
   return { ...desk, nowMs, lease };
 }
 
-test("a leased row that is put off is due at that time", async () => {
+test("a leased row is due at the time that it is put off to", async () => {
   const { db, nowMs, lease } = await open();
   const [id = ""] = await lease();
   await dueSettlements.putOff(db, id, { atMs: nowMs + 5_000, nowMs });

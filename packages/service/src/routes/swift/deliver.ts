@@ -168,7 +168,7 @@ async function advanceLocked(
           details: { txHash },
         });
   }
-  // A server that is behind may not show yet what is mined.
+  // A server that lags does not show yet what is mined.
   if (sent) return sent.mined ? poll(deps, delivery) : pollSent(deps, delivery);
 
   const order = payoutOf(delivery, address, windowStartOf(attestation.row));

@@ -46,7 +46,7 @@ async function open(policy: Partial<RefundPolicy>, wallets: "contracts" | "vault
     desk.state.balance += amount;
     await desk.arrive(address, { amount, block: ++block });
   };
-  /** Lets time pass, and polls what is due. */
+  /** Advances the clock, and polls what is due. */
   const pass = async (ms: number) => {
     desk.clock.advance(ms);
     await pollUnsettledDeposits(deps, 2);

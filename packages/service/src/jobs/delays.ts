@@ -61,6 +61,9 @@ export function followDelay(waitedMs: number): number {
  */
 export const SENT_POLL_MS = 5_000;
 
+/** Minimum delay between polls of a lock until it is final, which takes less than a second on some chains. */
+export const LOCK_POLL_MIN_MS = 100;
+
 /** Minimum delay between polls of a completed settlement until its sweep is final: finality takes longer. */
 export const FOLLOW_COMPLETED_MIN_MS = 5_000;
 

@@ -44,7 +44,7 @@ export function startAttestor(
         crashPoint: context.crashPoint,
         log,
         metrics,
-        wakeSettler: () => wakeups.wake(TOPICS.deliveries),
+        wakeSettler: (subject) => wakeups.wake(TOPICS.deliveries, subject),
       }) ?? [],
   ).map((worker) => startRoleLoop(context, "attestor", { ...worker, intervalMs: POLL_MS }));
   wakeups.on(TOPICS.attestations, () => {

@@ -1,7 +1,7 @@
 /** The settler: settlements, deliveries from inventory, and the lanes that send for them. Holds the lane keys. */
 import { type Config, type LanePurpose } from "../config/index.ts";
 import { OperatingError } from "../core/errors.ts";
-import type { Address } from "../core/hex.ts";
+import { type Address, toHex32 } from "../core/hex.ts";
 import { remember } from "../core/remember.ts";
 import type { Tx } from "../db/schema.ts";
 import type { Loop } from "../jobs/loop.ts";
@@ -91,7 +91,11 @@ export function startSettler(context: SettlerParts, signers: readonly LaneSigner
     for (const loop of loops) loop.wake();
   };
   wakeups.on(TOPICS.settlements, wakeAll(settlementLoops));
-  wakeups.on(TOPICS.deliveries, wakeAll(routeLoops));
+  const wakeRoutes = wakeAll(routeLoops);
+  wakeups.on(TOPICS.deliveries, (answered) => {
+    if (answered === undefined) return wakeRoutes();
+    void wakeAnswered(context, answered).then(wakeRoutes);
+  });
   wakeups.on(TOPICS.lanes, (chainId) => {
     for (const { loop, ofChain } of laneLoops) {
       // An earlier version wakes all.
@@ -150,6 +154,16 @@ function startWaitingLoops(
       poll: createHeldPoll(settlements, chainId),
     }),
   ];
+}
+
+/** Makes what an attestor answered for due at once. If that fails, it is polled after its delay. */
+async function wakeAnswered({ db, clock, log }: SettlerParts, subject: string): Promise<void> {
+  try {
+    const id = toHex32(subject);
+    for (const { wakeOfAnswer } of ROUTE_MODULES) await wakeOfAnswer?.(db, id, clock.now());
+  } catch (error) {
+    log.debug({ err: error, subject }, "answer not announced, its work is polled");
+  }
 }
 
 /** Starts the loops that ask the operator's screening, so that a slow service holds up nothing else. */

@@ -8,7 +8,7 @@ import type { DepositAddress } from "../addresses/index.ts";
 import type { Chains } from "../chains/port/index.ts";
 import type { Config, EvmChain, RouteConfig, RouteDefinition } from "../config/index.ts";
 import type { Check, Compared } from "../core/check.ts";
-import type { Address } from "../core/hex.ts";
+import type { Address, Hex32 } from "../core/hex.ts";
 import type { Clock, CrashPoint, Random } from "../core/ports.ts";
 import type { Db, Tx } from "../db/schema.ts";
 import type { GasStep } from "../fees/index.ts";
@@ -112,8 +112,8 @@ export interface AttestorDeps {
   readonly crashPoint: CrashPoint;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** Tells the settler that a request was answered. */
-  readonly wakeSettler: () => void;
+  /** Tells the settler that a request of a delivery, or of something else that is attested, was answered. */
+  readonly wakeSettler: (subject: Hex32) => void;
 }
 
 /** Names of the flags of a quote request. */
@@ -150,4 +150,6 @@ export interface RouteModule<Own extends RouteConfig = RouteConfig> {
   listAttestorWorkers?(deps: AttestorDeps): readonly RouteWorker[];
   /** Makes the settler's open work of settlements due now, because transactions of theirs were mined. */
   wakeOfSettlements?(tx: Tx, settlementIds: readonly string[], nowMs: number): Promise<void>;
+  /** Makes the settler's open work of an attested subject due now, because an attestor answered. */
+  wakeOfAnswer?(db: Db, subject: Hex32, nowMs: number): Promise<void>;
 }

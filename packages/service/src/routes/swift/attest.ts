@@ -49,8 +49,8 @@ export interface AttestorDeps {
   readonly pairs: readonly AttestedPair[];
   /** The attestor's own terms of refunds; without them it signs none. */
   readonly refunds?: RefundTerms;
-  /** Tells the settler that a request was answered. */
-  readonly wakeSettler: () => void;
+  /** Tells the settler that a request of a delivery, or of something else that is attested, was answered. */
+  readonly wakeSettler: (subject: Hex32) => void;
 }
 
 /** A pair from the attestor's own configuration. */
@@ -116,7 +116,7 @@ async function answerRequest(
   deps.crashPoint("attest.answered");
   const counter = signature ? deps.metrics.attestationsSigned : deps.metrics.attestationsRefused;
   counter.inc({ kind });
-  deps.wakeSettler();
+  deps.wakeSettler(deliveryId);
 }
 
 /** Signs nothing while either chain is halted, except claims where the breach leaves them safe. */

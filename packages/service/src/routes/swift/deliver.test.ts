@@ -34,7 +34,7 @@ import { createOverdueClaimsPoll } from "./overdue-claims.ts";
 import { createSwiftRoute } from "./route.ts";
 import type { AttestationId } from "./attestation-requests.ts";
 import { answerAttestation } from "./attestations.ts";
-import { getDelivery, insertDelivery, wakeOfSettlements } from "./store.ts";
+import { getDelivery, insertDelivery, wakeOfAnswer, wakeOfSettlements } from "./store.ts";
 
 const ID = toHex32(hashOf("delivery"));
 
@@ -95,6 +95,7 @@ async function openLocked() {
     /** The first and last block of each part that was searched. */
     searched: [] as (readonly [bigint, bigint])[],
     deliveredFinal: false,
+    isLockFinal: true,
     /** Hash of the block that the destination has at any height; null if it has none. */
     blockHash: null as ReturnType<typeof hashOf> | null,
     /** Whether the lane was a relayer at the time of the lock. */
@@ -109,9 +110,9 @@ async function openLocked() {
   };
   const source = createStrictChain({
     chainId: 2,
-    getLock: async (_id, _at, hints) => {
+    getLock: async (_id, at, hints) => {
       state.hinted.push(["lock", hints]);
-      return state.lock;
+      return at === "final" && !state.isLockFinal ? null : state.lock;
     },
     wasListed: async (listing, at) => {
       expect(listing).toEqual({ role: "relayer", account: LANE, time: state.lock.lockedAt });
@@ -228,6 +229,37 @@ test("a payout that is not final yet is looked at every 15 seconds, and at once 
   expect(await looks(120)).toBeLessThanOrEqual(60_000 / 15_000);
   await desk.db.transaction().execute((tx) => wakeOfSettlements(tx, [settlementId], clock.now()));
   expect(await looks(1)).toBe(1);
+});
+
+test("a lock is looked at soon after it was made, and later after a twentieth of its wait, until it is final [T280]", async () => {
+  const { deps, clock, state } = await openLocked();
+  state.isLockFinal = false;
+  /** Looks at the lock within so many milliseconds, with polls of the loop. */
+  const looks = async (ms: number, everyMs: number) => {
+    state.hinted = [];
+    for (let passed = 0; passed < ms; passed += everyMs) {
+      clock.advance(everyMs);
+      await pollPayouts(deps, 30);
+    }
+    return state.hinted.filter((look) => Array.isArray(look) && look[0] === "lock").length;
+  };
+  // A chain whose blocks are final within a second.
+  expect(await looks(500, 50)).toBeGreaterThanOrEqual(4);
+  // Fifteen minutes on Ethereum: 1,800 looks at the pace of the loop.
+  expect(await looks(120_000, 500)).toBeLessThan(100);
+  clock.advance(780_000);
+  expect(await looks(60_000, 500)).toBeLessThanOrEqual(5);
+});
+
+test("an attestor's answer makes its delivery due at once", async () => {
+  const { desk, deps, clock, state, poll } = await openLocked();
+  await poll();
+  state.hinted = [];
+  await pollPayouts(deps, 30);
+  expect(state.hinted).toEqual([]);
+  await wakeOfAnswer(desk.db, ID, clock.now());
+  await pollPayouts(deps, 30);
+  expect(state.hinted).not.toEqual([]);
 });
 
 describe("the search for a lock and its delivery", () => {

@@ -47,6 +47,7 @@ import {
   payoutOf,
   plan,
   poll,
+  pollLock,
   pollSent,
   pollFinality,
   writeError,
@@ -196,7 +197,7 @@ async function requestOrder(
   address: DepositAddress,
 ): Promise<void> {
   const lock = await getLock(deps, delivery, address, "final");
-  if (!lock) return poll(deps, delivery);
+  if (!lock) return pollLock(deps, delivery);
   if (lock.state === "returned" || lock.state === "taken_back") {
     return recordGivenBack(deps, delivery, lock.state);
   }

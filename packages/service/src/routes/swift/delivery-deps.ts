@@ -16,7 +16,12 @@ import { assert } from "../../core/assert.ts";
 import type { Address } from "../../core/hex.ts";
 import type { DepositAddress } from "../../addresses/index.ts";
 import type { Tx } from "../../db/schema.ts";
-import { FOLLOW_RETRY_MAX_MS, SENT_POLL_MS } from "../../jobs/delays.ts";
+import {
+  FOLLOW_RETRY_MAX_MS,
+  followDelay,
+  LOCK_POLL_MIN_MS,
+  SENT_POLL_MS,
+} from "../../jobs/delays.ts";
 import {
   type IntentName,
   listMinedHashes,
@@ -145,6 +150,15 @@ export function payoutOf(delivery: Delivery, address: DepositAddress, windowStar
 /** Schedules the next poll of a delivery. */
 export async function poll(deps: DeliveryDeps, delivery: Delivery): Promise<void> {
   await putOff(deps, delivery, deps.pollMs);
+}
+
+/**
+ * Schedules the next poll of a delivery whose lock is not final: soon after it was made, where finality takes a second, and
+ * then after a twentieth of the time that it has waited, where it takes a quarter of an hour.
+ */
+export async function pollLock(deps: DeliveryDeps, delivery: Delivery): Promise<void> {
+  const waitedMs = deps.clock.now() - Number(delivery.lockedAt) * 1_000;
+  await putOff(deps, delivery, Math.max(followDelay(waitedMs), LOCK_POLL_MIN_MS));
 }
 
 /** Schedules the next poll of a delivery whose transaction is sent; the lane wakes it at once. */

@@ -12,7 +12,7 @@ import { createDeliveryPolls } from "./deliver.ts";
 import { swiftGauges } from "./gauges.ts";
 import { createOverdueClaimsPoll } from "./overdue-claims.ts";
 import { createSwiftRoute, SWIFT_GAS } from "./route.ts";
-import { wakeOfSettlements } from "./store.ts";
+import { wakeOfAnswer, wakeOfSettlements } from "./store.ts";
 import { compareTerms } from "./doctor.ts";
 import { definition, type SwiftConfig } from "./config.ts";
 
@@ -89,6 +89,7 @@ export const swift: RouteModule<SwiftConfig> = {
   },
 
   wakeOfSettlements,
+  wakeOfAnswer,
 };
 
 function attestedPairOf(

@@ -143,6 +143,10 @@ const dueOpen = dueIn(["locked", "returning", "delivered", "claiming"]);
 export const wakeOfSettlements = (tx: Tx, settlementIds: readonly string[], nowMs: number) =>
   dueOpen.wake(tx, "settlement_id", settlementIds, nowMs);
 
+/** Makes a delivery due, because an attestor answered a request of it. */
+export const wakeOfAnswer = (db: Db, id: Hex32, nowMs: number) =>
+  db.transaction().execute((tx) => dueOpen.wake(tx, "id", [id], nowMs));
+
 /** Updates a delivery if its version is unchanged; returns false otherwise. */
 export async function updateDelivery(
   tx: Tx,

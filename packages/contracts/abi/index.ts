@@ -4481,6 +4481,16 @@ export const testTokenAbi = [
   },
   {
     type: "function",
+    name: "authorizationState",
+    inputs: [
+      { name: "authorizer", type: "address", internalType: "address" },
+      { name: "nonce", type: "bytes32", internalType: "bytes32" },
+    ],
+    outputs: [{ name: "used", type: "bool", internalType: "bool" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
     name: "balanceOf",
     inputs: [{ name: "account", type: "address", internalType: "address" }],
     outputs: [{ name: "", type: "uint256", internalType: "uint256" }],
@@ -4553,12 +4563,38 @@ export const testTokenAbi = [
     stateMutability: "nonpayable",
   },
   {
+    type: "function",
+    name: "transferWithAuthorization",
+    inputs: [
+      { name: "from", type: "address", internalType: "address" },
+      { name: "to", type: "address", internalType: "address" },
+      { name: "value", type: "uint256", internalType: "uint256" },
+      { name: "validAfter", type: "uint256", internalType: "uint256" },
+      { name: "validBefore", type: "uint256", internalType: "uint256" },
+      { name: "nonce", type: "bytes32", internalType: "bytes32" },
+      { name: "v", type: "uint8", internalType: "uint8" },
+      { name: "r", type: "bytes32", internalType: "bytes32" },
+      { name: "s", type: "bytes32", internalType: "bytes32" },
+    ],
+    outputs: [],
+    stateMutability: "nonpayable",
+  },
+  {
     type: "event",
     name: "Approval",
     inputs: [
       { name: "owner", type: "address", indexed: true, internalType: "address" },
       { name: "spender", type: "address", indexed: true, internalType: "address" },
       { name: "value", type: "uint256", indexed: false, internalType: "uint256" },
+    ],
+    anonymous: false,
+  },
+  {
+    type: "event",
+    name: "AuthorizationUsed",
+    inputs: [
+      { name: "authorizer", type: "address", indexed: true, internalType: "address" },
+      { name: "nonce", type: "bytes32", indexed: true, internalType: "bytes32" },
     ],
     anonymous: false,
   },
@@ -4571,6 +4607,33 @@ export const testTokenAbi = [
       { name: "value", type: "uint256", indexed: false, internalType: "uint256" },
     ],
     anonymous: false,
+  },
+  {
+    type: "error",
+    name: "AuthorizationNotValid",
+    inputs: [
+      { name: "validAfter", type: "uint256", internalType: "uint256" },
+      { name: "validBefore", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
+    name: "AuthorizationSpent",
+    inputs: [
+      { name: "authorizer", type: "address", internalType: "address" },
+      { name: "nonce", type: "bytes32", internalType: "bytes32" },
+    ],
+  },
+  { type: "error", name: "ECDSAInvalidSignature", inputs: [] },
+  {
+    type: "error",
+    name: "ECDSAInvalidSignatureLength",
+    inputs: [{ name: "length", type: "uint256", internalType: "uint256" }],
+  },
+  {
+    type: "error",
+    name: "ECDSAInvalidSignatureS",
+    inputs: [{ name: "s", type: "bytes32", internalType: "bytes32" }],
   },
   {
     type: "error",
@@ -4609,6 +4672,11 @@ export const testTokenAbi = [
     type: "error",
     name: "ERC20InvalidSpender",
     inputs: [{ name: "spender", type: "address", internalType: "address" }],
+  },
+  {
+    type: "error",
+    name: "InvalidSignature",
+    inputs: [{ name: "signer", type: "address", internalType: "address" }],
   },
   {
     type: "error",
@@ -5303,6 +5371,22 @@ export const errorsAbi = [
   { type: "error", name: "AlreadySealed", inputs: [] },
   {
     type: "error",
+    name: "AuthorizationNotValid",
+    inputs: [
+      { name: "validAfter", type: "uint256", internalType: "uint256" },
+      { name: "validBefore", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
+    name: "AuthorizationSpent",
+    inputs: [
+      { name: "authorizer", type: "address", internalType: "address" },
+      { name: "nonce", type: "bytes32", internalType: "bytes32" },
+    ],
+  },
+  {
+    type: "error",
     name: "BelowMinimum",
     inputs: [
       { name: "amount", type: "uint256", internalType: "uint256" },
@@ -5343,6 +5427,17 @@ export const errorsAbi = [
       { name: "delay", type: "uint256", internalType: "uint256" },
       { name: "minimum", type: "uint256", internalType: "uint256" },
     ],
+  },
+  { type: "error", name: "ECDSAInvalidSignature", inputs: [] },
+  {
+    type: "error",
+    name: "ECDSAInvalidSignatureLength",
+    inputs: [{ name: "length", type: "uint256", internalType: "uint256" }],
+  },
+  {
+    type: "error",
+    name: "ECDSAInvalidSignatureS",
+    inputs: [{ name: "s", type: "bytes32", internalType: "bytes32" }],
   },
   {
     type: "error",
@@ -5437,6 +5532,11 @@ export const errorsAbi = [
     ],
   },
   { type: "error", name: "InvalidShortString", inputs: [] },
+  {
+    type: "error",
+    name: "InvalidSignature",
+    inputs: [{ name: "signer", type: "address", internalType: "address" }],
+  },
   {
     type: "error",
     name: "InvalidThreshold",

@@ -2,11 +2,13 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, connect, createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
+import type { Descriptor } from "@sluice/sandbox";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { createEmptyDatabase } from "../../packages/service/test/support/database.ts";
 import { buildPackages } from "./build.ts";
@@ -180,24 +182,36 @@ describe("the sandbox", () => {
     );
   });
 
-  test("answers a client that is generated from its OpenAPI document", async () => {
-    const state = JSON.stringify(join(scratch, "state-shop"));
-    const ports = { api: 0, quote: 0, telemetry: 0, control: 0, ethereum: 0, base: 0, solana: 0 };
-    writeFileSync(
-      join(project, "start.mjs"),
-      `import { startSandbox } from "@sluice/sandbox";
-       const sandbox = await startSandbox({ stateDir: ${state}, ports: ${JSON.stringify(ports)} });
-       console.log(JSON.stringify(sandbox.descriptor));
-       process.stdin.resume().on("end", () => void sandbox.stop());`,
-    );
-    const child = spawn(nodeOf("24"), ["start.mjs"], {
-      cwd: project,
-      stdio: ["pipe", "pipe", "inherit"],
-    });
-    const ended = once(child, "exit");
-    try {
+  describe("that runs", () => {
+    let child: ReturnType<typeof startProgram>;
+    let ended: Promise<unknown>;
+    let descriptor: Descriptor;
+    beforeAll(async () => {
+      const state = JSON.stringify(join(scratch, "state-shop"));
+      const ports = { api: 0, quote: 0, telemetry: 0, control: 0, ethereum: 0, base: 0, solana: 0 };
+      writeFileSync(
+        join(project, "start.mjs"),
+        `import { startSandbox } from "@sluice/sandbox";
+         const sandbox = await startSandbox({ stateDir: ${state}, ports: ${JSON.stringify(ports)} });
+         console.log(JSON.stringify(sandbox.descriptor));
+         process.stdin.resume().on("end", () => void sandbox.stop());`,
+      );
+      child = startProgram("start.mjs");
+      ended = once(child, "exit");
       const [line] = await once(createInterface({ input: child.stdout }), "line");
-      const { baseUrl, integrators } = JSON.parse(String(line));
+      descriptor = JSON.parse(String(line));
+    }, 300_000);
+    afterAll(async () => {
+      child.stdin.end();
+      await ended;
+    });
+
+    const startProgram = (file: string) =>
+      spawn(nodeOf("24"), [file], { cwd: project, stdio: ["pipe", "pipe", "inherit"] });
+    const keyOf = ({ integrators }: Descriptor) => integrators[0]?.apiKey ?? "";
+
+    test("answers a client that is generated from its OpenAPI document", async () => {
+      const { baseUrl } = descriptor;
       const answer = await fetch(`${baseUrl}/openapi.json`);
       writeFileSync(join(tools, "openapi.json"), await answer.text());
       await run(tool("openapi-typescript"), ["openapi.json", "-o", "api.d.ts"], tools);
@@ -225,12 +239,71 @@ describe("the sandbox", () => {
         "--allowImportingTsExtensions",
       ];
       await run(tool("tsc"), [...args, "--rewriteRelativeImportExtensions"], tools);
-      const printed = await run(nodeOf("24"), ["client.js", baseUrl, integrators[0].apiKey], tools);
+      const printed = await run(nodeOf("24"), ["client.js", baseUrl, keyOf(descriptor)], tools);
       expect(printed).toMatch(/^(?=.*ethereum)(?=.*base)(?=.*solana)\S+ 0\n$/);
-    } finally {
-      child.stdin.end();
-      await ended;
-    }
+    });
+
+    /**
+     * The public SDK of the hosted service, with its base URL changed. It sends no API key, so a server of the integrator
+     * stands between and adds it, as it must in front of a browser.
+     */
+    test("answers the hosted service's own SDK", async () => {
+      const vendor = await openProject(scratch, "vendor", {
+        "@mayanfinance/swap-sdk": "12.2.5",
+      });
+      const { quoteUrl } = descriptor;
+      const apiKey = keyOf(descriptor);
+      const relay = createHttpServer((request, response) => {
+        void fetch(`${quoteUrl}${request.url}`, { headers: { "x-api-key": apiKey } })
+          .then(async (answer) => response.writeHead(answer.status).end(await answer.text()))
+          .catch((error: unknown) => response.destroy(error as Error));
+      });
+      await new Promise<void>((resolve) => void relay.listen(0, "127.0.0.1", resolve));
+      onTestFinished(() => void relay.close());
+      const [from, to] = descriptor.chains.filter(({ kind }) => kind === "evm");
+      const usdcOf = (chain: typeof from) =>
+        chain?.tokens.find(({ symbol }) => symbol === "USDC")?.address;
+      const params = {
+        amountIn64: "25000000",
+        fromToken: usdcOf(from),
+        fromChain: from?.name,
+        toToken: usdcOf(to),
+        toChain: to?.name,
+        slippageBps: "auto",
+        destinationAddress: "0x7e5f4552091a69125d5dfcb7b8c2659029395bdf",
+      };
+      writeFileSync(
+        join(vendor, "quote.mjs"),
+        `import { addresses, fetchQuote, generateFetchQuoteUrl } from "@mayanfinance/swap-sdk";
+         const [, , quoteUrl, relayUrl, apiKey] = process.argv;
+         const params = ${JSON.stringify(params)};
+         addresses.PRICE_URL = relayUrl + "/v3";
+         const quotes = await fetchQuote(params);
+         addresses.PRICE_URL = quoteUrl + "/v3";
+         const refused = await fetchQuote(params).catch((error) => error);
+         const fields = new URLSearchParams({ mpsDeposit: "true", mpsUserId: "0x1", apiKey });
+         const answer = await fetch(generateFetchQuoteUrl(params) + "&" + fields);
+         console.log(JSON.stringify({ quotes, refused, own: await answer.json() }));`,
+      );
+      const port = (relay.address() as AddressInfo).port;
+      const args = ["quote.mjs", quoteUrl, `http://127.0.0.1:${port}`, apiKey];
+      const { quotes, refused, own } = JSON.parse(await run(nodeOf("24"), args, vendor));
+      expect(quotes).toMatchObject([
+        {
+          type: "SWIFT",
+          effectiveAmountIn64: "25000000",
+          expectedAmountOut: 24.975,
+          fromChain: params.fromChain,
+          toChain: params.toChain,
+          fromToken: { contract: params.fromToken, decimals: 6 },
+        },
+      ]);
+      expect(refused).toMatchObject({
+        code: "UNAUTHORIZED",
+        message: expect.stringMatching("apiKey"),
+      });
+      expect(own.quotes[0].mpsDepositAddress).toMatch(/^0x[0-9a-fA-F]{40}$/);
+    }, 300_000);
   });
 });
 

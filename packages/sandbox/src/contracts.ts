@@ -142,8 +142,17 @@ export interface DeployOptions {
   readonly attestors?: { readonly threshold: number; readonly further: readonly Address[] };
 }
 
-/** Deploys the contracts. Throws a `SandboxError` if the owner has sent transactions before. */
-export async function deployContracts(
+/** Contracts whose addresses are known, and their deployment, which is done once. */
+export interface PlannedContracts {
+  readonly deployment: Deployment;
+  /** Throws a `SandboxError` if the owner has sent transactions before. */
+  deploy(): Promise<void>;
+  /** Waits for an averaged price of the pools, which takes a block of a later second than the deployment's. */
+  price(): Promise<void>;
+}
+
+/** Plans the contracts: their addresses follow from the owner's and the faucet's nonces. */
+export async function planContracts(
   chains: SandboxChains,
   keys: SandboxKeys,
   {
@@ -151,7 +160,7 @@ export async function deployContracts(
     payoutWindowSeconds = 43_200,
     attestors = { threshold: 1, further: [] },
   }: DeployOptions = {},
-): Promise<Deployment> {
+): Promise<PlannedContracts> {
   const factoryInitCode = encodeDeployData({
     abi: depositFactoryAbi,
     bytecode: depositFactoryBytecode,
@@ -166,11 +175,33 @@ export async function deployContracts(
   const plan = { ethereum: planChain(keys, 0), base: planChain(keys, NONCES_APART) };
   const delays = { delaySeconds, payoutWindowSeconds };
   const context: Context = { keys, ...delays, attestors, factory, factoryInitCode, plan };
-  const [ethereum, base] = await Promise.all([
-    deployChain(chains, chains.ethereum, context),
-    deployChain(chains, chains.base, context),
-  ]);
-  return { factory, chains: { ethereum, base } };
+  const describe = async ({ client, name }: SandboxChain): Promise<ChainDeployment> => {
+    const { noncesSkipped: _skipped, ...addresses } = plan[name];
+    return { ...addresses, startBlock: Number(await client.getBlockNumber()) + 1 };
+  };
+  const [ethereum, base] = await Promise.all([describe(chains.ethereum), describe(chains.base)]);
+  return {
+    deployment: { factory, chains: { ethereum, base } },
+    async deploy() {
+      await Promise.all(chains.all.map((chain) => deployChain(chains, chain, context)));
+    },
+    async price() {
+      await delay(SWAP_LIMITS.window * 1_000);
+      await chains.mine(1);
+    },
+  };
+}
+
+/** Plans and deploys the contracts. Throws a `SandboxError` if the owner has sent transactions before. */
+export async function deployContracts(
+  chains: SandboxChains,
+  keys: SandboxKeys,
+  options: DeployOptions = {},
+): Promise<Deployment> {
+  const { deployment, deploy, price } = await planContracts(chains, keys, options);
+  await deploy();
+  await price();
+  return deployment;
 }
 
 function planChain(keys: SandboxKeys, noncesSkipped: number): ChainPlan {
@@ -213,7 +244,7 @@ async function deployChain(
   chains: SandboxChains,
   chain: SandboxChain,
   context: Context,
-): Promise<ChainDeployment> {
+): Promise<void> {
   const { client } = chain;
   const { keys } = context;
   await assertEmpty(chain, keys);
@@ -226,7 +257,6 @@ async function deployChain(
   const provider = { address: keys.faucet.account.address, value: ETH_EACH + POOL_NATIVE };
   await Promise.all([...balances, inventory].map((account) => client.setBalance(account)));
   await client.setBalance(provider);
-  const startBlock = Number(await client.getBlockNumber()) + 1;
   const byOwner = ownerCalls(chain, context);
   const byFaucet = faucetCalls(chain, context);
   const { gasLimit } = await client.getBlock();
@@ -240,12 +270,7 @@ async function deployChain(
   await mineAll(chains, chain, [
     { account: keys.faucet.account, calls: byProvider, nonce: byFaucet.length },
   ]);
-  // A block of a later second, so that the pool has an averaged price.
-  await delay(SWAP_LIMITS.window * 1_000);
-  await chains.mine(1, chain.name);
   await client.setBlockGasLimit({ gasLimit });
-  const { noncesSkipped: _skipped, ...addresses } = context.plan[chain.name];
-  return { ...addresses, startBlock };
 }
 
 /** Calls of one account, with the nonce of the first call. */

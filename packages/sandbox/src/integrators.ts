@@ -33,39 +33,47 @@ const INTEGRATORS = [
   { name: "plain", depositAddresses: false },
 ] as const;
 
-/** Returns the integrators of a state directory and creates missing ones. The service must be running. */
+/** Returns the integrators of a state directory and creates missing ones. */
 export async function ensureIntegrators(
   stateDir: string,
   env: Readonly<Record<string, string>> = {},
 ): Promise<readonly IntegratorKey[]> {
-  return prepareIntegrators(stateDir, env).finish();
+  return prepareIntegrators(stateDir, { env }).finish();
 }
 
-/** Integrators that are created once the service is running. */
+/** Options of `prepareIntegrators`. */
+interface PrepareOptions {
+  /** Added to the environment of the command. */
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  readonly fresh?: boolean;
+}
+
+/** Integrators that can be created. */
 export interface PreparedIntegrators {
-  /** Creates the missing integrators and returns all of them. The service must be running. */
+  /**
+   * Creates the missing integrators and returns all of them. The configuration must be written. Without a running service
+   * this creates and starts its database, which is left running for it.
+   */
   finish(): Promise<readonly IntegratorKey[]>;
   /** Ends the command without creating anything. */
-  cancel(): void;
+  cancel(): Promise<void>;
 }
 
 /**
- * Starts the command that creates the missing integrators of a state directory. It loads while the service starts, and
- * creates nothing before `finish`.
+ * Loads the command that creates the missing integrators of a state directory, which takes a second; nothing is written
+ * before `finish`. With `fresh` all are missing: the directory is about to be emptied.
  */
 export function prepareIntegrators(
   stateDir: string,
-  env: Readonly<Record<string, string>> = {},
+  { env = {}, fresh = false }: PrepareOptions = {},
 ): PreparedIntegrators {
   const paths = statePaths(stateDir);
-  const known = asRecord(readJson(paths.integrators)) ?? {};
+  const known = (!fresh && asRecord(readJson(paths.integrators))) || {};
   const missing = INTEGRATORS.filter(({ name }) => typeof known[name] !== "string");
-  const importing =
-    missing.length === 0
-      ? undefined
-      : startServiceCommand(["integrator", "import", "--config", paths.serviceConfig], env);
+  const args = ["integrator", "import", "--keep-database", "--config", paths.serviceConfig];
+  const importing = missing.length === 0 ? undefined : startServiceCommand(args, env);
   return {
-    cancel: () => importing?.cancel(),
+    cancel: async () => importing?.cancel(),
     async finish() {
       const lines = missing.map((one) => JSON.stringify(describeIntegrator(paths.keys, one)));
       const made = importing ? await importing.finish(lines.join("\n")) : [];

@@ -6,12 +6,12 @@ import {
 import type { ChainName } from "./chain-specs.ts";
 import { type ChainsOptions, type SandboxChains, startChains } from "./chains.ts";
 import { stopLeftoverDatabase } from "./clear-state.ts";
-import { deployContracts } from "./contracts.ts";
+import { planContracts } from "./contracts.ts";
 import { watchNode } from "./detached-node.ts";
 import { assertDeployed, type Deployment, readDeployment, writeDeployment } from "./deployment.ts";
 import { type Descriptor, writeDescriptor } from "./descriptor.ts";
 import { SandboxError } from "./errors.ts";
-import { type PreparedIntegrators, prepareIntegrators } from "./integrators.ts";
+import { prepareIntegrators } from "./integrators.ts";
 import { loadKeys, type SandboxKeys } from "./keys.ts";
 import { assertPortFree, findFreePort } from "./ports.ts";
 import { type Control, startControl } from "./scenarios/control.ts";
@@ -100,7 +100,6 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   assertNode();
   let service: RunningService | undefined;
   let attestations: BridgeAttestationService | undefined;
-  let preparing: PreparedIntegrators | undefined;
   let control: Control | undefined;
   let player: Player | undefined;
   let solanaSetup: Promise<SolanaSetup> | undefined;
@@ -111,12 +110,17 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   claimStateDir(options.stateDir, options);
   const resumed = !options.fresh && isSetUp(options.stateDir);
   report(options, "starting chains", `${resumed ? "saved" : "new"} state in ${options.stateDir}`);
+  // Loads while the chains start.
+  const preparing = prepareIntegrators(options.stateDir, { env: options.env, fresh: !resumed });
   const chains = await startChains({
     ...options,
     fresh: !resumed,
     onProblem: (problem, ended) => {
       if (ended) options.onFailure?.(problem);
     },
+  }).catch(async (error: unknown) => {
+    await preparing.cancel();
+    throw error;
   });
   const stop: Sandbox["stop"] = async (stopOptions) => {
     shouldRun = false;
@@ -148,53 +152,53 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   };
 
   try {
+    const opened = openSolana(chains.stateDir, options);
     // Runs in parallel with the deployment of the contracts.
-    solanaSetup = setUpSolana(chains.stateDir, options);
+    solanaSetup = opened.then((node) => fundSolana(node, chains.stateDir));
+    // The error comes from where it is awaited.
+    solanaSetup.catch(() => undefined);
     const ports = await chooseServicePorts(chains.stateDir, options.ports);
     control = await openControl(options.ports?.control, () => player);
-    const [solana, { deployment, keys, isNew }] = await Promise.all([
-      solanaSetup,
-      setUpContracts(chains, options),
-    ]);
-    report(options, "chains", describeChains(chains, solana.node));
-    report(
-      options,
-      "contracts",
-      `factory ${deployment.factory} on both EVM chains${isNew ? "" : ", resumed"}`,
-    );
-    stopWatching = watchNode(solana.node, () =>
-      options.onFailure?.(
-        new SandboxError(`the node of solana has exited: see ${solana.node.logPath}`),
-      ),
-    );
+    const { deployment, keys, deploy, price } = await findContracts(chains, options);
     const bridge = await startBridgeAttestations({ chains, deployment, keys });
     attestations = bridge;
-    report(options, "attestations", `stand-in for Circle's service at ${bridge.url}`);
     const attestationsUrl = bridge.url;
     const parts = { chains, deployment, keys };
+    const { rpcUrl: solanaRpcUrl, wsUrl } = await opened;
     const configPath = writeServiceConfig({
       ...options,
       ...parts,
       ports,
       feeToken: true,
       attestationsUrl,
-      solanaRpcUrl: solana.node.rpcUrl,
-      wsUrls: { ...listSockets(chains, options.rpcUrls), solana: solana.node.wsUrl },
+      solanaRpcUrl,
+      wsUrls: { ...listSockets(chains, options.rpcUrls), solana: wsUrl },
     });
-    // Loads while the service starts.
-    preparing = prepareIntegrators(chains.stateDir, options.env);
+    // Creates the database while the contracts are deployed.
+    const preparedIntegrators = preparing.finish();
+    // The error comes from where it is awaited.
+    preparedIntegrators.catch(() => undefined);
+    const [solana] = await Promise.all([solanaSetup, deploy()]);
+    report(options, "chains", describeChains(chains, solana.node));
+    const isNew = resumed ? ", resumed" : "";
+    report(options, "contracts", `factory ${deployment.factory} on both EVM chains${isNew}`);
+    stopWatching = watchNode(solana.node, () =>
+      options.onFailure?.(
+        new SandboxError(`the node of solana has exited: see ${solana.node.logPath}`),
+      ),
+    );
+    report(options, "attestations", `stand-in for Circle's service at ${attestationsUrl}`);
     report(
       options,
       "starting service",
       `with its database, log in ${statePaths(chains.stateDir).serviceLog}`,
     );
-    const first = await start();
+    const [first, integrators] = await Promise.all([start(), preparedIntegrators, price()]);
     report(
       options,
       "service",
       `api ${first.baseUrl}, quotes ${first.quoteUrl}, metrics ${first.telemetryUrl}/metrics`,
     );
-    const integrators = await preparing.finish();
     report(options, "integrators", integrators.map((one) => one.name).join(", "));
     const descriptor = writeDescriptor({
       ...parts,
@@ -236,7 +240,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       restartService,
     };
   } catch (error) {
-    preparing?.cancel();
+    await preparing.cancel();
     await stop();
     throw error;
   }
@@ -256,15 +260,19 @@ interface SolanaSetup {
   readonly payers: readonly SolanaPayer[];
 }
 
-/** Starts the Solana chain and funds its accounts. If that fails, the node is stopped. */
-async function setUpSolana(stateDir: string, options: SandboxOptions): Promise<SolanaSetup> {
-  const paths = statePaths(stateDir);
+/** Starts the Solana chain. */
+function openSolana(stateDir: string, options: SandboxOptions): Promise<SolanaNode> {
   const port = options.ports?.solana;
-  const node = await openSolanaNode({
-    dir: paths.nodes,
+  return openSolanaNode({
+    dir: statePaths(stateDir).nodes,
     ...(port === undefined ? {} : { port }),
     ...options.solana,
   });
+}
+
+/** Funds the accounts of the Solana chain. If that fails, the node is stopped. */
+async function fundSolana(node: SolanaNode, stateDir: string): Promise<SolanaSetup> {
+  const paths = statePaths(stateDir);
   try {
     const payers = await loadSolanaPayers(paths.keys);
     await fundSolanaPayers(node, payers);
@@ -306,22 +314,30 @@ function isSetUp(stateDir: string): boolean {
   return readDeployment(statePaths(stateDir).deployment) !== undefined;
 }
 
-async function setUpContracts(chains: SandboxChains, options: SandboxOptions) {
+/** Finds the deployed contracts, or plans them; `deploy` deploys planned ones, and records them. */
+async function findContracts(chains: SandboxChains, options: SandboxOptions) {
   const paths = statePaths(chains.stateDir);
   const keys = loadKeys(paths.keys);
   const known = readDeployment(paths.deployment);
   if (known) {
     await assertDeployed(chains, known);
-    return { deployment: known, keys, isNew: false };
+    const nothing = async () => undefined;
+    return { deployment: known, keys, deploy: nothing, price: nothing };
   }
   const { delaySeconds } = options;
-  const deployment = await deployContracts(
+  const planned = await planContracts(
     chains,
     keys,
     delaySeconds === undefined ? {} : { delaySeconds },
   );
-  writeDeployment(paths.deployment, deployment);
-  return { deployment, keys, isNew: true };
+  return {
+    ...planned,
+    keys,
+    async deploy() {
+      await planned.deploy();
+      writeDeployment(paths.deployment, planned.deployment);
+    },
+  };
 }
 
 /** Chooses the service's ports before its start, so that a restarted service keeps them. */

@@ -132,10 +132,11 @@ export async function runServiceCommand(
 export interface ServiceCommand {
   /** Writes the input, waits for the end, and returns the JSON objects that were printed, one per line. */
   finish(input: string): Promise<readonly Readonly<Record<string, unknown>>[]>;
-  cancel(): void;
+  /** Ends it, and resolves when it has ended. */
+  cancel(): Promise<void>;
 }
 
-/** Starts a command of the service that reads standard input. */
+/** Starts a command of the service that reads standard input before its configuration. */
 export function startServiceCommand(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
@@ -165,7 +166,10 @@ export function startServiceCommand(
         clearTimeout(timer);
       }
     },
-    cancel: () => void child.kill(),
+    async cancel() {
+      child.kill();
+      await running.catch(() => undefined);
+    },
   };
 }
 

@@ -176,6 +176,11 @@ export const COMMANDS: readonly CommandRow[] = [
     name: "integrator import",
     summary:
       "create an integrator and an API key per line of standard input, a JSON object with name, refundEvm and optionally refundSolana, maxFeeBps, maxSlippageBps, depositAddresses; prints each key",
+    options: {
+      keepDatabase: flag(
+        "leave an embedded database running, for the service that is started next",
+      ),
+    },
     load: () => import("./integrator/import.ts"),
   }),
   command({

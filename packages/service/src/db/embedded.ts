@@ -15,7 +15,7 @@ import type { Log } from "../telemetry/log.ts";
 import { copyBinaries } from "./embedded-binaries.ts";
 import { unusable } from "./embedded-error.ts";
 import { findHome, findOwner, makePrivateDir, type Owner, socketDirOf } from "./embedded-home.ts";
-import { type DatabaseAddress, toClientConfig } from "./pool.ts";
+import { APPLICATION_NAME, type DatabaseAddress, toClientConfig } from "./pool.ts";
 
 const USER = "sluice";
 const START_TIMEOUT_MS = 60_000;
@@ -37,9 +37,10 @@ export interface EmbeddedServer {
   readonly adopted: boolean;
   /**
    * Stops the server and waits for its end. Leaves it running while other processes are connected, unless `force` is
-   * set: a command that started the server must not stop it under a service that adopted it.
+   * set: a command that started the server must not stop it under a service that adopted it. It waits a second for them to
+   * close, unless `leave` is set.
    */
-  stop(options?: { readonly force?: boolean }): Promise<void>;
+  stop(options?: { readonly force?: boolean; readonly leave?: boolean }): Promise<void>;
 }
 
 /**
@@ -76,8 +77,8 @@ export async function startEmbedded(options: {
   return {
     address,
     adopted,
-    async stop({ force = false } = {}) {
-      await stopServer({ dataDir, address, force });
+    async stop({ force = false, leave = false } = {}) {
+      await stopServer({ dataDir, address, force, leave });
       if (socketDir !== home) removeIfEmpty(socketDir);
     },
   };
@@ -157,12 +158,15 @@ async function answers(address: DatabaseAddress): Promise<boolean> {
 }
 
 /** Returns the rows of one statement over a new connection; null while the server does not answer. */
-async function query(address: DatabaseAddress, text: string): Promise<unknown[] | null> {
+async function query<Row extends object>(
+  address: DatabaseAddress,
+  text: string,
+): Promise<Row[] | null> {
   const client = new pg.Client({ ...toClientConfig(address), connectionTimeoutMillis: 5_000 });
   client.on("error", () => undefined);
   try {
     await client.connect();
-    const { rows } = await client.query(text);
+    const { rows } = await client.query<Row>(text);
     await client.end();
     return rows;
   } catch {
@@ -175,17 +179,19 @@ async function stopServer(args: {
   readonly dataDir: string;
   readonly address: DatabaseAddress;
   readonly force: boolean;
+  readonly leave: boolean;
 }): Promise<void> {
-  const { dataDir, address, force } = args;
+  const { dataDir, address, force, leave } = args;
   const patience = Date.now() + STOP_PATIENCE_MS;
   for (;;) {
-    const others = await query(
+    const others = await query<{ name: string }>(
       address,
-      "select from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()",
+      "select application_name as name from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()",
     );
     // No answer means no server. Its lock file may be left from a crash and name an unrelated process.
     if (others === null) return;
     if (force || others.length === 0) break;
+    if (leave && others.some(({ name }) => name !== APPLICATION_NAME)) return;
     if (Date.now() > patience) return;
     await delay(POLL_MS);
   }

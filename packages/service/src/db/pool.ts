@@ -95,6 +95,9 @@ export function openPool(address: DatabaseAddress, options: PoolOptions): OpenPo
   };
 }
 
+/** How this process names its connections, so that it tells them from those of others. */
+export const APPLICATION_NAME = `sluice ${process.pid}`;
+
 function createPool(
   address: DatabaseAddress,
   { max, statementTimeoutMs = STATEMENT_TIMEOUT_MS }: PoolOptions,
@@ -103,7 +106,7 @@ function createPool(
     ...toClientConfig(address),
     max,
     types,
-    application_name: "sluice",
+    application_name: APPLICATION_NAME,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
     onConnect: (client) =>

@@ -28,8 +28,8 @@ export interface ServiceDatabase extends OpenDatabase {
   readonly address: DatabaseAddress;
   /** Whether this process started the embedded server. */
   readonly startedServer: boolean;
-  /** Stops the embedded server; does nothing for an external one. */
-  stopServer(): Promise<void>;
+  /** Stops the embedded server; does nothing for an external one. With `leave` it is left at once to another process. */
+  stopServer(options?: { readonly leave?: boolean }): Promise<void>;
 }
 
 /** Connections of a command. */
@@ -70,7 +70,7 @@ export async function migrateServiceDatabase(
     applied = await migrate(db, config);
   });
   await database.close();
-  if (database.startedServer) await database.stopServer();
+  if (database.startedServer) await database.stopServer({ leave: true });
   return applied;
 }
 
@@ -96,7 +96,7 @@ async function open(
     ...database,
     address,
     startedServer: server !== null && !server.adopted,
-    stopServer: async () => server?.stop(),
+    stopServer: async (options) => server?.stop(options),
   };
 }
 

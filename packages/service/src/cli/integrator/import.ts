@@ -7,6 +7,7 @@ import { Type } from "typebox";
 import { Value } from "typebox/value";
 import { OperatingError } from "../../core/errors.ts";
 import { createIntegrator, createKey, isNameTaken } from "../../integrators/index.ts";
+import type { ServiceDatabase } from "../../roles/database.ts";
 import { systemRandom } from "../../roles/system-ports.ts";
 import type { Call } from "../command.ts";
 import { withDatabase } from "../with-database.ts";
@@ -27,11 +28,13 @@ const Line = Type.Object(
 );
 
 /** Creates an integrator and an API key per line of standard input. One that exists is not changed and gets another key. */
-export async function run(call: Call): Promise<undefined> {
-  // Read first: a caller can start this command early and write when the database is ready.
+export async function run(
+  call: Call,
+  { keepDatabase }: { readonly keepDatabase: boolean },
+): Promise<undefined> {
   const lines = parseLines(await text(process.stdin));
   const config = call.readConfig();
-  await withDatabase(config, async ({ db }) => {
+  const importLines = async ({ db }: ServiceDatabase) => {
     for (const { refundEvm, refundSolana, depositAddresses = true, ...line } of lines) {
       const { name, maxFeeBps = config.maxFeeBps, maxSlippageBps = config.maxSlippageBps } = line;
       if (!(await isNameTaken(db, name))) {
@@ -46,7 +49,8 @@ export async function run(call: Call): Promise<undefined> {
       );
       await call.write(JSON.stringify({ name, keyId, apiKey }));
     }
-  });
+  };
+  await withDatabase(config, importLines, { keepServer: keepDatabase });
 }
 
 function parseLines(input: string) {

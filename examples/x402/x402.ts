@@ -167,7 +167,8 @@ export async function signPayment(
     from: agent.address,
     to: accepted.payTo,
     value: accepted.amount,
-    validAfter: String(nowSeconds - 5),
+    // The time of a chain is that of its newest block, which may be behind.
+    validAfter: String(nowSeconds - 600),
     validBefore: String(nowSeconds + accepted.maxTimeoutSeconds),
     nonce: toHex(crypto.getRandomValues(new Uint8Array(32))),
   };

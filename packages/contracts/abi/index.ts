@@ -4610,30 +4610,11 @@ export const testTokenAbi = [
   },
   {
     type: "error",
-    name: "AuthorizationNotValid",
+    name: "BadAuthorization",
     inputs: [
-      { name: "validAfter", type: "uint256", internalType: "uint256" },
-      { name: "validBefore", type: "uint256", internalType: "uint256" },
-    ],
-  },
-  {
-    type: "error",
-    name: "AuthorizationSpent",
-    inputs: [
-      { name: "authorizer", type: "address", internalType: "address" },
+      { name: "payer", type: "address", internalType: "address" },
       { name: "nonce", type: "bytes32", internalType: "bytes32" },
     ],
-  },
-  { type: "error", name: "ECDSAInvalidSignature", inputs: [] },
-  {
-    type: "error",
-    name: "ECDSAInvalidSignatureLength",
-    inputs: [{ name: "length", type: "uint256", internalType: "uint256" }],
-  },
-  {
-    type: "error",
-    name: "ECDSAInvalidSignatureS",
-    inputs: [{ name: "s", type: "bytes32", internalType: "bytes32" }],
   },
   {
     type: "error",
@@ -4672,11 +4653,6 @@ export const testTokenAbi = [
     type: "error",
     name: "ERC20InvalidSpender",
     inputs: [{ name: "spender", type: "address", internalType: "address" }],
-  },
-  {
-    type: "error",
-    name: "InvalidSignature",
-    inputs: [{ name: "signer", type: "address", internalType: "address" }],
   },
   {
     type: "error",
@@ -5371,17 +5347,9 @@ export const errorsAbi = [
   { type: "error", name: "AlreadySealed", inputs: [] },
   {
     type: "error",
-    name: "AuthorizationNotValid",
+    name: "BadAuthorization",
     inputs: [
-      { name: "validAfter", type: "uint256", internalType: "uint256" },
-      { name: "validBefore", type: "uint256", internalType: "uint256" },
-    ],
-  },
-  {
-    type: "error",
-    name: "AuthorizationSpent",
-    inputs: [
-      { name: "authorizer", type: "address", internalType: "address" },
+      { name: "payer", type: "address", internalType: "address" },
       { name: "nonce", type: "bytes32", internalType: "bytes32" },
     ],
   },
@@ -5427,17 +5395,6 @@ export const errorsAbi = [
       { name: "delay", type: "uint256", internalType: "uint256" },
       { name: "minimum", type: "uint256", internalType: "uint256" },
     ],
-  },
-  { type: "error", name: "ECDSAInvalidSignature", inputs: [] },
-  {
-    type: "error",
-    name: "ECDSAInvalidSignatureLength",
-    inputs: [{ name: "length", type: "uint256", internalType: "uint256" }],
-  },
-  {
-    type: "error",
-    name: "ECDSAInvalidSignatureS",
-    inputs: [{ name: "s", type: "bytes32", internalType: "bytes32" }],
   },
   {
     type: "error",
@@ -5532,11 +5489,6 @@ export const errorsAbi = [
     ],
   },
   { type: "error", name: "InvalidShortString", inputs: [] },
-  {
-    type: "error",
-    name: "InvalidSignature",
-    inputs: [{ name: "signer", type: "address", internalType: "address" }],
-  },
   {
     type: "error",
     name: "InvalidThreshold",

@@ -2,7 +2,6 @@
 pragma solidity 0.8.37;
 
 import { ERC20 } from "@openzeppelin/contracts/token/ERC20/ERC20.sol";
-import { ECDSA } from "@openzeppelin/contracts/utils/cryptography/ECDSA.sol";
 
 /// @title A token for sandboxes and tests
 /// @notice Has no value; the deployer and the minters that it names can mint. Never list it on a
@@ -10,12 +9,8 @@ import { ECDSA } from "@openzeppelin/contracts/utils/cryptography/ECDSA.sol";
 contract TestToken is ERC20 {
     /// @notice The caller may not mint or name a minter.
     error NotMinter(address caller);
-    /// @notice The authorization is not valid at this time.
-    error AuthorizationNotValid(uint256 validAfter, uint256 validBefore);
-    /// @notice The authorization was used.
-    error AuthorizationSpent(address authorizer, bytes32 nonce);
-    /// @notice The signature is not the payer's.
-    error InvalidSignature(address signer);
+    /// @notice The authorization was used, is not valid at this time, or is not signed by its payer.
+    error BadAuthorization(address payer, bytes32 nonce);
 
     /// @notice An authorization was used.
     event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce);
@@ -65,16 +60,16 @@ contract TestToken is ERC20 {
         bytes32 r,
         bytes32 s
     ) external {
-        if (block.timestamp <= validAfter || block.timestamp >= validBefore) {
-            revert AuthorizationNotValid(validAfter, validBefore);
-        }
-        if (authorizationState[from][nonce]) revert AuthorizationSpent(from, nonce);
         bytes32 structHash = keccak256(
             abi.encode(TRANSFER_TYPEHASH, from, to, value, validAfter, validBefore, nonce)
         );
         bytes32 digest = keccak256(abi.encodePacked("\x19\x01", _domainSeparator(), structHash));
-        address signer = ECDSA.recover(digest, v, r, s);
-        if (signer != from) revert InvalidSignature(signer);
+        address signer = ecrecover(digest, v, r, s);
+        bool isTimely = block.timestamp > validAfter && block.timestamp < validBefore;
+        if (!isTimely || authorizationState[from][nonce] || signer == address(0) || signer != from)
+        {
+            revert BadAuthorization(from, nonce);
+        }
         authorizationState[from][nonce] = true;
         emit AuthorizationUsed(from, nonce);
         _transfer(from, to, value);

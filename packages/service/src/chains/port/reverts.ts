@@ -72,6 +72,7 @@ export const CONTRACT_VERDICTS: Readonly<Record<string, RevertVerdict>> = {
   AlreadyRefunded: "bug",
   AlreadyScheduled: "bug",
   AlreadySealed: "bug",
+  BadAuthorization: "bug",
   BelowMinimum: "bug",
   CapRaisePending: "bug",
   Create2EmptyBytecode: "bug",

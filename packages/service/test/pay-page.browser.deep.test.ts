@@ -1,12 +1,18 @@
 /** The pay page in a real browser, on the whole sandbox: as a person pays, and as a page embeds it. */
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Browser, BrowserContext, Page } from "playwright-core";
+import { build, type Rolldown } from "vite";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { openProject } from "../../../scripts/release/project.ts";
 import { FINE, inspect, launchBrowser, openPage, PHONE } from "./support/browser.ts";
 import { openSolanaSandbox, type SolanaSandbox, USDC } from "./support/solana-sandbox.ts";
+
+const REACT_COMPONENT = join(import.meta.dirname, "../../web/src/react.ts");
 
 let world: SolanaSandbox;
 let browser: Browser;
@@ -201,6 +207,78 @@ test("an embedding page checks the address against its own values, and hears of 
     await strict.close();
     server.close();
     other.server.close();
+  }
+});
+
+/** Bundles a React page with the component, as a shop's own build does. */
+async function bundleReactShop(props: object): Promise<{ script: string; remove: () => void }> {
+  const scratch = mkdtempSync(join(tmpdir(), "sluice-react-"));
+  const project = await openProject(scratch, "shop", { react: "19.3.1", "react-dom": "19.3.1" });
+  const entry = join(project, "page.js");
+  writeFileSync(
+    entry,
+    `import * as React from "react";
+     import { createRoot } from "react-dom/client";
+     import { createSluicePay } from ${JSON.stringify(REACT_COMPONENT)};
+     const SluicePay = createSluicePay(React);
+     function Shop() {
+       const [said, setSaid] = React.useState("Waiting");
+       return React.createElement("main", null,
+         React.createElement("h1", null, said),
+         React.createElement(SluicePay, { ...${JSON.stringify(props)},
+           onStatus: () => setSaid((known) => (known === "Waiting" ? "Watching" : known)),
+           onCompleted: ({ deliveredAmount }) => setSaid("Thank you for " + deliveredAmount) }));
+     }
+     createRoot(document.querySelector("#shop")).render(React.createElement(Shop));`,
+  );
+  const built = await build({
+    root: project,
+    configFile: false,
+    logLevel: "error",
+    mode: "production",
+    define: { "process.env.NODE_ENV": '"production"' },
+    oxc: { jsx: { runtime: "automatic", importSource: "preact", development: false } },
+    build: { write: false, lib: { entry, formats: ["es"] } },
+  });
+  // CAST: with one format and no watch mode the result is a list of one.
+  const [{ output }] = built as [Rolldown.RolldownOutput];
+  return {
+    script: output[0].code,
+    remove: () => rmSync(scratch, { recursive: true, force: true }),
+  };
+}
+
+test("a React page shows the element, and hears of the status and the delivery", async () => {
+  const { address, recipient, token } = await openLink("evm");
+  const { script, remove } = await bundleReactShop({
+    token,
+    server: `${world.sandbox.service.baseUrl}/pay/`,
+    factory: world.deployment.factory,
+    destChain: 30,
+    destWallet: recipient,
+  });
+  const server = createServer((request, response) => {
+    const isScript = request.url === "/shop.js";
+    response.setHeader("content-type", isScript ? "text/javascript" : "text/html");
+    response.end(
+      isScript
+        ? script
+        : `<!doctype html><html lang="en"><title>Shop</title><div id="shop"></div>
+           <script type="module" src="/shop.js"></script>`,
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  try {
+    // CAST: the server listens on a port.
+    await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+    const heading = page.locator("main > h1");
+    await expect.poll(() => heading.innerText(), { timeout: 30_000 }).toBe("Watching");
+    await page.locator(".groups").waitFor();
+    await world.payEvm("ethereum", address, 5n * USDC, world.tokenOn("ethereum"));
+    await expect.poll(() => heading.innerText(), { timeout: 60_000 }).toBe("Thank you for 4995000");
+  } finally {
+    server.close();
+    remove();
   }
 });
 

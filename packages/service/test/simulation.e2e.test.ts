@@ -10,7 +10,7 @@ import { useSimulations } from "./simulation/databases.ts";
 import type { RouteChoice } from "./simulation/faults.ts";
 import { runSeed } from "./simulation/run.ts";
 
-const FRESH_SEEDS = 20;
+const FRESH_SEEDS = 10;
 /** A run that ends late spoils the databases for the next. */
 const TIMEOUT_MS = 900_000;
 const simulations = useSimulations();

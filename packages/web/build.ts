@@ -11,6 +11,7 @@ const PAGES = join(import.meta.dirname, "../service/pages");
 const ENTRIES = [
   ["sluice-pay", "src/pay/element.tsx"],
   ["console", "src/console/main.tsx"],
+  ["operator", "src/operator/main.tsx"],
 ] as const;
 
 /** Builds the pages into a folder, which is emptied first. */
@@ -18,7 +19,7 @@ export async function buildPages(to = PAGES): Promise<void> {
   rmSync(to, { recursive: true, force: true });
   // One after the other: the pay page stays one file, without parts that it shares with the console.
   for (const [name, entry] of ENTRIES) await buildEntry(join(to, "assets"), name, entry);
-  for (const name of ["pay.html", "assets/page.css", "console.html"]) {
+  for (const name of ["pay.html", "assets/page.css", "console.html", "operator.html"]) {
     cpSync(join(import.meta.dirname, "static", name), join(to, name));
   }
 }

@@ -14,7 +14,7 @@ describe("parseCommandLine", () => {
   test("accepts every option", () => {
     const args = "--fresh --state-dir /tmp/x --port 1 --quote-port 2 --ethereum-port 3".split(" ");
     const rest =
-      "--telemetry-port 4 --control-port 6 --base-port 0 --solana-port 5 --anvil /bin/anvil --exit-after-demo".split(
+      "--telemetry-port 4 --console-port 7 --control-port 6 --base-port 0 --solana-port 5 --anvil /bin/anvil --exit-after-demo".split(
         " ",
       );
     expect(parseCommandLine([...args, ...rest])).toEqual({
@@ -24,7 +24,16 @@ describe("parseCommandLine", () => {
         stateDir: "/tmp/x",
         fresh: true,
         anvil: "/bin/anvil",
-        ports: { api: 1, quote: 2, telemetry: 4, control: 6, ethereum: 3, base: 0, solana: 5 },
+        ports: {
+          api: 1,
+          quote: 2,
+          telemetry: 4,
+          console: 7,
+          control: 6,
+          ethereum: 3,
+          base: 0,
+          solana: 5,
+        },
       },
     });
   });

@@ -27,6 +27,7 @@ While it runs, \`npm run pay\` plays further deposits between any of its chains 
   --port PORT           port of the service (default ${DEFAULT_SERVICE_PORTS.api}, 0 for any free port)
   --quote-port PORT     port of the quote service (default ${DEFAULT_SERVICE_PORTS.quote}, 0 for any free port)
   --telemetry-port PORT port of metrics and health (default ${DEFAULT_SERVICE_PORTS.telemetry}, 0 for any free port)
+  --console-port PORT   port of the operators' console (default ${DEFAULT_SERVICE_PORTS.console}, 0 for any free port)
   --control-port PORT   port of the control endpoint (default ${DEFAULT_CONTROL_PORT}, 0 for any free port)
   --ethereum-port PORT  port of the ethereum node (default ${ethereum.defaultPort}, 0 for any free port)
   --base-port PORT      port of the base node (default ${base.defaultPort}, 0 for any free port)
@@ -65,6 +66,7 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
         ...parsePort("api", "--port", values.port),
         ...parsePort("quote", "--quote-port", values["quote-port"]),
         ...parsePort("telemetry", "--telemetry-port", values["telemetry-port"]),
+        ...parsePort("console", "--console-port", values["console-port"]),
         ...parsePort("control", "--control-port", values["control-port"]),
         ...parsePort("ethereum", "--ethereum-port", values["ethereum-port"]),
         ...parsePort("base", "--base-port", values["base-port"]),
@@ -84,6 +86,7 @@ function parseOptions(args: readonly string[]) {
         port: { type: "string" },
         "quote-port": { type: "string" },
         "telemetry-port": { type: "string" },
+        "console-port": { type: "string" },
         "control-port": { type: "string" },
         "ethereum-port": { type: "string" },
         "base-port": { type: "string" },

@@ -25,6 +25,8 @@ export interface Descriptor {
   readonly webUrl: string;
   /** The console, which asks for an API key. */
   readonly consoleUrl: string;
+  /** The operators' console; `sluice operators invite` makes a link to sign in. */
+  readonly operatorsUrl: string | undefined;
   /** The pay page of the demo's address; absent until the demo has run. */
   readonly payUrl?: string;
   /** Metrics and health. */
@@ -101,7 +103,7 @@ interface DescriptorParts {
   };
   readonly deployment: Deployment;
   readonly keys: SandboxKeys;
-  readonly service: Pick<RunningService, "baseUrl" | "quoteUrl" | "telemetryUrl">;
+  readonly service: Pick<RunningService, "baseUrl" | "quoteUrl" | "telemetryUrl" | "operatorsUrl">;
   readonly integrators: readonly IntegratorKey[];
   readonly controlUrl: string;
 }
@@ -115,6 +117,7 @@ export function writeDescriptor(parts: DescriptorParts): Descriptor {
     webUrl: service.baseUrl,
     consoleUrl: `${service.baseUrl}/console`,
     telemetryUrl: service.telemetryUrl,
+    operatorsUrl: service.operatorsUrl,
     controlUrl,
     integrators,
     chains: [...describeEvm(parts), describeSolana(solana, parts.keys)],

@@ -27,6 +27,7 @@ test("shows the amount that comes out for each token that is paid", () => {
     depositAddress: `0x${"8".repeat(40)}`,
     settlementId: "SETTLEMENT-ID",
     depositId: "DEPOSIT-ID",
+    operatorLink: "http://localhost:1/#invitation=x",
     outputs: [
       { sent: "25 USDC on ethereum", received: "about 24.975 USDC on base" },
       { sent: "0.1 ETHEREUM on ethereum", received: "about 299.7 USDC on base" },

@@ -18,6 +18,13 @@ export interface GuideOutput {
   readonly received: string;
 }
 
+/** What is made for the guide. */
+export interface GuideExtras {
+  readonly outputs: readonly GuideOutput[];
+  /** A link that signs in to the operators' console, once. */
+  readonly operatorLink: string;
+}
+
 /** An endpoint for webhooks: a port on which nothing of the sandbox listens. */
 const WEBHOOK_URL = "http://127.0.0.1:4000/webhooks";
 
@@ -25,7 +32,7 @@ const WEBHOOK_URL = "http://127.0.0.1:4000/webhooks";
 export function formatGuide(
   descriptor: Descriptor,
   descriptorPath: string,
-  { outputs, ...objects }: GuideObjects & { readonly outputs: readonly GuideOutput[] },
+  { outputs, operatorLink, ...objects }: GuideObjects & GuideExtras,
 ): string {
   const { baseUrl, quoteUrl, payUrl, consoleUrl, telemetryUrl, controlUrl } = descriptor;
   const { chains, integrators } = descriptor;
@@ -40,6 +47,7 @@ export function formatGuide(
     ["documentation", `${baseUrl}/docs`],
     ...(payUrl === undefined ? [] : [["pay page", payUrl]]),
     ["console", consoleUrl],
+    ["for operators", `${operatorLink} (signs in once)`],
     ["descriptor", descriptorPath],
   ];
   const table = rows.map(([name = "", value = ""]) => `  ${name.padEnd(15)} ${value}`);

@@ -10,6 +10,7 @@ import { findRunningSandbox } from "./pay/running-sandbox.ts";
 import { type Sandbox, startSandbox } from "./sandbox.ts";
 import { playRemote } from "./scenarios/remote.ts";
 import { writeJson } from "./json-file.ts";
+import { runServiceCommand } from "./service.ts";
 import { statePaths } from "./state-paths.ts";
 
 /** Time without a line after which one says that the run goes on, in milliseconds. */
@@ -87,10 +88,13 @@ async function run(stopping: AbortController, args: readonly string[]): Promise<
     const { depositAddress, settlementId } = await playDemo(sandbox, signal).finally(endReports);
     if (command.exitAfterDemo) return;
     const objects = { depositAddress, settlementId, ...(await findIds(sandbox, depositAddress)) };
-    const outputs = await listOutputs(sandbox);
+    const [outputs, operatorLink] = await Promise.all([
+      listOutputs(sandbox),
+      inviteOperator(sandbox),
+    ]);
     const path = statePaths(sandbox.stateDir).descriptor;
     const descriptor = await addPayPage(sandbox, objects.addressId);
-    console.log(formatGuide(descriptor, path, { ...objects, outputs }));
+    console.log(formatGuide(descriptor, path, { ...objects, outputs, operatorLink }));
     console.log(
       "\nPress Ctrl-C to stop everything. The next start resumes this state; --fresh deletes it first.",
     );
@@ -123,6 +127,13 @@ async function addPayPage({ descriptor, stateDir }: Sandbox, depositAddressId: s
   const extended = { ...descriptor, payUrl };
   writeJson(statePaths(stateDir).descriptor, extended);
   return extended;
+}
+
+/** Returns a link that signs in to the operators' console, once. */
+async function inviteOperator({ configPath }: Sandbox): Promise<string> {
+  const invitation = ["operators", "invite", "--name", "sandbox", "--role", "admin"];
+  const { url } = await runServiceCommand([...invitation, "--json", "--config", configPath]);
+  return String(url);
 }
 
 /** Returns the ids of the demo's deposit address and of its newest deposit. */

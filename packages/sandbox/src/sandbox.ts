@@ -27,7 +27,12 @@ import { SOLANA_SPEC } from "./solana/spec.ts";
 import { claimStateDir, statePaths } from "./state-paths.ts";
 
 /** Default ports of the service. */
-export const DEFAULT_SERVICE_PORTS = { api: 3400, quote: 3401, telemetry: 3402 } as const;
+export const DEFAULT_SERVICE_PORTS = {
+  api: 3400,
+  quote: 3401,
+  telemetry: 3402,
+  console: 3404,
+} as const;
 /** Default port of the control endpoint. */
 export const DEFAULT_CONTROL_PORT = 3403;
 
@@ -343,7 +348,7 @@ async function findContracts(chains: SandboxChains, options: SandboxOptions) {
 /** Chooses the service's ports before its start, so that a restarted service keeps them. */
 async function chooseServicePorts(
   stateDir: string,
-  { api, quote, telemetry }: NonNullable<SandboxOptions["ports"]> = {},
+  { api, quote, telemetry, console }: NonNullable<SandboxOptions["ports"]> = {},
 ) {
   await stopLeftoverService(stateDir);
   const choose = async (port: number, what: string, option: string) => {
@@ -358,6 +363,12 @@ async function chooseServicePorts(
       telemetry ?? DEFAULT_SERVICE_PORTS.telemetry,
       "metrics and health",
       "--telemetry-port",
+    ),
+    console: await choose(
+      // A sandbox on any free port may run beside another one.
+      console ?? (api === 0 ? 0 : DEFAULT_SERVICE_PORTS.console),
+      "the operators' console",
+      "--console-port",
     ),
   };
 }

@@ -38,6 +38,8 @@ export interface ServiceConfigOptions {
     readonly quote: number;
     /** Port of metrics and health, which are not served without it. */
     readonly telemetry?: number;
+    /** Port of the operators' console, which is not served without it. */
+    readonly console?: number;
   };
   /** In milliseconds. Default 250. */
   readonly pollIntervalMs?: number;
@@ -75,6 +77,7 @@ export function writeServiceConfig(options: ServiceConfigOptions): string {
     ...(ports.telemetry !== undefined && {
       telemetry: { host: "127.0.0.1", port: ports.telemetry },
     }),
+    ...(ports.console !== undefined && { console: { host: "127.0.0.1", port: ports.console } }),
     // Tests and demos send more requests than an integrator would.
     rateLimits: {
       perKey: 100_000,

@@ -49,6 +49,8 @@ export interface RunningService {
   readonly quoteUrl: string;
   /** Undefined if the configuration has no telemetry port. */
   readonly telemetryUrl: string | undefined;
+  /** The operators' console; undefined if the configuration has none. */
+  readonly operatorsUrl: string | undefined;
   readonly pid: number;
   /** Resolves when the process has ended. */
   readonly exited: Promise<ServiceExit>;
@@ -235,7 +237,7 @@ async function waitUntilReady(
   }
 }
 
-type ServiceUrls = Pick<RunningService, "baseUrl" | "quoteUrl" | "telemetryUrl">;
+type ServiceUrls = Pick<RunningService, "baseUrl" | "quoteUrl" | "telemetryUrl" | "operatorsUrl">;
 
 function parseReadyLine(line: string): ServiceUrls | undefined {
   let value: Readonly<Record<string, unknown>> | undefined;
@@ -245,10 +247,11 @@ function parseReadyLine(line: string): ServiceUrls | undefined {
     // Another line of output.
     return undefined;
   }
-  const { ready, api, quote, telemetry } = value ?? {};
+  const { ready, api, quote, telemetry, console } = value ?? {};
   if (ready !== true || typeof api !== "string" || typeof quote !== "string") return undefined;
   const telemetryUrl = typeof telemetry === "string" ? telemetry : undefined;
-  return { baseUrl: api, quoteUrl: quote, telemetryUrl };
+  const operatorsUrl = typeof console === "string" ? console : undefined;
+  return { baseUrl: api, quoteUrl: quote, telemetryUrl, operatorsUrl };
 }
 
 function notReady(reason: string, log: string): SandboxError {

@@ -10,6 +10,7 @@ import { buildPages } from "../build.ts";
 const PAGES = [
   { files: ["page.css", "pay.html", "sluice-pay.js"], bytesMax: 40_000 },
   { files: ["console.html", "console.js"], bytesMax: 40_000 },
+  { files: ["operator.html", "operator.js"], bytesMax: 40_000 },
 ] as const;
 
 let folder: string;
@@ -46,9 +47,9 @@ test("pages load their own files only, and evaluate no text [T292]", () => {
   }
   for (const text of ending(".js")) {
     expect(text.length).toBeGreaterThan(10_000);
-    expect(/\beval\(|new Function|document\.write|https?:\/\/(?!www\.w3\.org)\w/.test(text)).toBe(
-      false,
-    );
+    // Names of namespaces, and a page that a library's warning names, are texts.
+    const own = text.replaceAll(/https?:\/\/(www\.w3\.org|simplewebauthn\.dev\/docs)\//g, "");
+    expect(/\beval\(|new Function|document\.write|https?:\/\/\w/.test(own)).toBe(false);
   }
   // Texts of the service become text nodes only.
   const sources = readdirSync(import.meta.dirname, { recursive: true, encoding: "utf8" })

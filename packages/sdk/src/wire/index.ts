@@ -1,5 +1,6 @@
 /** Schemas and types of the REST interface, the stream and the quote service: their single source of truth. */
 export * from "./chain.ts";
+export * from "./console.ts";
 export { ISO_8601_PATTERN, TIMESTAMP_PATTERN, UUID_PATTERN } from "./fields.ts";
 export * from "./deposit-address.ts";
 export * from "./deposit.ts";

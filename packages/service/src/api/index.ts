@@ -1,6 +1,8 @@
 export type { PayPageDeps } from "./pay.ts";
-export { readPageFiles } from "./page-files.ts";
-export { type ApiDeps, createApi, type ScannedChain } from "./app.ts";
+export { keepingOf, type PageFiles, pagePolicy, readPageFiles } from "./page-files.ts";
+export { type ApiDeps, createApi, type ScannedChain, SERVER_LIMITS } from "./app.ts";
+export { invalid, parseBody } from "./body.ts";
+export { handleErrors, refusalOptions } from "./errors.ts";
 export { capConnections, type ConnectionCaps } from "./connection-caps.ts";
 export { deleteExpiredKeys } from "./idempotency-store.ts";
 export { createKeyMemory } from "./key-memory.ts";

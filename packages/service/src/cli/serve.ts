@@ -12,6 +12,7 @@ export async function run(
   const config = call.readConfig({ roles });
   const service = await startRoles(config, { roles, standby, askPassphrase });
   call.stopOnSignal(service);
-  const { apiUrl: api, quoteUrl: quote, telemetryUrl: telemetry } = service;
-  return { json: { ready: true, roles, api, quote, telemetry, pid: process.pid }, text: null };
+  const { apiUrl: api, quoteUrl: quote, telemetryUrl: telemetry, consoleUrl: console } = service;
+  const urls = { api, quote, telemetry, console };
+  return { json: { ready: true, roles, ...urls, pid: process.pid }, text: null };
 }

@@ -1,5 +1,5 @@
 /** Every command, in the order of the help. The reference in docs/command-line.md is generated from this table. */
-import { KEY_SCOPES } from "@sluice/sdk/wire";
+import { KEY_SCOPES, OPERATOR_ROLES } from "@sluice/sdk/wire";
 import { ROLE_NAMES, SIGNER_NAMES } from "../config/index.ts";
 import { command, type CommandRow, defaulting, flag, optional, required } from "./command.ts";
 import {
@@ -25,6 +25,7 @@ import {
   parseSigner,
   parseSpan,
   parseDeliveryState,
+  parseOperatorRole,
   parseScheme,
   parseSwitch,
   parseTime,
@@ -43,6 +44,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
   addresses: "deposit addresses",
   chain: "taking a chain out of service, on record",
   governance: "changes of the contracts by their owner and guardian",
+  operators: "people who may use the console, and the log of what people did by hand",
   pause: "pauses of an integrator, a chain, a token or a route",
   screening: "deposits that wait for the operator's screening or are held by it",
   scanner: "orders to the scanner of a chain, on record",
@@ -520,6 +522,38 @@ export const COMMANDS: readonly CommandRow[] = [
       "show the statuses, deposits and transactions of a settlement, the place of its value, and the awaited event",
     arguments: { id: SETTLEMENT_ID },
     load: () => import("./settlement/show.ts"),
+  }),
+  command({
+    name: "operators invite",
+    summary:
+      "invite a person to the console, or again one who lost a passkey; prints a link that works once",
+    options: {
+      name: required("text", "the name under which actions are recorded"),
+      role: optional(
+        "role",
+        `one of ${OPERATOR_ROLES.join(", ")}; of a known name it stays`,
+        parseOperatorRole,
+      ),
+    },
+    load: () => import("./operators/invite.ts"),
+  }),
+  command({
+    name: "operators list",
+    summary: "list the people who may use the console",
+    load: () => import("./operators/list.ts"),
+  }),
+  command({
+    name: "operators disable",
+    summary: "end a person's sessions, and refuse passkeys and invitations from now on",
+    options: { name: required("text", "the name, as `operators list` shows it"), reason: REASON },
+    load: () => import("./operators/disable.ts"),
+  }),
+  command({
+    name: "operators log",
+    summary: "list the newest lines of what people did by hand, and verify the whole log",
+    options: { limit: defaulting("count", "lines to list", { fallback: 50, parse: parseLimit }) },
+    failsWhen: "a line is not what was written",
+    load: () => import("./operators/log.ts"),
   }),
   command({
     name: "pause start",

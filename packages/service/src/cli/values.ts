@@ -1,5 +1,7 @@
 /** Parsers of option values. Each throws InvalidArgumentError with the expected form. */
 import {
+  OPERATOR_ROLES,
+  type OperatorRole,
   EXPORT_FORMATS,
   type ExportFormat,
   KEY_SCOPES,
@@ -97,6 +99,13 @@ export function parseScheme(text: string): WebhookScheme {
   const scheme = WEBHOOK_SCHEME_NAMES.find((known) => known === text);
   if (scheme) return scheme;
   throw new InvalidArgumentError(`expected ${WEBHOOK_SCHEME_NAMES.join(" or ")}`);
+}
+
+/** Parses a role of an operator. */
+export function parseOperatorRole(text: string): OperatorRole {
+  const role = OPERATOR_ROLES.find((known) => known === text);
+  if (role) return role;
+  throw new InvalidArgumentError(`expected ${OPERATOR_ROLES.join(", ")}`);
 }
 
 /** Parses a state of a delivery. */

@@ -107,6 +107,14 @@ function resolveListeners(file: ConfigFile, { env, problems }: Readers) {
       file.telemetry || env.SLUICE_TELEMETRY_PORT
         ? resolveOne({ port: 0, ...file.telemetry }, "SLUICE_TELEMETRY_PORT")
         : undefined,
+    /** The operators' console; undefined if not served. Without an origin it is the listener's, by the name localhost. */
+    console: file.console
+      ? {
+          host: file.console.host ?? DEFAULTS.host,
+          port: file.console.port,
+          origin: file.console.origin,
+        }
+      : undefined,
   };
 }
 

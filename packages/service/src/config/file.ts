@@ -182,6 +182,37 @@ export const SETTINGS = {
     ),
     "The URLs by which clients reach the service, which `GET /openapi.json` and `GET /asyncapi.json` name.",
   ),
+  console: setting(
+    Type.Optional(
+      Type.Object(
+        {
+          host: setting(
+            Type.Optional(Type.String({ minLength: 1, description: "an address to listen on" })),
+            "The address that the listener binds to.",
+            { default: DEFAULTS.host },
+          ),
+          port: setting(
+            Type.Integer({ minimum: 0, maximum: 65535, description: "a TCP port, 0 for any" }),
+            "The port of the listener.",
+          ),
+          origin: setting(
+            Type.Optional(
+              Type.String({
+                pattern: "^(https://[a-z0-9.-]+|http://localhost)(:\\d{1,5})?$",
+                description:
+                  "an https origin, such as https://console.example, or http://localhost:PORT",
+              }),
+            ),
+            "The origin under which browsers reach the console, through a proxy that ends TLS. Passkeys belong to its host: another one needs new passkeys.",
+            { defaultText: "`http://localhost` with the port" },
+          ),
+        },
+        { ...strict, description: "an object with a port, and a host and an origin or none" },
+      ),
+    ),
+    "The operators' console ([console.md](console.md)), which the role `api` serves on a listener of its own.",
+    { defaultText: "not served" },
+  ),
   telemetryHosts: setting(
     Type.Optional(
       Type.Array(Type.String({ pattern: "^[A-Za-z0-9.-]+$" }), {

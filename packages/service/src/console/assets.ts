@@ -1,15 +1,18 @@
 /** Formats chains and amounts for people. */
-import type { Config } from "../../config/index.ts";
-import { formatUnits } from "../../core/amounts.ts";
-import { findChainById } from "../../core/chain-registry.ts";
-import { type Address, isNative } from "../../core/hex.ts";
-import { addressFormat } from "../../roles/address-format.ts";
+import type { Config } from "../config/index.ts";
+import { formatUnits } from "../core/amounts.ts";
+import { findChainById } from "../core/chain-registry.ts";
+import { type Address, isNative } from "../core/hex.ts";
 
 /** Describes a token of a chain and formats its amounts, in whole units if the configuration lists it. */
-export function assetOf(config: Pick<Config, "chains">, chainId: number, address: Address) {
-  const chain = config.chains.find((known) => known.chainId === chainId);
+export function assetOf(
+  { chains, display }: Pick<Config, "chains"> & { readonly display: (address: Address) => string },
+  chainId: number,
+  address: Address,
+) {
+  const chain = chains.find((known) => known.chainId === chainId);
   const token = chain?.tokens.find((known) => known.address === address);
-  const coin = isNative(address) ? "native coin" : addressFormat.display(address);
+  const coin = isNative(address) ? "native coin" : display(address);
   return {
     describe: `${token?.symbol ?? coin} on ${nameOf(chainId)}`,
     format: (amount: bigint) =>

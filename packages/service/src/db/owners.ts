@@ -45,11 +45,18 @@ export const TABLE_OWNERS: Readonly<Record<keyof Database, TableOwner>> = {
   api_keys: { owner: "integrators" },
   key_usage: { owner: "integrators" },
   pay_links: { owner: "pay" },
+  operators: { owner: "operators" },
+  operator_invitations: { owner: "operators" },
+  operator_passkeys: { owner: "operators" },
+  operator_challenges: { owner: "operators" },
+  operator_sessions: { owner: "operators" },
+  operator_log: { owner: "operators" },
   addresses: {
     owner: "addresses",
     readers: {
       "deposits/list": "a page of deposits shows the user of each address",
       "settlements/list": "a page of swaps shows the user and the recipient",
+      "settlements/operator": "the operators' list shows the destination of each settlement",
       "settlements/details": DETAILS,
       ...LEFT,
     },

@@ -87,6 +87,56 @@ export interface PayLinksTable {
   revoked_at: Stamp | null;
 }
 
+export interface OperatorsTable {
+  id: string;
+  name: string;
+  role: string;
+  created_at: GeneratedStamp;
+  disabled_at: Stamp | null;
+}
+
+export interface OperatorInvitationsTable {
+  token_hmac: Buffer;
+  operator_id: string;
+  expires_at: Stamp;
+  used_at: Stamp | null;
+}
+
+export interface OperatorPasskeysTable {
+  credential_id: string;
+  operator_id: string;
+  public_key: Buffer;
+  counter: bigint;
+  created_at: GeneratedStamp;
+  last_used_at: Stamp | null;
+}
+
+export interface OperatorChallengesTable {
+  challenge: Buffer;
+  expires_at: Stamp;
+}
+
+export interface OperatorSessionsTable {
+  id: string;
+  token_hmac: Buffer;
+  operator_id: string;
+  created_at: GeneratedStamp;
+  expires_at: Stamp;
+  verified_at: Stamp | null;
+  by_invitation: boolean;
+  ended_at: Stamp | null;
+}
+
+export interface OperatorLogTable {
+  seq: bigint;
+  at: Stamp;
+  operator: string;
+  action: string;
+  entry: Json<Readonly<Record<string, unknown>>>;
+  previous: Buffer;
+  hash: Buffer;
+}
+
 export interface AddressesTable {
   id: string;
   integrator_id: string;
@@ -518,6 +568,12 @@ export interface Database {
   idempotency_keys: IdempotencyKeysTable;
   key_usage: KeyUsageTable;
   pay_links: PayLinksTable;
+  operators: OperatorsTable;
+  operator_invitations: OperatorInvitationsTable;
+  operator_passkeys: OperatorPasskeysTable;
+  operator_challenges: OperatorChallengesTable;
+  operator_sessions: OperatorSessionsTable;
+  operator_log: OperatorLogTable;
   integrators: IntegratorsTable;
   pauses: PausesTable;
   screenings: ScreeningsTable;

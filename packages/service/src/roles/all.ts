@@ -12,7 +12,11 @@ import { KNOWN_CHAINS } from "../core/chain-registry.ts";
 import { OperatingError } from "../core/errors.ts";
 import { claimRoles, EXCLUSIVE_ROLES } from "../db/instance.ts";
 import { createWakeups } from "../jobs/wakeups.ts";
-import { createIndexRequests, createRefundDesk } from "../settlements/index.ts";
+import {
+  createIndexRequests,
+  createRefundDesk,
+  type SettlementDeps,
+} from "../settlements/index.ts";
 import type { AttestorSigner, LaneSigner } from "../signers/port.ts";
 import { createLog, type Log } from "../telemetry/log.ts";
 import { API_PARTS, type RunningServer, startApi, startQuoteServer } from "./api.ts";
@@ -20,6 +24,7 @@ import { ATTESTOR_PARTS, startAttestor } from "./attestor.ts";
 import { AUDITOR_PARTS, startAuditor } from "./auditor.ts";
 import { createBlockStreams } from "./block-streams.ts";
 import { createAttestorChains, createScannerChains, withReserve } from "./chains.ts";
+import { CONSOLE_PARTS, startConsole } from "./console.ts";
 import { type Parts, type RoleContext, type RunningRole, takeParts } from "./context.ts";
 import { openPools, openServiceDatabase } from "./database.ts";
 import { countRefusals, createHealth, serveHealth, type Health } from "./health.ts";
@@ -40,6 +45,8 @@ export interface RunningService {
   readonly apiUrl: string | undefined;
   /** Undefined without the role `quoter`. */
   readonly quoteUrl: string | undefined;
+  /** Origin of the operators' console; undefined if it is not served. */
+  readonly consoleUrl: string | undefined;
   /** Base URL of metrics and health; undefined if the configuration has no listener for them. */
   readonly telemetryUrl: string | undefined;
   /** Stops every role, then closes the database connections and the embedded server. */
@@ -182,7 +189,7 @@ async function startEach(
   starting: StartingProcess,
   partsOf: (role: RoleName) => RoleContext,
   lanes: readonly LaneSigner[],
-): Promise<Pick<RunningService, "apiUrl" | "quoteUrl">> {
+): Promise<Pick<RunningService, "apiUrl" | "quoteUrl" | "consoleUrl">> {
   const { roles, cleanups, health } = starting;
   const started = <Role extends RunningRole>(name: RoleName, role: Role): Role => {
     cleanups.push(() => role.stop());
@@ -223,8 +230,16 @@ async function startEach(
   const quote = roles.includes("quoter")
     ? started("quoter", await startQuoteServer(takeParts(partsOf("quoter"), QUOTER_PARTS)))
     : undefined;
-  const api = roles.includes("api") ? started("api", await startApiOf(partsOf("api"))) : undefined;
-  return { apiUrl: api?.url, quoteUrl: quote?.url };
+  if (!roles.includes("api")) {
+    return { apiUrl: undefined, quoteUrl: quote?.url, consoleUrl: undefined };
+  }
+  const context = partsOf("api");
+  const parts = takeParts(context, INTAKE_PARTS);
+  const settlements = createSettlementDeps(parts, listRefundLanes(parts.config));
+  const desk = await startConsole(takeParts(context, CONSOLE_PARTS), settlements);
+  if (desk) cleanups.push(() => desk.stop());
+  const api = started("api", await startApiOf(context, settlements));
+  return { apiUrl: api.url, quoteUrl: quote?.url, consoleUrl: desk?.url };
 }
 
 async function openAttestorSigner(starting: StartingProcess): Promise<AttestorSigner> {
@@ -242,10 +257,9 @@ async function openAttestorSigner(starting: StartingProcess): Promise<AttestorSi
  * Starts the API with the functions that settle and refund by request. They read balances, prices and routes, to which the
  * API itself has no access. They sign nothing: attestors and lanes do.
  */
-function startApiOf(context: RoleContext): Promise<RunningServer> {
+function startApiOf(context: RoleContext, deps: SettlementDeps): Promise<RunningServer> {
   const parts = takeParts(context, INTAKE_PARTS);
   const { config } = parts;
-  const deps = createSettlementDeps(parts, listRefundLanes(config));
   // Of configured chains by the configuration: a local chain has an id of its own.
   const evmChainIds = new Map(
     [...KNOWN_CHAINS, ...config.chains].flatMap((chain) =>

@@ -4,13 +4,20 @@ export { listDetails } from "./details.ts";
 export { findSwap, iterateSwaps, listSwaps, type SwapFilter } from "./list.ts";
 export { readReport } from "./report.ts";
 export type { Heights } from "./wait-reason.ts";
-export type { OperatorRequest } from "./operator/request.ts";
+export { findRefusal, type OperatorRequest } from "./operator/request.ts";
+export {
+  listAllSettlements,
+  type OperatorCursor,
+  type OperatorFilter,
+  type OperatorListed,
+} from "./operator/list-all.ts";
 export {
   type RefundByCall,
   type RefundByOrder,
   type RefundResult,
   refundSettlement,
 } from "./operator/refund.ts";
+export { type AskedAttestors, refundByOperator } from "./operator/refund-by-operator.ts";
 export { type RetryResult, retrySettlement } from "./operator/retry.ts";
 export { planTakeBack, type TakeBackPlan } from "./operator/take-back.ts";
 export {

@@ -389,6 +389,7 @@ export function createConfig(
     corsOrigins: [],
     payPage: { frameAncestors: [] },
     telemetry: undefined,
+    console: undefined,
     apiKeyPepper: new Secret(""),
     feeBps: FEE_BPS,
     gas,

@@ -220,6 +220,7 @@ export function createDoctorDeps(given: {
       api: { host: "127.0.0.1", port: 0 },
       quote: { host: "127.0.0.1", port: 0 },
       telemetry: undefined,
+      console: undefined,
       cctp: undefined,
       rateLimits: {
         perKey: 1,

@@ -2,7 +2,16 @@
 import { signal } from "@preact/signals";
 
 /** Views by the name in the page's address. */
-export const VIEWS = ["settlements", "deposits", "addresses", "settlement"] as const;
+export const VIEWS = [
+  "settlements",
+  "deposits",
+  "addresses",
+  "settlement",
+  // Of operators.
+  "overview",
+  "log",
+  "people",
+] as const;
 export type View = (typeof VIEWS)[number];
 
 export interface Place {
@@ -11,10 +20,10 @@ export interface Place {
   readonly filters: Readonly<Record<string, string>>;
 }
 
-/** Reads a place from the query of an address. An unknown view is the list of settlements. */
-export function parsePlace(search: string): Place {
+/** Reads a place from the query of an address. An unknown view is the first one of the page. */
+export function parsePlace(search: string, first: View = "settlements"): Place {
   const { view, ...filters } = Object.fromEntries(new URLSearchParams(search));
-  return { view: VIEWS.find((name) => name === view) ?? "settlements", filters };
+  return { view: VIEWS.find((name) => name === view) ?? first, filters };
 }
 
 /** Returns the query of a place. Empty filters are left out. */
@@ -34,9 +43,9 @@ export function go(to: Place): void {
 }
 
 /** Follows the browser's own history. */
-export function followHistory(): void {
+export function followHistory(first?: View): void {
   const read = () => {
-    place.value = parsePlace(location.search);
+    place.value = parsePlace(location.search, first);
   };
   addEventListener("popstate", read);
   read();

@@ -10,12 +10,13 @@ export interface Asked<Value> {
 
 /**
  * Asks at once and then, while the page is visible, again `everyMs` after each answer; null asks once. Another `subject` is
- * another question. After a refusal the last answer stays.
+ * another question; another `turn` asks the same one again at once. After a refusal the last answer stays.
  */
 export function useAsked<Value>(
   subject: string,
   ask: () => Promise<Value>,
   everyMs: (value: Value | null) => number | null,
+  turn = 0,
 ): Asked<Value> {
   const [asked, setAsked] = useState<Asked<Value> & { subject: string }>();
   const own = asked?.subject === subject ? asked : undefined;
@@ -50,6 +51,6 @@ export function useAsked<Value>(
       clearTimeout(timer);
       document.removeEventListener("visibilitychange", onVisible);
     };
-  }, [subject]);
+  }, [subject, turn]);
   return { value: own?.value ?? null, refusal: own?.refusal ?? null };
 }

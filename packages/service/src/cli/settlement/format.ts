@@ -5,7 +5,7 @@ import { toAddress, unpadAddress } from "../../core/hex.ts";
 import type { FeeItems } from "../../fees/index.ts";
 import { addressFormat } from "../../roles/address-format.ts";
 import type { SettlementFile, ValuePlace } from "../../settlements/index.ts";
-import { assetOf, nameOf } from "./assets.ts";
+import { assetOf, nameOf } from "../../console/index.ts";
 import type { ShownSettlement } from "./show.ts";
 
 const PLACES: Readonly<Record<ValuePlace, string>> = {
@@ -24,8 +24,8 @@ const show = addressFormat.display;
 export function formatSettlement(config: Pick<Config, "chains">, shown: ShownSettlement): string {
   const { settlement, address } = shown;
   const assets = {
-    source: assetOf(config, settlement.chainId, settlement.token),
-    destination: assetOf(config, address.destChain, address.destToken),
+    source: assetOf({ ...config, display: show }, settlement.chainId, settlement.token),
+    destination: assetOf({ ...config, display: show }, address.destChain, address.destToken),
   };
   return [
     `settlement ${settlement.id}`,

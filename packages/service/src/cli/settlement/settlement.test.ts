@@ -12,7 +12,8 @@ import { toChecksumAddress } from "../../chains/evm/checksum.ts";
 import { toAddress } from "../../core/hex.ts";
 import { toJson } from "../to-json.ts";
 import { formatSettlement } from "./format.ts";
-import { formatRefund } from "./refund.ts";
+import { formatRefund } from "../../console/index.ts";
+import { addressFormat } from "../../roles/address-format.ts";
 import { formatRetry } from "./retry.ts";
 
 const NO_CONFIG = { chains: [] };
@@ -50,7 +51,7 @@ test("formats every record of a settlement that failed, was retried and then end
 
   const refund = await refundSettlement(desk.deps, { ...by, to: RECIPIENT });
   const authority = toChecksumAddress(RECIPIENT);
-  const words = formatRefund(NO_CONFIG, refund);
+  const words = formatRefund({ ...NO_CONFIG, display: addressFormat.display }, refund);
   expect(words).toContain(`Only ${authority} can take its deposits`);
   expect(words).toContain(`  data   0x2e${USDC.slice(2)}\n`);
   expect(words).toContain("The transaction would fail now: it reverts with Paused.");
@@ -93,11 +94,13 @@ test("tells the refund authority that a refund by the signer needs no action", (
     changed: true,
     intent: "refund:00000000-0000-4000-8000-000000000001:1",
   } as const;
-  const words = formatRefund(NO_CONFIG, refund);
+  const words = formatRefund({ ...NO_CONFIG, display: addressFormat.display }, refund);
   expect(words).toContain("is dead and will not be swept.");
   expect(words).toContain("to US517G5965aydkZ46HS38QLi7UQiSojurfbQfKCELFx on solana");
   expect(words).toContain(`The settler sends it as ${refund.intent}.`);
   expect(words).not.toMatch(/0x|data|value/);
-  expect(formatRefund(NO_CONFIG, { ...refund, changed: false })).toContain("already pending");
+  expect(
+    formatRefund({ ...NO_CONFIG, display: addressFormat.display }, { ...refund, changed: false }),
+  ).toContain("already pending");
   expect(JSON.parse(toJson(refund))).toMatchObject({ kind: "order", balance: "1000" });
 });

@@ -3,7 +3,7 @@ import { addressFormat } from "../../roles/address-format.ts";
 import { planTakeBack, type TakeBackPlan } from "../../settlements/index.ts";
 import type { Call, Result } from "../command.ts";
 import { withSettlements } from "../with-settlements.ts";
-import { nameOf } from "./assets.ts";
+import { nameOf } from "../../console/index.ts";
 
 /** Prints the refund authority's next call to take a lock back. Changes and records nothing. */
 export async function run(

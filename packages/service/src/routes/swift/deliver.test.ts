@@ -2,206 +2,28 @@
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import {
-  BELIEVED_ATTESTOR,
   createKeepingLog,
   createStrictChain,
   hashOf,
   LANE,
-  silentLog,
 } from "../../../test/support/doubles.ts";
+import { ID, openLocked, signAll } from "../../../test/support/locked-delivery.ts";
 import { receiptOfSweep } from "../../../test/support/route-suite.ts";
-import { openDesk, RECIPIENT, USDC } from "../../../test/support/settlement-desk.ts";
-import type {
-  Effect,
-  FoundDelivery,
-  Lock,
-  OpenLock,
-  Payout,
-  Simulation,
-} from "../../chains/port/index.ts";
+import { RECIPIENT, USDC } from "../../../test/support/settlement-desk.ts";
+import type { Effect } from "../../chains/port/index.ts";
 import { assert } from "../../core/assert.ts";
 import { OperatingError } from "../../core/errors.ts";
-import { NATIVE_TOKEN, padAddress, toHex32 } from "../../core/hex.ts";
-import type { Db } from "../../db/schema.ts";
+import { NATIVE_TOKEN } from "../../core/hex.ts";
 import { recordFindings, toFinding } from "../../ledger/index.ts";
 import { submitIntent } from "../../transactions/index.ts";
-import { readAddressOf, startPause } from "../../settlements/index.ts";
-import type { DeliveryDeps } from "./delivery-deps.ts";
+import { startPause } from "../../settlements/index.ts";
 import { pollClaims, pollPayouts } from "./deliver.ts";
 import { swiftGauges } from "./gauges.ts";
 import { createClaimCapReader } from "./claim-cap.ts";
 import { createOverdueClaimsPoll } from "./overdue-claims.ts";
 import { createSwiftRoute } from "./route.ts";
-import type { AttestationId } from "./attestation-requests.ts";
 import { answerAttestation } from "./attestations.ts";
-import { getDelivery, insertDelivery, wakeOfAnswer, wakeOfSettlements } from "./store.ts";
-
-const ID = toHex32(hashOf("delivery"));
-
-/** A settlement with a mined sweep, and its lock. */
-async function openLocked() {
-  const desk = await openDesk();
-  const { db, clock } = desk;
-  const address = await desk.issue("0x01");
-  desk.state.balance = 1_000n;
-  await desk.arrive(address, { amount: 1_000n, block: 90n });
-  await desk.poll();
-  await desk.mine("sweep:");
-  const [swap] = await desk.swaps();
-  assert(swap, "there is a settlement");
-  const facts = {
-    token: USDC,
-    seq: 7n,
-    minOut: 990n,
-    delivery: padAddress(RECIPIENT),
-  };
-  const lockedAt = BigInt(Math.floor(clock.now() / 1000));
-  await db.transaction().execute((tx) =>
-    insertDelivery(
-      tx,
-      {
-        ...facts,
-        lockedAt,
-        wallet: address.wallet,
-        destChain: 30,
-        id: ID,
-        settlementId: swap.id,
-        srcChain: 2,
-        escrow: RECIPIENT,
-        lockedAmount: 1_000n,
-        destToken: USDC,
-        destWallet: RECIPIENT,
-        payAmount: 999n,
-        feeService: 1n,
-        feeGas: 0n,
-      },
-      clock.now(),
-    ),
-  );
-  const lock: Lock = {
-    ...facts,
-    commitment: address.commitmentHash,
-    amount: 1_000n,
-    lockedAt,
-    state: "locked",
-  };
-  const state = {
-    lock,
-    found: null as FoundDelivery | "unlocated" | null,
-    /** A payout that only a search finds, in parts of so many blocks at most. */
-    hidden: null as FoundDelivery | null,
-    partMax: 320n,
-    head: 100n,
-    /** The first and last block of each part that was searched. */
-    searched: [] as (readonly [bigint, bigint])[],
-    deliveredFinal: false,
-    isLockFinal: true,
-    /** Hash of the block that the destination has at any height; null if it has none. */
-    blockHash: null as ReturnType<typeof hashOf> | null,
-    /** Whether the lane was a relayer at the time of the lock. */
-    wasRelayer: true,
-    hinted: [] as unknown[],
-    /** The way in which each claim was to end the lock. */
-    ended: [] as Pick<OpenLock, "held" | "whole">[],
-    /** The payouts that were sent. */
-    paying: [] as Payout[],
-    /** Results of the next simulations; later ones succeed. */
-    simulations: [] as Simulation[],
-  };
-  const source = createStrictChain({
-    chainId: 2,
-    getLock: async (_id, at, hints) => {
-      state.hinted.push(["lock", hints]);
-      return at === "final" && !state.isLockFinal ? null : state.lock;
-    },
-    wasListed: async (listing, at) => {
-      expect(listing).toEqual({ role: "relayer", account: LANE, time: state.lock.lockedAt });
-      expect(at).toBe("final");
-      return state.wasRelayer;
-    },
-    buildClaim: (_claim, _signature, { held, whole }) => {
-      state.ended.push({ held, ...(whole && { whole }) });
-      return { to: RECIPIENT, data: "0xc1", value: 0n };
-    },
-    simulate: async () => state.simulations.shift() ?? { ok: true, gas: 7n },
-  });
-  const destination = createStrictChain({
-    chainId: 30,
-    findDelivery: async (_id, _at, hints) => {
-      state.hinted.push(["delivery", hints]);
-      return state.found;
-    },
-    // One block per second.
-    findBlockAt: async (timeS) => timeS,
-    findIn: async (_lock, { from, to }) => {
-      if (to - from >= state.partMax) {
-        throw new OperatingError("RPC_UNAVAILABLE", "Too many blocks for one search.");
-      }
-      state.searched.push([from, to]);
-      const { hidden } = state;
-      return hidden && hidden.blockNumber >= from && hidden.blockNumber <= to ? hidden : null;
-    },
-    buildDeliver: (payout) => {
-      state.paying.push(payout);
-      return { to: RECIPIENT, data: "0xde", value: 0n };
-    },
-    simulate: async () => ({ ok: true, gas: 7n }),
-    isDelivered: async () => state.deliveredFinal,
-    getHead: async () => ({ number: state.head, hash: ID, parentHash: ID }),
-    getBlock: async (number) =>
-      state.blockHash && { number, hash: toHex32(state.blockHash), parentHash: ID },
-  });
-  const nothing = () => undefined;
-  const chains = new Map([
-    [2, source],
-    [30, destination],
-  ]);
-  const deps: DeliveryDeps = {
-    db,
-    chains,
-    endingChains: chains,
-    clock,
-    random: desk.deps.random,
-    log: silentLog,
-    attestors: BELIEVED_ATTESTOR,
-    lanes: new Map(
-      [2, 30].map((chainId) => [
-        chainId,
-        { deliver: [LANE], claims: { lanes: [LANE] }, returns: { lanes: [LANE] } },
-      ]),
-    ),
-    deliveryConfirmations: new Map([[30, 1]]),
-    payoutWindowS: 3_600n,
-    readAddress: (settlementId) => readAddressOf(db, settlementId),
-    onChanged: async () => undefined,
-    onGivenBack: async () => undefined,
-    wakeSettlements: nothing,
-    wakeAttestor: nothing,
-    wakeLanes: nothing,
-    pollMs: 500,
-  };
-  const poll = async () => {
-    clock.advance(60_000);
-    await pollPayouts(deps, 30);
-    await pollClaims(deps, 30);
-  };
-  const requests = async () =>
-    (await db.selectFrom("attestations").select(["id", "request"]).orderBy("id").execute()).map(
-      // CAST: our own JSON.
-      ({ id, request }) => ({ id, ...(request as object) }),
-    );
-  return { desk, deps, clock, address, settlementId: swap.id, state, poll, requests };
-}
-
-/** Answers all requests with a signature. */
-async function signAll(db: Db): Promise<void> {
-  const open = await db.selectFrom("attestations").select("id").execute();
-  for (const { id } of open) {
-    const answer = { attestor: LANE, nowMs: 0, signature: "0x51", refusal: null } as const;
-    // CAST: as it was inserted.
-    await answerAttestation(db, id as AttestationId, answer);
-  }
-}
+import { getDelivery, wakeOfAnswer, wakeOfSettlements } from "./store.ts";
 
 test("a payout that is not final yet is looked at every 15 seconds, and at once when its lane says so", async () => {
   const { desk, deps, clock, state, settlementId, poll } = await openLocked();

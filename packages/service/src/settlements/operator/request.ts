@@ -75,3 +75,15 @@ export function holdsNothing(): OperatingError {
 export function refusal(message: string): OperatingError {
   return new OperatingError("VALIDATION_ERROR", message);
 }
+
+/** Returns why an operator cannot retry or refund a settlement now; null if it is possible. */
+export function findRefusal(settlement: Settlement, what: "retry" | "refund"): string | null {
+  if (settlement.status === "dead") return null;
+  try {
+    assertFailing(settlement, what);
+    return null;
+  } catch (error) {
+    if (!(error instanceof OperatingError)) throw error;
+    return error.message;
+  }
+}

@@ -1,0 +1,170 @@
+/**
+ * Answers of the operators' console to its own page. They belong to no published interface, and change with the page.
+ * Amounts are in whole units with their symbol, times are wire timestamps.
+ */
+
+/** What a person may do: look; also act; also decide who else may. */
+export const OPERATOR_ROLES = ["viewer", "operator", "admin"] as const;
+/** What a person may do. */
+export type OperatorRole = (typeof OPERATOR_ROLES)[number];
+
+/** The session of the page. */
+export interface ConsoleSession {
+  readonly operator: { readonly name: string; readonly role: OperatorRole };
+  readonly expiresAt: string;
+  /** Passkeys of the operator. Without one it can look, and nothing else. */
+  readonly passkeys: number;
+  /** Whether a passkey signed for this session. */
+  readonly isVerified: boolean;
+  /** Milliseconds for which actions that need a fresh passkey go through without another one. */
+  readonly freshForMs: number;
+}
+
+/** What runs, waits and is wrong now. */
+export interface ConsoleOverview {
+  readonly chains: readonly ConsoleChain[];
+  /** Settlements that have not ended, by chain and status. */
+  readonly open: readonly {
+    readonly chain: string;
+    readonly status: string;
+    readonly count: number;
+    /** Seconds since the oldest was created. */
+    readonly oldestS: number;
+  }[];
+  /** Settlements that a state of the contracts or an operator holds. */
+  readonly held: readonly {
+    readonly chain: string;
+    readonly reason: string;
+    readonly count: number;
+  }[];
+  readonly pauses: readonly ConsolePause[];
+  /** Locks and bridge transfers that have not ended, by state. */
+  readonly inFlight: readonly {
+    readonly chain: string;
+    readonly what: string;
+    readonly state: string;
+    readonly count: number;
+    readonly oldestS: number | null;
+  }[];
+}
+
+/** A chain in the overview. */
+export interface ConsoleChain {
+  readonly chainId: number;
+  readonly name: string;
+  /** Newest scanned block; null before the first. */
+  readonly scanned: number | null;
+  readonly final: number | null;
+  /** Transactions that wait for a nonce, or to be mined. */
+  readonly queued: number;
+  readonly unmined: number;
+  /** Transactions that have not been mined for five minutes. */
+  readonly stuck: number;
+  /** Seconds since the auditor last compared the chain; null before. */
+  readonly auditedS: number | null;
+  /** Open breaches that halt the chain, wallets in quarantine, and comparisons that a node could not answer. */
+  readonly breaches: number;
+  readonly quarantines: number;
+  readonly unproved: number;
+  /** Changes of the contracts that nobody expected. */
+  readonly governance: number;
+}
+
+/** A pause. */
+export interface ConsolePause {
+  readonly scope: string;
+  readonly chainId: number | null;
+  readonly chain: string | null;
+  /** The integrator, the token or the kind of route; empty for a chain. */
+  readonly subject: string;
+  readonly reason: string;
+  readonly operator: string;
+  readonly pausedAt: string;
+}
+
+/** A settlement in a list. */
+export interface ConsoleListed {
+  readonly id: string;
+  readonly status: string;
+  readonly integrator: string;
+  readonly chain: string;
+  readonly destChain: string;
+  readonly amount: string;
+  readonly wallet: string;
+  readonly userId: string;
+  readonly error: string | null;
+  readonly retryCount: number;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+/** A page of settlements, newest first. */
+export interface ConsoleList {
+  readonly items: readonly ConsoleListed[];
+  readonly nextCursor: string | null;
+}
+
+/** Something that happened to a settlement. */
+export interface ConsoleEvent {
+  readonly at: string;
+  readonly kind: "status" | "deposit" | "transaction" | "attempt" | "lock" | "bridge" | "operator";
+  readonly text: string;
+  readonly isProblem: boolean;
+  readonly txHash: string | null;
+}
+
+/** What an operator can do to a settlement now, or why not. */
+export interface ConsoleAction {
+  readonly action: "retry" | "refund";
+  /** Null if it is possible. */
+  readonly obstacle: string | null;
+}
+
+/** One settlement. */
+export interface ConsoleFile {
+  readonly id: string;
+  readonly status: string;
+  /** Labels and texts, in order. */
+  readonly facts: readonly (readonly [string, string])[];
+  readonly waitsFor: string | null;
+  readonly nextTry: string | null;
+  readonly timeline: readonly ConsoleEvent[];
+  readonly actions: readonly ConsoleAction[];
+  /** The only recipient of a refund. */
+  readonly refundAuthority: string;
+}
+
+/** A line of the log of what people did by hand. */
+export interface ConsoleLogLine {
+  readonly seq: number;
+  readonly at: string;
+  readonly operator: string;
+  readonly action: string;
+  readonly reason: string | null;
+  readonly settlementId: string | null;
+  readonly hash: string;
+}
+
+/** A page of the log, newest first. */
+export interface ConsoleLog {
+  readonly lines: readonly ConsoleLogLine[];
+}
+
+/** Whether the whole log is as it was written. */
+export interface ConsoleLogProof {
+  readonly lines: number;
+  /** Hash of the newest line; null for an empty log. */
+  readonly head: string | null;
+  /** The first line that is not what was written; null if all are. */
+  readonly brokenAt: number | null;
+}
+
+/** A person who may use the console. */
+export interface ConsolePerson {
+  readonly name: string;
+  readonly role: OperatorRole;
+  readonly createdAt: string;
+  readonly disabledAt: string | null;
+  readonly passkeys: number;
+  readonly openSessions: number;
+}

@@ -1,0 +1,355 @@
+/** The operators' console: its page and what the page asks for, on a listener of its own. */
+import {
+  type ConsoleLog,
+  type ConsoleLogProof,
+  type ConsoleSession,
+  OPERATOR_ROLES,
+  type OperatorRole,
+  UUID_PATTERN,
+} from "@sluice/sdk/wire";
+import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
+import { Type } from "typebox";
+import {
+  handleErrors,
+  invalid,
+  keepingOf,
+  type PageFiles,
+  pagePolicy,
+  parseBody,
+  refusalOptions,
+  SERVER_LIMITS,
+} from "../api/index.ts";
+import { OperatingError } from "../core/errors.ts";
+import { type Address, toTxHash } from "../core/hex.ts";
+import type { Clock } from "../core/ports.ts";
+import type { RouteKind } from "../config/index.ts";
+import type { Rows } from "../health/index.ts";
+import { findIntegrator } from "../integrators/index.ts";
+import {
+  confirmPasskey,
+  countPasskeys,
+  disableOperator,
+  endSession,
+  FRESH_MS,
+  inviteOperator,
+  listLog,
+  listOperators,
+  nameInLog,
+  openByInvitation,
+  type OperatorDeps,
+  type PasskeyDeps,
+  proposePasskey,
+  proposeSignature,
+  proveLog,
+  registerPasskey,
+  type Session,
+  signInByPasskey,
+} from "../operators/index.ts";
+import {
+  endPause,
+  listAllSettlements,
+  type OperatorCursor,
+  type OperatorRequest,
+  type PauseTarget,
+  readSettlementFile,
+  type RetryResult,
+  startPause,
+} from "../settlements/index.ts";
+import type { Log } from "../telemetry/log.ts";
+import { type DescribeContext, describeFile, describeListed } from "./describe.ts";
+import { guard, type Needs } from "./guard.ts";
+import { readOverview } from "./overview.ts";
+
+export interface ConsoleDeps extends OperatorDeps, DescribeContext {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly files: PageFiles;
+  readonly rows: Rows;
+  /** Reads an address of any chain family; undefined for another text. */
+  readonly parseAddress: (text: string) => Address | undefined;
+  /** Reads a kind of route; undefined for another text. */
+  readonly parseRoute: (text: string) => RouteKind | undefined;
+  /** The origin under which browsers reach the listener. */
+  readonly origin: () => string;
+  readonly retry: (request: OperatorRequest) => Promise<RetryResult>;
+  /** Ends a settlement for a refund to its authority, and returns in words what happens now. */
+  readonly refund: (request: OperatorRequest & { readonly to: Address }) => Promise<string>;
+}
+
+const PAGE_SIZE = 50;
+const LOG_PAGE_SIZE = 100;
+const strict = { additionalProperties: false } as const;
+const text = (description: string, maxLength = 500) =>
+  Type.String({ minLength: 1, maxLength, description });
+const reason = text("Why, in 1 to 500 characters", 500);
+const Invitation = Type.Object({ token: text("The token of an invitation", 100) }, strict);
+/** What the browser's authenticator answered; its library checks the rest. */
+const PasskeyAnswer = Type.Object({ answer: Type.Object({}) }, strict);
+const Retry = Type.Object({ reason }, strict);
+const Refund = Type.Object({ reason, to: text("The refund authority", 100) }, strict);
+const Target = {
+  integrator: Type.Optional(text("The name of an integrator", 100)),
+  chainId: Type.Optional(Type.Integer({ minimum: 1, description: "The bridge id of a chain" })),
+  token: Type.Optional(text("The address of a token of the chain", 100)),
+  route: Type.Optional(text("A kind of route", 40)),
+};
+const Pause = Type.Object({ ...Target, reason }, strict);
+const Resume = Type.Object(Target, strict);
+const Invite = Type.Object(
+  {
+    name: text("The operator's name", 60),
+    role: Type.Optional(
+      Type.Enum([...OPERATOR_ROLES], { description: `One of ${OPERATOR_ROLES.join(", ")}` }),
+    ),
+  },
+  strict,
+);
+const Disable = Type.Object({ name: text("The operator's name", 60), reason }, strict);
+
+/** Returns the application; the caller makes it listen. */
+export function createConsole(deps: ConsoleDeps): FastifyInstance {
+  const { db, files } = deps;
+  const body = (error: unknown) => ({ error });
+  const app = Fastify({
+    logger: false,
+    genReqId: () => deps.random.uuid(),
+    ...SERVER_LIMITS,
+    ...refusalOptions(body),
+  });
+  handleErrors(app, deps.log, body);
+  const { sessionOf, setCookie } = guard(app, deps, deps.origin);
+  // CAST: query and path are objects of strings.
+  const paramsOf = (request: FastifyRequest) => request.params as Record<string, string>;
+  const queryOf = (request: FastifyRequest) => request.query as Record<string, string | undefined>;
+  const passkeys = (): PasskeyDeps => ({ ...deps, origin: deps.origin() });
+  const operatorOf = (request: FastifyRequest) => nameInLog(sessionOf(request).operator);
+  const anyone = { config: { console: null } };
+  const needs = (given: Needs) => ({ config: { console: given } });
+  const viewer = needs({ role: "viewer" });
+  const actor = needs({ role: "operator", passkey: true });
+  const confirmed = needs({ role: "operator", fresh: true });
+  const admin = needs({ role: "admin", fresh: true });
+
+  app.setReplySerializer((value) =>
+    JSON.stringify(value, (_, inner: unknown) =>
+      typeof inner === "bigint" ? inner.toString() : inner,
+    ),
+  );
+  app.get("/", anyone, async (request, reply) => {
+    void reply.header("content-security-policy", pagePolicy([]));
+    return files.send(request, reply, "operator.html");
+  });
+  app.get("/assets/:name", anyone, async (request, reply) => {
+    const { name = "" } = paramsOf(request);
+    void reply.header("cache-control", keepingOf(name));
+    return files.send(request, reply, `assets/${name}`);
+  });
+
+  // Signing in.
+  app.post("/api/session/invitation", anyone, async (request, reply) => {
+    const { token } = await openByInvitation(deps, parseBody(Invitation, request).token);
+    setCookie(reply, token);
+    return {};
+  });
+  app.post("/api/session/passkey/options", anyone, async () => proposeSignature(passkeys(), null));
+  app.post("/api/session/passkey", anyone, async (request, reply) => {
+    const { answer } = parseBody(PasskeyAnswer, request);
+    const { token } = await signInByPasskey(passkeys(), answer);
+    setCookie(reply, token);
+    return {};
+  });
+  app.get("/api/session", viewer, async (request) => describeSession(sessionOf(request)));
+  app.post("/api/session/end", viewer, async (request, reply) => {
+    await endSession(db, sessionOf(request).id);
+    setCookie(reply, "");
+    return {};
+  });
+  app.post("/api/session/confirm/options", viewer, async (request) =>
+    proposeSignature(passkeys(), sessionOf(request)),
+  );
+  app.post("/api/session/confirm", viewer, async (request) => {
+    const { answer } = parseBody(PasskeyAnswer, request);
+    await confirmPasskey(passkeys(), sessionOf(request), answer);
+    return {};
+  });
+  app.post("/api/passkeys/options", viewer, async (request) =>
+    proposePasskey(passkeys(), sessionOf(request)),
+  );
+  app.post("/api/passkeys", viewer, async (request) => {
+    const { answer } = parseBody(PasskeyAnswer, request);
+    await registerPasskey(passkeys(), sessionOf(request), answer);
+    return {};
+  });
+
+  // Looking.
+  app.get("/api/overview", viewer, async () => readOverview(deps));
+  app.get("/api/settlements", viewer, async (request) => {
+    const query = queryOf(request);
+    const found = await listAllSettlements(db, {
+      filter: await readFilter(query),
+      limit: PAGE_SIZE + 1,
+      after: readCursor(query["cursor"]),
+    });
+    const items = found.slice(0, PAGE_SIZE).map((listed) => describeListed(deps, listed));
+    const last = items.at(-1);
+    const nextCursor = found.length > PAGE_SIZE && last ? `${last.createdAt}_${last.id}` : null;
+    return { items, nextCursor };
+  });
+  app.get("/api/settlements/:id", viewer, async (request) => {
+    const { id = "" } = paramsOf(request);
+    return describeFile(deps, await getFile(id));
+  });
+  app.get("/api/log", viewer, async (request): Promise<ConsoleLog> => {
+    const before = queryOf(request)["before"];
+    const lines = await listLog(db, {
+      limit: LOG_PAGE_SIZE,
+      before: before !== undefined && /^\d{1,15}$/.test(before) ? Number(before) : undefined,
+    });
+    const read = (entry: Readonly<Record<string, unknown>>, names: readonly string[]) => {
+      const found = names.map((name) => entry[name]).find((value) => typeof value === "string");
+      return typeof found === "string" ? found : null;
+    };
+    return {
+      lines: lines.map(({ entry, ...line }) => ({
+        ...line,
+        reason: read(entry, ["reason", "end_reason", "expected_reason"]),
+        settlementId: read(entry, ["settlement_id"]),
+      })),
+    };
+  });
+  app.get("/api/log/proof", viewer, (): Promise<ConsoleLogProof> => proveLog(db));
+  app.get("/api/operators", viewer, async () => ({ operators: await listOperators(db) }));
+
+  // Acting, by the same functions as the command line.
+  app.post("/api/settlements/:id/retry", actor, async (request) => {
+    const { id = "" } = paramsOf(request);
+    const given = parseBody(Retry, request);
+    return deps.retry({ id, reason: trim(given.reason), operator: operatorOf(request) });
+  });
+  app.post("/api/settlements/:id/refund", confirmed, async (request) => {
+    const { id = "" } = paramsOf(request);
+    const given = parseBody(Refund, request);
+    const to = deps.parseAddress(given.to);
+    if (!to) throw invalid("to", "an address");
+    const operator = operatorOf(request);
+    return { text: await deps.refund({ id, to, reason: trim(given.reason), operator }) };
+  });
+  app.post("/api/pauses", confirmed, async (request) => {
+    const given = parseBody(Pause, request);
+    const record = { reason: trim(given.reason), operator: operatorOf(request) };
+    return { changed: await startPause(deps, await readTarget(given), record) };
+  });
+  app.post("/api/pauses/end", confirmed, async (request) => {
+    const record = { operator: operatorOf(request), nowMs: deps.clock.now() };
+    return {
+      changed: await endPause(db, await readTarget(parseBody(Resume, request)), record),
+    };
+  });
+  app.post("/api/operators", admin, async (request) => {
+    const { name, role } = parseBody(Invite, request);
+    const given: { name: string; role: OperatorRole | undefined } = { name, role };
+    const { token, ...operator } = await inviteOperator(deps, {
+      ...given,
+      by: operatorOf(request),
+    });
+    return { operator, url: invitationUrl(deps.origin(), token) };
+  });
+  app.post("/api/operators/disable", admin, async (request) => {
+    const { name, reason: why } = parseBody(Disable, request);
+    if (name === sessionOf(request).operator.name) {
+      throw invalid("name", "another operator than yourself");
+    }
+    const by = operatorOf(request);
+    return { changed: await disableOperator(db, { name, by, reason: trim(why) }) };
+  });
+  return app;
+
+  async function describeSession({
+    operator,
+    expiresAt,
+    verifiedAgoMs,
+  }: Session): Promise<ConsoleSession> {
+    return {
+      operator: { name: operator.name, role: operator.role },
+      expiresAt,
+      passkeys: await countPasskeys(db, operator.id),
+      isVerified: verifiedAgoMs !== null,
+      freshForMs: verifiedAgoMs === null ? 0 : Math.max(0, FRESH_MS - verifiedAgoMs),
+    };
+  }
+
+  async function getFile(id: string) {
+    const file = new RegExp(UUID_PATTERN).test(id) ? await readSettlementFile(db, id) : null;
+    if (!file) throw new OperatingError("NOT_FOUND", "There is no such settlement.");
+    return file;
+  }
+
+  async function readFilter(query: Readonly<Record<string, string | undefined>>) {
+    const { status, integrator, chainId, wallet, userId, txHash } = query;
+    return {
+      status,
+      integratorId: integrator === undefined ? undefined : await findIntegrator(db, integrator),
+      chainId: chainId === undefined ? undefined : readChainId(chainId),
+      wallet: wallet === undefined ? undefined : readAddress(wallet, "wallet"),
+      userId,
+      txHash: txHash === undefined ? undefined : readHash(txHash),
+    };
+  }
+
+  function readAddress(value: string, field: string): Address {
+    const address = deps.parseAddress(value);
+    if (!address) throw invalid(field, "an address");
+    return address;
+  }
+
+  async function readTarget(given: {
+    readonly integrator?: string;
+    readonly chainId?: number;
+    readonly token?: string;
+    readonly route?: string;
+  }): Promise<PauseTarget> {
+    const { integrator, chainId, token, route } = given;
+    if (integrator !== undefined) {
+      return { scope: "integrator", integratorId: await findIntegrator(db, integrator) };
+    }
+    if (chainId === undefined || !deps.chains.some((chain) => chain.chainId === chainId)) {
+      throw invalid("chainId", "a chain of this service, or an integrator");
+    }
+    if (token !== undefined) return { scope: "token", chainId, token: readAddress(token, "token") };
+    if (route === undefined) return { scope: "chain", chainId };
+    const kind = deps.parseRoute(route);
+    if (!kind) throw invalid("route", "a kind of route");
+    return { scope: "route", chainId, route: kind };
+  }
+}
+
+/** Returns the link of an invitation. The token is in the fragment, which no server and no log sees. */
+export function invitationUrl(origin: string, token: string): string {
+  return `${origin}/#invitation=${token}`;
+}
+
+function readChainId(value: string): number {
+  if (!/^\d{1,9}$/.test(value)) throw invalid("chainId", "the bridge id of a chain");
+  return Number(value);
+}
+
+function readHash(value: string) {
+  try {
+    return toTxHash(value.toLowerCase());
+  } catch {
+    throw invalid("txHash", "0x and 64 hex digits");
+  }
+}
+
+function readCursor(value: string | undefined): OperatorCursor | undefined {
+  if (value === undefined) return undefined;
+  const [at = "", id = ""] = value.split("_");
+  if (!Number.isNaN(Date.parse(at)) && new RegExp(UUID_PATTERN).test(id)) return { at, id };
+  throw invalid("cursor", "the nextCursor of an earlier page");
+}
+
+function trim(given: string): string {
+  const trimmed = given.trim();
+  if (trimmed === "") throw invalid("reason", "1 to 500 characters");
+  return trimmed;
+}

@@ -1,0 +1,375 @@
+/** The console over its own routes, a real database, and an authenticator in software. */
+import type {
+  ConsoleFile,
+  ConsoleList,
+  ConsoleLog,
+  ConsoleLogProof,
+  OperatorRole,
+} from "@sluice/sdk/wire";
+import type { InjectOptions } from "fastify";
+import { sql } from "kysely";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { createPasskey } from "../../test/support/passkey.ts";
+import { openDesk, RECIPIENT, USDC } from "../../test/support/settlement-desk.ts";
+import { silentLog } from "../../test/support/doubles.ts";
+import { readPageFiles } from "../api/index.ts";
+import { Secret } from "../core/secret.ts";
+import { createRows } from "../health/index.ts";
+import { disableOperator, inviteOperator } from "../operators/index.ts";
+import { addressFormat } from "../roles/address-format.ts";
+import { systemClock, systemRandom } from "../roles/system-ports.ts";
+import { refundByOperator, retrySettlement, startPause } from "../settlements/index.ts";
+import { createConsole, formatRefund, invitationUrl } from "./index.ts";
+
+const ORIGIN = "https://console.example";
+
+/** Opens a console over the settlements of a desk. */
+async function open() {
+  const desk = await openDesk();
+  const { db } = desk;
+  const people = { db, random: systemRandom, pepper: new Secret("0123456789abcdef") };
+  const context = { chains: [], display: addressFormat.display };
+  const app = createConsole({
+    ...people,
+    ...context,
+    clock: systemClock,
+    log: silentLog,
+    files: readPageFiles(),
+    rows: createRows({ db, clock: systemClock, gauges: [] }),
+    parseAddress: addressFormat.parseAny,
+    parseRoute: () => undefined,
+    origin: () => ORIGIN,
+    retry: (request) => retrySettlement(desk.deps, request),
+    async refund(request) {
+      const { result, asked } = await refundByOperator(desk.deps, request);
+      return formatRefund(context, result, asked);
+    },
+  });
+  onTestFinished(() => app.close());
+
+  const invite = (name: string, role?: OperatorRole) =>
+    inviteOperator(people, { name, role, by: "ada@desk" });
+
+  /** A browser: sends the console's host and origin, and keeps its cookie. */
+  const browse = () => {
+    let cookie = "";
+    const passkey = createPasskey(ORIGIN);
+    const send = async (
+      method: "GET" | "POST",
+      url: string,
+      payload?: object,
+      headers: Readonly<Record<string, string>> = {},
+    ) => {
+      const options: InjectOptions = {
+        method,
+        url,
+        headers: {
+          host: "console.example",
+          ...(method === "POST" && { origin: ORIGIN }),
+          ...(cookie !== "" && { cookie }),
+          ...headers,
+        },
+        ...(payload && { payload }),
+      };
+      const answer = await app.inject(options);
+      const set = answer.headers["set-cookie"];
+      if (typeof set === "string") cookie = set.split(";")[0] ?? "";
+      return answer;
+    };
+    const post = async (url: string, payload: object = {}) => send("POST", url, payload);
+    return {
+      passkey,
+      send,
+      post,
+      get: <Body>(url: string) => send("GET", url).then((answer) => answer.json() as Body),
+      accept: (token: string) => post("/api/session/invitation", { token }),
+      async register() {
+        const options = (await post("/api/passkeys/options")).json();
+        return post("/api/passkeys", { answer: passkey.register(options) });
+      },
+      async signIn(given: Parameters<typeof passkey.sign>[1] = {}) {
+        const options = (await post("/api/session/passkey/options")).json();
+        return post("/api/session/passkey", { answer: passkey.sign(options, given) });
+      },
+      async confirm() {
+        const options = (await post("/api/session/confirm/options")).json();
+        return post("/api/session/confirm", { answer: passkey.sign(options) });
+      },
+      forget: () => (cookie = ""),
+    };
+  };
+  /** Signs a person in, with a passkey. */
+  const join = async (name: string, role: OperatorRole) => {
+    const browser = browse();
+    await browser.accept((await invite(name, role)).token);
+    expect((await browser.register()).statusCode).toBe(200);
+    return browser;
+  };
+  /** A settlement that failed. */
+  const fail = async () => {
+    const address = await desk.issue("0x01");
+    desk.state.balance = 1_000n;
+    await desk.arrive(address, { amount: 1_000n, block: 90n });
+    desk.state.simulation = { ok: false, reason: "Paused" };
+    await desk.poll();
+    const [swap] = await desk.swaps();
+    return { id: swap?.id ?? "", wallet: address.wallet };
+  };
+  const age = (minutes: number) =>
+    sql`update operator_sessions set verified_at = verified_at - ${minutes} * interval '1 minute'`.execute(
+      db,
+    );
+  return { desk, db, app, people, invite, browse, join, fail, age };
+}
+
+const REASON = { reason: "ticket 7" };
+
+describe("signing in", () => {
+  test("an invitation works once, lets its operator look, and act only with a passkey [T281]", async () => {
+    const { invite, browse, fail } = await open();
+    const { id } = await fail();
+    const { token } = await invite("Ada", "operator");
+    expect(invitationUrl(ORIGIN, token)).toBe(`${ORIGIN}/#invitation=${token}`);
+    const browser = browse();
+    expect((await browser.send("GET", "/api/overview")).statusCode).toBe(401);
+    const accepted = await browser.accept(token);
+    expect(accepted.headers["set-cookie"]).toMatch(
+      /^__Host-sluice-console=[\w-]{32}; Path=\/; HttpOnly; SameSite=Strict; Secure$/,
+    );
+    expect((await browse().accept(token)).statusCode).toBe(401);
+    expect(await browser.get("/api/session")).toMatchObject({
+      operator: { name: "Ada", role: "operator" },
+      passkeys: 0,
+      isVerified: false,
+    });
+    expect((await browser.send("GET", "/api/overview")).statusCode).toBe(200);
+    const refused = await browser.post(`/api/settlements/${id}/retry`, REASON);
+    expect([refused.statusCode, refused.json().error.details]).toEqual([
+      403,
+      { reason: "passkey" },
+    ]);
+
+    expect((await browser.register()).statusCode).toBe(200);
+    expect((await browser.post(`/api/settlements/${id}/retry`, REASON)).json()).toMatchObject({
+      kind: "rescheduled",
+      changed: true,
+    });
+    browser.forget();
+    expect((await browser.signIn()).statusCode).toBe(200);
+    expect(await browser.get("/api/session")).toMatchObject({ passkeys: 1, isVerified: true });
+  });
+
+  test.each([
+    ["of another origin", { origin: "https://console.example.evil" }],
+    ["without verifying the person", { isVerified: false }],
+  ])("refuses a passkey's answer %s", async (_, given) => {
+    const { join } = await open();
+    const browser = await join("Ada", "viewer");
+    browser.forget();
+    const answer = await browser.signIn(given);
+    expect([answer.statusCode, answer.json().error.message]).toEqual([
+      401,
+      "The passkey's answer is not right.",
+    ]);
+  });
+
+  test("takes an answer once, for its own purpose and session [T282]", async () => {
+    const { join, browse } = await open();
+    const browser = await join("Ada", "operator");
+    const options = (await browser.post("/api/session/passkey/options")).json();
+    const answer = browser.passkey.sign(options);
+    // It confirms nothing in a session, and signs in once.
+    expect((await browser.post("/api/session/confirm", { answer })).statusCode).toBe(401);
+    expect((await browse().post("/api/session/passkey", { answer })).statusCode).toBe(200);
+    const again = await browse().post("/api/session/passkey", { answer });
+    expect(again.statusCode).toBe(401);
+
+    const other = await join("Eve", "operator");
+    const asked = (await other.post("/api/session/confirm/options")).json();
+    const wrong = browser.passkey.sign(asked);
+    expect((await browser.post("/api/session/confirm", { answer: wrong })).statusCode).toBe(401);
+    expect((await other.post("/api/session/confirm", { answer: wrong })).statusCode).toBe(401);
+    const forged = browser.passkey.sign({ challenge: Buffer.alloc(56).toString("base64url") });
+    expect((await browse().post("/api/session/passkey", { answer: forged })).statusCode).toBe(401);
+  });
+
+  test("a further passkey needs a fresh one, or an invitation", async () => {
+    const { join, age, invite, browse } = await open();
+    const browser = await join("Ada", "operator");
+    await age(6);
+    const stranger = createPasskey(ORIGIN);
+    const options = (await browser.post("/api/passkeys/options")).json();
+    const added = await browser.post("/api/passkeys", { answer: stranger.register(options) });
+    expect([added.statusCode, added.json().error.details]).toEqual([403, { reason: "passkey" }]);
+
+    const { token, role } = await invite("Ada");
+    expect(role).toBe("operator");
+    const replaced = browse();
+    await replaced.accept(token);
+    expect((await replaced.register()).statusCode).toBe(200);
+    expect(await replaced.get("/api/session")).toMatchObject({ passkeys: 2 });
+  });
+
+  test("ended sessions and disabled operators are refused [T283]", async () => {
+    const { db, join, browse, invite } = await open();
+    const ada = await join("Ada", "operator");
+    const eve = await join("Eve", "operator");
+    const { token } = await invite("Eve");
+    await ada.post("/api/session/end");
+    expect((await ada.send("GET", "/api/overview")).statusCode).toBe(401);
+    await disableOperator(db, { name: "Eve", by: "ada@desk", reason: "left" });
+    expect((await eve.send("GET", "/api/overview")).statusCode).toBe(401);
+    eve.forget();
+    expect((await eve.signIn()).statusCode).toBe(401);
+    expect((await browse().accept(token)).statusCode).toBe(401);
+  });
+});
+
+describe("who may do what", () => {
+  test.each([
+    ["another host", { host: "localhost:3404" }],
+    ["another origin", { origin: "https://evil.example" }],
+    ["no origin", { origin: "" }],
+  ])("refuses a change from %s, with a good cookie [T284]", async (_, headers) => {
+    const { join, fail } = await open();
+    const { id } = await fail();
+    const browser = await join("Ada", "admin");
+    const answer = await browser.send("POST", `/api/settlements/${id}/retry`, REASON, headers);
+    expect(answer.statusCode).toBe(403);
+  });
+
+  test("every route that changes something needs its role and its passkey", async () => {
+    const { join, fail, age } = await open();
+    const { id } = await fail();
+    const acts = [
+      ["/api/pauses", { chainId: 2, ...REASON }, "operator"],
+      ["/api/pauses/end", { chainId: 2 }, "operator"],
+      [`/api/settlements/${id}/refund`, { to: RECIPIENT, ...REASON }, "operator"],
+      ["/api/operators", { name: "Eve", role: "viewer" }, "admin"],
+      ["/api/operators/disable", { name: "Eve", ...REASON }, "admin"],
+    ] as const;
+    const viewer = await join("Vera", "viewer");
+    const operator = await join("Otto", "operator");
+    const admin = await join("Ada", "admin");
+    expect((await viewer.post(`/api/settlements/${id}/retry`, REASON)).statusCode).toBe(403);
+    for (const [url, payload, role] of acts) {
+      expect((await viewer.post(url, payload)).json().error.details).toEqual({ reason: "role" });
+      const { error } = (await operator.post(url, payload)).json();
+      expect(error?.details?.reason === "role").toBe(role === "admin");
+    }
+    expect(
+      (await admin.post("/api/operators", { name: "Eve", role: "viewer" })).json(),
+    ).toMatchObject({
+      operator: { name: "Eve" },
+      url: expect.stringMatching(/#invitation=[\w-]{32}$/),
+    });
+    // An open page that somebody else finds.
+    await age(6);
+    for (const [url, payload] of acts) {
+      expect((await admin.post(url, payload)).json().error.details).toEqual({ reason: "passkey" });
+    }
+    expect((await admin.confirm()).statusCode).toBe(200);
+    expect((await admin.post("/api/operators/disable", { name: "Eve", ...REASON })).json()).toEqual(
+      {
+        changed: true,
+      },
+    );
+    expect(
+      (await admin.post("/api/operators/disable", { name: "Ada", ...REASON })).statusCode,
+    ).toBe(400);
+  });
+});
+
+describe("what it shows", () => {
+  test("lists the settlements of every integrator, by filters, and one with its timeline", async () => {
+    const { join, fail } = await open();
+    const { id, wallet } = await fail();
+    const browser = await join("Vera", "viewer");
+    const list = (query: string) => browser.get<ConsoleList>(`/api/settlements?${query}`);
+    expect((await list("")).items).toMatchObject([
+      { id, status: "failed_swap", integrator: "acme", chain: "ethereum", retryCount: 1 },
+    ]);
+    const counts: Record<string, number> = {};
+    const found = ["status=failing", "status=open", "integrator=acme", `wallet=${wallet}`];
+    const others = ["status=dead", "chainId=30", `wallet=${RECIPIENT}`];
+    for (const query of [...found, ...others]) counts[query] = (await list(query)).items.length;
+    expect(counts).toEqual({
+      ...Object.fromEntries(found.map((query) => [query, 1])),
+      ...Object.fromEntries(others.map((query) => [query, 0])),
+    });
+    const file = await browser.get<ConsoleFile>(`/api/settlements/${id}`);
+    expect(file).toMatchObject({
+      status: "failed_swap",
+      waitsFor: expect.stringMatching(/^SIMULATION_REVERTED/),
+      actions: [
+        { action: "retry", obstacle: null },
+        { action: "refund", obstacle: null },
+      ],
+    });
+    expect(file.timeline.map(({ kind }) => kind)).toContain("deposit");
+    expect(file.timeline.at(-1)).toMatchObject({ kind: "status", isProblem: true });
+    expect(file.timeline.map(({ at }) => at)).toEqual(file.timeline.map(({ at }) => at).toSorted());
+    expect((await browser.send("GET", "/api/settlements/none")).statusCode).toBe(404);
+    const wrong = await browser.send("GET", "/api/settlements?wallet=0x1");
+    expect(wrong.json().error.message).toBe("wallet: expected an address.");
+  });
+
+  test("a refund ends the settlement, to its refund authority and nobody else", async () => {
+    const { join, fail } = await open();
+    const { id } = await fail();
+    const browser = await join("Otto", "operator");
+    const refund = (to: string) => browser.post(`/api/settlements/${id}/refund`, { to, ...REASON });
+    expect((await refund(USDC)).json().error.message).toContain("nobody else can get a refund");
+    expect((await refund(RECIPIENT)).json().text).toContain("is dead and will not be swept");
+    const file = await browser.get<ConsoleFile>(`/api/settlements/${id}`);
+    expect(file.timeline.findLast(({ kind }) => kind === "operator")?.text).toBe(
+      "console: Otto: refund, ticket 7",
+    );
+  });
+});
+
+describe("the log of what people did by hand", () => {
+  test("has every action, of the command line and the console, and shows any change [T285]", async () => {
+    const { desk, db, join, fail } = await open();
+    const { id } = await fail();
+    await startPause(
+      desk.deps,
+      { scope: "chain", chainId: 30 },
+      { operator: "ada@desk", reason: "drill" },
+    );
+    const browser = await join("Otto", "operator");
+    await browser.post(`/api/settlements/${id}/retry`, REASON);
+    const prove = () => browser.get<ConsoleLogProof>("/api/log/proof");
+    const { lines } = await browser.get<ConsoleLog>("/api/log");
+    expect(lines.toReversed().map(({ operator, action }) => `${operator} ${action}`)).toEqual([
+      "ada@desk pause chain",
+      "ada@desk invite operator",
+      "console: Otto sign in",
+      "console: Otto register passkey",
+      "console: Otto settlement retry",
+    ]);
+    expect(lines[0]).toMatchObject({ reason: "ticket 7", settlementId: id });
+    expect(await prove()).toEqual({ lines: 5, head: lines[0]?.hash, brokenAt: null });
+
+    await expect(sql`delete from operator_log`.execute(db)).rejects.toThrow("only added to");
+    // Somebody who owns the database.
+    await sql`alter table operator_log disable trigger operator_log_kept`.execute(db);
+    await sql`update operator_log set entry = entry || '{"reason":"other"}' where seq = 3`.execute(
+      db,
+    );
+    expect(await prove()).toMatchObject({ lines: 2, brokenAt: 3 });
+    await sql`delete from operator_log where seq = 3`.execute(db);
+    expect(await prove()).toMatchObject({ brokenAt: 3 });
+  });
+
+  test("lines that are written at once follow each other", async () => {
+    const { db, invite, join } = await open();
+    await Promise.all(Array.from({ length: 8 }, (_, index) => invite(`Person ${index}`, "viewer")));
+    const browser = await join("Vera", "viewer");
+    expect(await browser.get<ConsoleLogProof>("/api/log/proof")).toMatchObject({
+      lines: 11,
+      brokenAt: null,
+    });
+    expect(await db.selectFrom("operators").select("id").execute()).toHaveLength(9);
+  });
+});

@@ -1,0 +1,3 @@
+export { assetOf, nameOf } from "./assets.ts";
+export { type ConsoleDeps, createConsole, invitationUrl } from "./app.ts";
+export { formatRefund } from "./format-refund.ts";

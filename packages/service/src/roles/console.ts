@@ -1,0 +1,44 @@
+/** The operators' console, on a listener of its own in the process of the API. */
+import { listen, readPageFiles } from "../api/index.ts";
+import { type ConsoleDeps, createConsole, formatRefund } from "../console/index.ts";
+import { createRows } from "../health/index.ts";
+import { ROUTE_GAUGES, ROUTE_MODULES } from "../routes/index.ts";
+import { refundByOperator, retrySettlement, type SettlementDeps } from "../settlements/index.ts";
+import type { RunningServer } from "./api.ts";
+import type { Parts } from "./context.ts";
+
+/** Parts of the console. */
+export const CONSOLE_PARTS = ["config", "db", "clock", "random", "log", "format"] as const;
+
+/** Starts the console; does nothing without its listener in the configuration. */
+export async function startConsole(
+  { config, db, clock, random, log, format }: Parts<(typeof CONSOLE_PARTS)[number]>,
+  settlements: SettlementDeps,
+): Promise<RunningServer | null> {
+  const listener = config.console;
+  if (!listener) return null;
+  let { origin } = listener;
+  const context = { chains: config.chains, display: format.display };
+  const deps: ConsoleDeps = {
+    ...context,
+    db,
+    clock,
+    random,
+    log,
+    pepper: config.apiKeyPepper,
+    files: readPageFiles(),
+    rows: createRows({ db, clock, gauges: ROUTE_GAUGES }),
+    parseAddress: format.parseAny,
+    parseRoute: (text) => ROUTE_MODULES.map(({ kind }) => kind).find((kind) => kind === text),
+    origin: () => origin ?? "",
+    retry: (request) => retrySettlement(settlements, request),
+    async refund(request) {
+      const { result, asked } = await refundByOperator(settlements, request);
+      return formatRefund(context, result, asked);
+    },
+  };
+  const app = createConsole(deps);
+  const url = await listen(app, listener, "console.port");
+  origin ??= `http://localhost:${new URL(url).port}`;
+  return { url: origin, stop: () => app.close() };
+}

@@ -1,0 +1,203 @@
+/** The operators' console in a real browser with a virtual authenticator, on the whole sandbox. */
+import { runServiceCommand } from "@sluice/sandbox";
+import type { OperatorRole } from "@sluice/sdk/wire";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { FINE, inspect, launchBrowser, openPage, PHONE } from "./support/browser.ts";
+import { openSolanaSandbox, type SolanaSandbox, USDC } from "./support/solana-sandbox.ts";
+
+const DESKTOP = { width: 1280, height: 800 };
+
+let world: SolanaSandbox;
+let browser: Browser;
+let context: BrowserContext;
+let page: Page;
+let complaints: string[];
+
+beforeAll(async () => {
+  world = await openSolanaSandbox();
+  browser = await launchBrowser();
+}, 240_000);
+afterAll(async () => {
+  await browser.close();
+  await world.close();
+});
+beforeEach(() => open());
+afterEach(async () => {
+  await context.close();
+  if (complaints.length > 0) throw new Error(`the page failed: ${complaints.join("; ")}`);
+});
+
+/** Opens a page whose browser has an authenticator that verifies its person. */
+async function open(viewport = DESKTOP): Promise<void> {
+  ({ context, page, complaints } = await openPage(browser, viewport));
+  const devtools = await context.newCDPSession(page);
+  await devtools.send("WebAuthn.enable");
+  await devtools.send("WebAuthn.addVirtualAuthenticator", {
+    options: {
+      protocol: "ctap2",
+      transport: "internal",
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  });
+}
+
+const command = (...args: readonly string[]) =>
+  runServiceCommand([...args, "--config", world.configPath, "--json"]);
+
+/** Invites a person and follows the link. */
+async function accept(name: string, role: OperatorRole): Promise<void> {
+  const { url } = await command("operators", "invite", "--name", name, "--role", role);
+  await page.goto(String(url));
+  await page.getByRole("button", { name: "Sign out" }).waitFor();
+}
+
+async function join(name: string, role: OperatorRole): Promise<void> {
+  await accept(name, role);
+  const register = page.getByRole("button", { name: "Register a passkey", exact: true });
+  await register.click();
+  await register.waitFor({ state: "detached" });
+}
+
+async function payNew(amount: bigint): Promise<string> {
+  const { address } = await world.quote({
+    fromChain: "ethereum",
+    fromToken: world.tokenOn("ethereum"),
+    toChain: "base",
+    toToken: world.tokenOn("base"),
+    recipient: world.newEvmWallet(),
+    amount,
+  });
+  await world.payEvm("ethereum", address, amount, world.tokenOn("ethereum"));
+  return address;
+}
+
+const heading = () => page.getByRole("heading", { level: 1 });
+const dialog = () => page.locator("dialog[open]");
+const view = (name: string) => page.getByRole("link", { name, exact: true }).click();
+
+async function search(text: string): Promise<void> {
+  await page.getByLabel("Search").fill(text);
+  await page.keyboard.press("Enter");
+}
+
+test("an operator pauses a chain, sees why a settlement waits, and lets it go on", async () => {
+  await join("Otto", "operator");
+  await expect
+    .poll(() => page.locator(".tile h2").allInnerTexts())
+    .toEqual(["Ethereum", "Base", "Solana"]);
+  await page.getByRole("button", { name: "Pause" }).click();
+  await dialog().getByLabel("Reason").fill("a rehearsal");
+  expect(await inspect(page)).toEqual(FINE);
+  await dialog().getByRole("button", { name: "Pause" }).click();
+  await page.getByText("a rehearsal").waitFor();
+
+  const address = await payNew(5n * USDC);
+  await world.until("it is queued", async () => (await world.swapsOf(address)).length === 1);
+  await search(address);
+  await page.locator("tbody a").first().click();
+  await page.getByText("It waits for").waitFor();
+  await page.getByText("What happened").waitFor();
+  expect(await inspect(page)).toEqual(FINE);
+  // A retry finds the pause again, and says nothing else.
+  await page.getByRole("button", { name: "Retry" }).click();
+  await dialog().getByLabel("Reason").fill("the customer called");
+  await dialog().getByRole("button", { name: "Retry" }).click();
+  await dialog().waitFor({ state: "detached" });
+
+  await view("Overview");
+  await page.getByRole("button", { name: "Resume" }).click();
+  await dialog().getByRole("button", { name: "Resume" }).click();
+  await page.getByText("Nothing is paused.").waitFor();
+  await search(address);
+  await page.locator("tbody a").first().click();
+  await expect
+    .poll(() => page.locator(".state").innerText(), { timeout: 120_000 })
+    .toBe("completed");
+  const lines = await page.locator(".timeline li").allInnerTexts();
+  const story = lines.join(" ");
+  for (const text of ["5 USDC in block", "sweep on ethereum", "deliver on base", "completed"]) {
+    expect(story).toContain(text);
+  }
+  await view("Log");
+  await page.getByText("each with the hash of the one before").waitFor();
+  const done = await page.locator("tbody td[data-name=What]").allInnerTexts();
+  expect(done).toEqual(expect.arrayContaining(["pause chain", "settlement retry", "resume chain"]));
+  expect(await inspect(page)).toEqual(FINE);
+  expect((await command("operators", "log"))["proof"]).toMatchObject({ brokenAt: null });
+});
+
+test("who has only an invitation or the role of a viewer looks, and changes nothing", async () => {
+  await accept("Vera", "viewer");
+  await page.getByText("You signed in by an invitation").waitFor();
+  expect(await page.getByRole("button", { name: "Pause" }).count()).toBe(0);
+  await view("People");
+  await page.getByText("Vera").first().waitFor();
+  expect(await page.getByRole("button", { name: "Invite" }).count()).toBe(0);
+  await view("Settlements");
+  await expect.poll(() => heading().innerText()).toBe("Settlements");
+  expect(await inspect(page)).toEqual(FINE);
+  // The same from the page's own script: the service refuses it, not the page.
+  const status = await page.evaluate(
+    `fetch("/api/pauses", { method: "POST", headers: { "content-type": "application/json" },
+      body: JSON.stringify({ chainId: 2, reason: "x" }) }).then(({ status }) => status)`,
+  );
+  expect(status).toBe(403);
+});
+
+test("an admin invites and disables a person, whose session ends, stolen or not", async () => {
+  await join("Ada", "admin");
+  await view("People");
+  await page.getByRole("button", { name: "Invite" }).click();
+  await dialog().getByLabel("Name").fill("Eve");
+  await dialog().getByLabel("Role").selectOption("operator");
+  await dialog().getByRole("button", { name: "Invite" }).click();
+  const link = await page.locator(".invitation").innerText();
+  expect(await inspect(page)).toEqual(FINE);
+  await dialog().getByRole("button", { name: "Close" }).click();
+
+  const other = await openPage(browser, DESKTOP);
+  await other.page.goto(link);
+  await other.page.getByRole("button", { name: "Sign out" }).waitFor();
+  const stolen = await other.context.cookies();
+  expect(stolen).toMatchObject([{ httpOnly: true, sameSite: "Strict" }]);
+  const asThief = async () => {
+    const { operatorsUrl = "" } = world.sandbox.descriptor;
+    const [{ name, value } = { name: "", value: "" }] = stolen;
+    return fetch(`${operatorsUrl}/api/session`, { headers: { cookie: `${name}=${value}` } });
+  };
+  expect((await asThief()).status).toBe(200);
+  // The link works once.
+  const again = await openPage(browser, DESKTOP);
+  await again.page.goto(link);
+  await again.page.getByRole("alert").waitFor();
+  expect(await inspect(again.page)).toEqual(FINE);
+  await again.context.close();
+
+  await page.locator("tr", { hasText: "Eve" }).getByRole("button", { name: "Disable" }).click();
+  await dialog().getByLabel("Reason").fill("left");
+  await dialog().getByRole("button", { name: "Disable" }).click();
+  await page.getByRole("cell", { name: "disabled", exact: true }).waitFor();
+  expect((await asThief()).status).toBe(401);
+  await other.page.reload();
+  await other.page.getByRole("button", { name: "Sign in with a passkey" }).waitFor();
+  await other.context.close();
+});
+
+test("signing in by passkey on a phone, and every view fits it", async () => {
+  await context.close();
+  await open(PHONE);
+  // Otto's passkey is in another browser: an invitation lets him register one here.
+  await join("Otto", "operator");
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.getByRole("button", { name: "Sign in with a passkey" }).click();
+  for (const name of ["Overview", "Settlements", "Log", "People"]) {
+    await view(name);
+    await page.locator("main .card").first().waitFor();
+    await page.getByText("Loading…").waitFor({ state: "detached" });
+    expect([name, await inspect(page)]).toEqual([name, FINE]);
+  }
+});

@@ -1,0 +1,170 @@
+/** The console of operators: what runs, waits and is wrong, every settlement, and what people did. */
+import type { ConsoleSession } from "@sluice/sdk/wire";
+import { useEffect, useState } from "preact/hooks";
+import { Refusal } from "../console/api.ts";
+import { Go } from "../console/lists.tsx";
+import { go, place, type View } from "../console/place.ts";
+import { act, read, register, signIn } from "./desk.ts";
+import { Log, People } from "./log.tsx";
+import { Overview } from "./overview.tsx";
+import { SettlementFile } from "./settlement.tsx";
+import { AllSettlements } from "./settlements.tsx";
+
+/** Reads the session; null without one. */
+async function readSession(): Promise<ConsoleSession | null> {
+  try {
+    return await read<ConsoleSession>("session");
+  } catch (error) {
+    if (error instanceof Refusal && error.status === 401) return null;
+    throw error;
+  }
+}
+
+/** Takes the token of an invitation from the page's address, and removes it there. */
+function takeInvitation(): string | null {
+  const token = new URLSearchParams(location.hash.slice(1)).get("invitation");
+  if (token !== null) history.replaceState(null, "", location.pathname + location.search);
+  return token;
+}
+
+export function OperatorConsole() {
+  const [session, setSession] = useState<ConsoleSession | null | undefined>();
+  const [problem, setProblem] = useState("");
+  const attempt = async (work: () => Promise<unknown>) => {
+    try {
+      setProblem("");
+      await work();
+      setSession(await readSession());
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      setProblem(error.message);
+      setSession((known) => known ?? null);
+    }
+  };
+  useEffect(() => {
+    const token = takeInvitation();
+    void attempt(async () => token !== null && act("session/invitation", { token }));
+  }, []);
+  if (session === undefined) return <p role="status">Loading…</p>;
+  if (session === null) {
+    return (
+      <main class="card sign-in">
+        <h1>Sluice for operators</h1>
+        <p>
+          Sign in with the passkey of this console. Without one, an admin or the command line
+          (“sluice operators invite”) makes a link that works once.
+        </p>
+        {problem !== "" && (
+          <p class="banner" role="alert">
+            {problem}
+          </p>
+        )}
+        <button type="button" onClick={() => void attempt(signIn)}>
+          Sign in with a passkey
+        </button>
+      </main>
+    );
+  }
+  return (
+    <Opened
+      session={session}
+      problem={problem}
+      onRegister={() => void attempt(register)}
+      onEnd={() => void attempt(() => act("session/end"))}
+    />
+  );
+}
+
+const TABS: readonly (readonly [View, string])[] = [
+  ["overview", "Overview"],
+  ["settlements", "Settlements"],
+  ["log", "Log"],
+  ["people", "People"],
+];
+
+function Opened(props: {
+  readonly session: ConsoleSession;
+  readonly problem: string;
+  readonly onRegister: () => void;
+  readonly onEnd: () => void;
+}) {
+  const { session, problem } = props;
+  const { name, role } = session.operator;
+  const present = place.value;
+  const mayAct = role !== "viewer";
+  return (
+    <>
+      <header>
+        <p class="brand">
+          <b>Sluice</b> {name}, {role}
+        </p>
+        <nav aria-label="Views">
+          {TABS.map(([view, text]) => (
+            <span key={view} aria-current={present.view === view ? "page" : undefined}>
+              <Go to={{ view, filters: {} }}>{text}</Go>
+            </span>
+          ))}
+        </nav>
+        <Search />
+        <button type="button" class="quiet" onClick={props.onEnd}>
+          Sign out
+        </button>
+      </header>
+      <main>
+        {problem !== "" && (
+          <p class="banner" role="alert">
+            {problem}
+          </p>
+        )}
+        {!session.isVerified && (
+          <div class="banner" role="status">
+            <p>You signed in by an invitation: without a passkey you look, and change nothing.</p>
+            <p>
+              <button type="button" onClick={props.onRegister}>
+                Register a passkey
+              </button>
+            </p>
+          </div>
+        )}
+        {present.view === "overview" && <Overview mayAct={mayAct} />}
+        {present.view === "settlements" && <AllSettlements filters={present.filters} />}
+        {present.view === "settlement" && (
+          <SettlementFile id={present.filters["id"] ?? ""} mayAct={mayAct} />
+        )}
+        {present.view === "log" && <Log />}
+        {present.view === "people" && (
+          <People own={name} isAdmin={role === "admin"} onRegister={props.onRegister} />
+        )}
+      </main>
+    </>
+  );
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const HASH = /^0x[0-9a-f]{64}$/i;
+
+/** Goes to what a text names: a settlement's id, a transaction, a user, or an address. */
+function Search() {
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    // CAST: the form of the handler.
+    const form = event.currentTarget as HTMLFormElement;
+    const text = String(new FormData(form).get("text")).trim();
+    if (UUID.test(text)) return go({ view: "settlement", filters: { id: text.toLowerCase() } });
+    const filter = HASH.test(text) ? "txHash" : /^0x0{10}/.test(text) ? "userId" : "wallet";
+    return go({ view: "settlements", filters: { [filter]: text } });
+  };
+  return (
+    <form role="search" onSubmit={submit}>
+      <input
+        name="text"
+        type="search"
+        aria-label="Search"
+        placeholder="Id, address, user or transaction"
+        autocomplete="off"
+        spellcheck={false}
+        required
+      />
+    </form>
+  );
+}

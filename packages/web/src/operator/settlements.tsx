@@ -1,0 +1,137 @@
+/** The settlements of every integrator. The address of the page holds the filters. */
+import { categoryOf, type ConsoleList, SETTLEMENT_STATUS_NAMES } from "@sluice/sdk/wire";
+import { useState } from "preact/hooks";
+import { Refusal } from "../console/api.ts";
+import { Go, Status } from "../console/lists.tsx";
+import { Time } from "../console/names.tsx";
+import { go } from "../console/place.ts";
+import { useAsked } from "../console/use-asked.ts";
+import { shorten } from "../kit/amounts.ts";
+import { chainName } from "../pay/words.ts";
+import { read } from "./desk.ts";
+
+const POLL_MS = 5_000;
+const GROUPS = ["open", "failing"] as const;
+
+export function AllSettlements({
+  filters,
+}: {
+  readonly filters: Readonly<Record<string, string>>;
+}) {
+  const subject = JSON.stringify(filters);
+  const { value, refusal } = useAsked(
+    subject,
+    () => read<ConsoleList>("settlements", filters),
+    () => POLL_MS,
+  );
+  const [further, setFurther] = useState<{ readonly of: string; readonly page: ConsoleList }>();
+  const [problem, setProblem] = useState("");
+  const more = further?.of === subject ? further.page : null;
+  const items = [...(value?.items ?? []), ...(more?.items ?? [])];
+  const nextCursor = more ? more.nextCursor : (value?.nextCursor ?? null);
+  const readMore = async (cursor: string) => {
+    try {
+      const page = await read<ConsoleList>("settlements", { ...filters, cursor });
+      setFurther({
+        of: subject,
+        page: { ...page, items: [...(more?.items ?? []), ...page.items] },
+      });
+      setProblem("");
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      setProblem(error.message);
+    }
+  };
+  const others = Object.entries(filters).filter(([name]) => name !== "status");
+  return (
+    <section class="card">
+      <div class="headline">
+        <h1>Settlements</h1>
+        <label>
+          <span class="spoken">Status</span>
+          <select
+            value={filters["status"] ?? ""}
+            onChange={({ currentTarget }) =>
+              go({ view: "settlements", filters: { ...filters, status: currentTarget.value } })
+            }
+          >
+            <option value="">Every status</option>
+            {[...GROUPS, ...SETTLEMENT_STATUS_NAMES].map((name) => (
+              <option key={name} value={name}>
+                {name.replaceAll("_", " ")}
+              </option>
+            ))}
+          </select>
+        </label>
+      </div>
+      {others.length > 0 && (
+        <p class="filter">
+          {others.map(([name, text]) => `${name} ${text}`).join(", ")}{" "}
+          <Go to={{ view: "settlements", filters: {} }}>Show all</Go>
+        </p>
+      )}
+      {(refusal || problem !== "") && (
+        <p class="banner" role="alert">
+          {problem || refusal?.message}
+        </p>
+      )}
+      {!value && !refusal && <p role="status">Loading…</p>}
+      {value && items.length === 0 && <p class="empty">There is none.</p>}
+      {items.length > 0 && (
+        <div class="scrolled">
+          <table>
+            <thead>
+              <tr>
+                {["Created", "Status", "Amount", "From", "To", "Integrator", "Problem"].map(
+                  (name) => (
+                    <th key={name} scope="col">
+                      {name}
+                    </th>
+                  ),
+                )}
+              </tr>
+            </thead>
+            <tbody>
+              {items.map(({ id, status, amount, chain, destChain, integrator, ...rest }) => (
+                <tr key={id}>
+                  <td data-name="Created">
+                    <Go to={{ view: "settlement", filters: { id } }}>
+                      <Time at={rest.createdAt} />
+                    </Go>
+                  </td>
+                  <td data-name="Status">
+                    <Status of={statusOf(status)} />
+                  </td>
+                  <td data-name="Amount">{amount}</td>
+                  <td data-name="From">
+                    {chainName(chain)} <code title={rest.wallet}>{shorten(rest.wallet)}</code>
+                  </td>
+                  <td data-name="To">{chainName(destChain)}</td>
+                  <td data-name="Integrator">
+                    <Go to={{ view: "settlements", filters: { ...filters, integrator } }}>
+                      {integrator}
+                    </Go>
+                  </td>
+                  <td data-name="Problem">{rest.error ?? ""}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {nextCursor !== null && (
+        <p class="pages">
+          <button type="button" class="quiet" onClick={() => void readMore(nextCursor)}>
+            Show more
+          </button>
+        </p>
+      )}
+    </section>
+  );
+}
+
+/** The status with its category; a status of a later version has none. */
+export function statusOf(text: string) {
+  const status = SETTLEMENT_STATUS_NAMES.find((name) => name === text) ?? "pending_swap";
+  return { status, category: categoryOf(status) };
+}

@@ -104,6 +104,19 @@ export interface ConsoleList {
   readonly nextCursor: string | null;
 }
 
+/** The settlements that a retry of many takes: the longest unchanged first, at most so many at once. */
+export interface ConsoleRetryPreview {
+  readonly count: number;
+  /** Whether there are more than one retry takes. */
+  readonly isMore: boolean;
+}
+
+/** What came of a retry of many. */
+export interface ConsoleRetries {
+  readonly retried: number;
+  readonly refused: readonly { readonly id: string; readonly reason: string }[];
+}
+
 /** Something that happened to a settlement. */
 export interface ConsoleEvent {
   readonly at: string;

@@ -2,7 +2,10 @@
 import {
   type ConsoleLog,
   type ConsoleLogProof,
+  type ConsoleRetries,
+  type ConsoleRetryPreview,
   type ConsoleSession,
+  ERROR_CODE_NAMES,
   OPERATOR_ROLES,
   type OperatorRole,
   UUID_PATTERN,
@@ -48,10 +51,13 @@ import {
 import {
   endPause,
   listAllSettlements,
+  listRetryable,
   type OperatorCursor,
   type OperatorRequest,
   type PauseTarget,
   readSettlementFile,
+  RETRIED_STATUSES,
+  type RetryOutcome,
   type RetryResult,
   startPause,
 } from "../settlements/index.ts";
@@ -72,12 +78,18 @@ export interface ConsoleDeps extends OperatorDeps, DescribeContext {
   /** The origin under which browsers reach the listener. */
   readonly origin: () => string;
   readonly retry: (request: OperatorRequest) => Promise<RetryResult>;
+  readonly retryEach: (
+    ids: readonly string[],
+    request: Omit<OperatorRequest, "id">,
+  ) => Promise<readonly RetryOutcome[]>;
   /** Ends a settlement for a refund to its authority, and returns in words what happens now. */
   readonly refund: (request: OperatorRequest & { readonly to: Address }) => Promise<string>;
 }
 
 const PAGE_SIZE = 50;
 const LOG_PAGE_SIZE = 100;
+/** Settlements of one retry of many: an answer must come while a browser waits. */
+const RETRIES_MAX = 200;
 const strict = { additionalProperties: false } as const;
 const text = (description: string, maxLength = 500) =>
   Type.String({ minLength: 1, maxLength, description });
@@ -86,6 +98,16 @@ const Invitation = Type.Object({ token: text("The token of an invitation", 100) 
 /** What the browser's authenticator answered; its library checks the rest. */
 const PasskeyAnswer = Type.Object({ answer: Type.Object({}) }, strict);
 const Retry = Type.Object({ reason }, strict);
+const Retries = Type.Object(
+  {
+    status: Type.Optional(text("A status", 40)),
+    integrator: Type.Optional(text("The name of an integrator", 100)),
+    chainId: Type.Optional(Type.Integer({ minimum: 1, description: "The bridge id of a chain" })),
+    errorCode: Type.Optional(text("The code of an error", 40)),
+    reason,
+  },
+  strict,
+);
 const Refund = Type.Object({ reason, to: text("The refund authority", 100) }, strict);
 const Target = {
   integrator: Type.Optional(text("The name of an integrator", 100)),
@@ -199,6 +221,13 @@ export function createConsole(deps: ConsoleDeps): FastifyInstance {
     const { id = "" } = paramsOf(request);
     return describeFile(deps, await getFile(id));
   });
+  app.get("/api/retries", viewer, async (request): Promise<ConsoleRetryPreview> => {
+    const { status, integrator, chainId, errorCode } = queryOf(request);
+    const given = { status, integrator, errorCode };
+    const chain = chainId === undefined ? {} : { chainId: readChainId(chainId) };
+    const found = await chooseRetries({ ...given, ...chain }, RETRIES_MAX + 1);
+    return { count: Math.min(found.length, RETRIES_MAX), isMore: found.length > RETRIES_MAX };
+  });
   app.get("/api/log", viewer, async (request): Promise<ConsoleLog> => {
     const before = queryOf(request)["before"];
     const lines = await listLog(db, {
@@ -225,6 +254,21 @@ export function createConsole(deps: ConsoleDeps): FastifyInstance {
     const { id = "" } = paramsOf(request);
     const given = parseBody(Retry, request);
     return deps.retry({ id, reason: trim(given.reason), operator: operatorOf(request) });
+  });
+  app.post("/api/retries", confirmed, async (request): Promise<ConsoleRetries> => {
+    const { reason: why, ...filter } = parseBody(Retries, request);
+    const chosen = await chooseRetries(filter, RETRIES_MAX);
+    const record = { reason: trim(why), operator: operatorOf(request) };
+    const outcomes = await deps.retryEach(
+      chosen.map(({ id }) => id),
+      record,
+    );
+    return {
+      retried: outcomes.filter((one) => one.kind !== "refused" && one.changed).length,
+      refused: outcomes.flatMap((one) =>
+        one.kind === "refused" ? [{ id: one.id, reason: one.reason }] : [],
+      ),
+    };
   });
   app.post("/api/settlements/:id/refund", confirmed, async (request) => {
     const { id = "" } = paramsOf(request);
@@ -282,6 +326,33 @@ export function createConsole(deps: ConsoleDeps): FastifyInstance {
     const file = new RegExp(UUID_PATTERN).test(id) ? await readSettlementFile(db, id) : null;
     if (!file) throw new OperatingError("NOT_FOUND", "There is no such settlement.");
     return file;
+  }
+
+  /** Lists what a retry of many takes: dead settlements only where the filter names them. */
+  async function chooseRetries(
+    given: {
+      readonly status?: string | undefined;
+      readonly integrator?: string | undefined;
+      readonly chainId?: number | undefined;
+      readonly errorCode?: string | undefined;
+    },
+    limit: number,
+  ) {
+    const { status = "failing", integrator, chainId, errorCode } = given;
+    const statuses =
+      status === "failing"
+        ? RETRIED_STATUSES.filter((name) => name !== "dead")
+        : RETRIED_STATUSES.filter((name) => name === status);
+    if (statuses.length === 0) throw invalid("status", `one of ${RETRIED_STATUSES.join(", ")}`);
+    const code = ERROR_CODE_NAMES.find((name) => name === errorCode);
+    if (errorCode !== undefined && !code) throw invalid("errorCode", "the code of an error");
+    return listRetryable(db, {
+      statuses,
+      chainId,
+      integratorId: integrator === undefined ? undefined : await findIntegrator(db, integrator),
+      errorCode: code,
+      limit,
+    });
   }
 
   async function readFilter(query: Readonly<Record<string, string | undefined>>) {

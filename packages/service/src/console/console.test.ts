@@ -18,7 +18,7 @@ import { createRows } from "../health/index.ts";
 import { disableOperator, inviteOperator } from "../operators/index.ts";
 import { addressFormat } from "../roles/address-format.ts";
 import { systemClock, systemRandom } from "../roles/system-ports.ts";
-import { refundByOperator, retrySettlement, startPause } from "../settlements/index.ts";
+import { refundByOperator, retryEach, retrySettlement, startPause } from "../settlements/index.ts";
 import { createConsole, formatRefund, invitationUrl } from "./index.ts";
 
 const ORIGIN = "https://console.example";
@@ -40,6 +40,7 @@ async function open() {
     parseRoute: () => undefined,
     origin: () => ORIGIN,
     retry: (request) => retrySettlement(desk.deps, request),
+    retryEach: (ids, request) => retryEach(desk.deps, ids, request),
     async refund(request) {
       const { result, asked } = await refundByOperator(desk.deps, request);
       return formatRefund(context, result, asked);
@@ -242,6 +243,7 @@ describe("who may do what", () => {
     const { join, fail, age } = await open();
     const { id } = await fail();
     const acts = [
+      ["/api/retries", REASON, "operator"],
       ["/api/pauses", { chainId: 2, ...REASON }, "operator"],
       ["/api/pauses/end", { chainId: 2 }, "operator"],
       [`/api/settlements/${id}/refund`, { to: RECIPIENT, ...REASON }, "operator"],
@@ -312,6 +314,25 @@ describe("what it shows", () => {
     expect((await browser.send("GET", "/api/settlements/none")).statusCode).toBe(404);
     const wrong = await browser.send("GET", "/api/settlements?wallet=0x1");
     expect(wrong.json().error.message).toBe("wallet: expected an address.");
+  });
+
+  test("many are retried by a filter, after a look at how many; dead ones only by name", async () => {
+    const { join, fail } = await open();
+    await fail();
+    const browser = await join("Otto", "operator");
+    const preview = (query: string) => browser.get(`/api/retries?${query}`);
+    expect(await preview("")).toEqual({ count: 1, isMore: false });
+    expect(await preview("status=failed_swap&integrator=acme&chainId=2")).toMatchObject({
+      count: 1,
+    });
+    for (const query of ["status=dead", "chainId=30", "errorCode=INTERNAL"]) {
+      expect([query, await preview(query)]).toEqual([query, { count: 0, isMore: false }]);
+    }
+    const wrong = await browser.send("GET", "/api/retries?status=completed");
+    expect(wrong.json().error.message).toContain("status: expected one of");
+    const retries = { retried: 1, refused: [] };
+    expect((await browser.post("/api/retries", REASON)).json()).toEqual(retries);
+    expect((await browser.post("/api/retries", REASON)).json()).toEqual({ ...retries, retried: 0 });
   });
 
   test("a refund ends the settlement, to its refund authority and nobody else", async () => {

@@ -3,7 +3,12 @@ import { listen, readPageFiles } from "../api/index.ts";
 import { type ConsoleDeps, createConsole, formatRefund } from "../console/index.ts";
 import { createRows } from "../health/index.ts";
 import { ROUTE_GAUGES, ROUTE_MODULES } from "../routes/index.ts";
-import { refundByOperator, retrySettlement, type SettlementDeps } from "../settlements/index.ts";
+import {
+  refundByOperator,
+  retryEach,
+  retrySettlement,
+  type SettlementDeps,
+} from "../settlements/index.ts";
 import type { RunningServer } from "./api.ts";
 import type { Parts } from "./context.ts";
 
@@ -32,6 +37,7 @@ export async function startConsole(
     parseRoute: (text) => ROUTE_MODULES.map(({ kind }) => kind).find((kind) => kind === text),
     origin: () => origin ?? "",
     retry: (request) => retrySettlement(settlements, request),
+    retryEach: (ids, request) => retryEach(settlements, ids, request),
     async refund(request) {
       const { result, asked } = await refundByOperator(settlements, request);
       return formatRefund(context, result, asked);

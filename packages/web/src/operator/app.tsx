@@ -127,7 +127,9 @@ function Opened(props: {
           </div>
         )}
         {present.view === "overview" && <Overview mayAct={mayAct} />}
-        {present.view === "settlements" && <AllSettlements filters={present.filters} />}
+        {present.view === "settlements" && (
+          <AllSettlements filters={present.filters} mayAct={mayAct} />
+        )}
         {present.view === "settlement" && (
           <SettlementFile id={present.filters["id"] ?? ""} mayAct={mayAct} />
         )}

@@ -197,11 +197,21 @@ function PauseButton(props: {
   return (
     <Ask
       name="Pause"
-      title="Pause a chain"
-      explains="Nothing new is deployed or swept there. Deposits are still detected and queued, and value in flight goes on. Tokens, routes and integrators are paused on the command line."
+      title="Pause"
+      explains="Nothing new of it is deployed or swept. Deposits are still detected and queued, and value in flight goes on. Without a token or a route the whole chain is paused; an integrator is paused on every chain."
       onDone={props.onDone}
-      run={({ chainId, reason }) =>
-        act("pauses", { chainId: Number(chainId), reason }).then(() => null)
+      run={({ chainId, token, route, integrator, reason }) =>
+        act(
+          "pauses",
+          integrator === undefined
+            ? {
+                chainId: Number(chainId),
+                ...(token !== undefined && { token }),
+                ...(route !== undefined && { route }),
+                reason,
+              }
+            : { integrator, reason },
+        ).then(() => null)
       }
     >
       <label>
@@ -213,6 +223,24 @@ function PauseButton(props: {
             </option>
           ))}
         </select>
+      </label>
+      <label>
+        Token, by its address, if only one
+        <input name="token" autocomplete="off" spellcheck={false} />
+      </label>
+      <label>
+        Kind of route, if only one
+        <select name="route">
+          {["", "SWIFT", "MONO_CHAIN", "FAST_MCTP"].map((kind) => (
+            <option key={kind} value={kind}>
+              {kind === "" ? "All" : kind}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        Or an integrator, by its name
+        <input name="integrator" autocomplete="off" />
       </label>
       <Reason />
     </Ask>

@@ -1,5 +1,11 @@
 /** The settlements of every integrator. The address of the page holds the filters. */
-import { categoryOf, type ConsoleList, SETTLEMENT_STATUS_NAMES } from "@sluice/sdk/wire";
+import {
+  categoryOf,
+  type ConsoleList,
+  type ConsoleRetries,
+  type ConsoleRetryPreview,
+  SETTLEMENT_STATUS_NAMES,
+} from "@sluice/sdk/wire";
 import { useState } from "preact/hooks";
 import { Refusal } from "../console/api.ts";
 import { Go, Status } from "../console/lists.tsx";
@@ -8,16 +14,17 @@ import { go } from "../console/place.ts";
 import { useAsked } from "../console/use-asked.ts";
 import { shorten } from "../kit/amounts.ts";
 import { chainName } from "../pay/words.ts";
-import { read } from "./desk.ts";
+import { Ask, Reason } from "./ask.tsx";
+import { act, read } from "./desk.ts";
 
 const POLL_MS = 5_000;
 const GROUPS = ["open", "failing"] as const;
 
-export function AllSettlements({
-  filters,
-}: {
+export function AllSettlements(props: {
   readonly filters: Readonly<Record<string, string>>;
+  readonly mayAct: boolean;
 }) {
+  const { filters } = props;
   const subject = JSON.stringify(filters);
   const { value, refusal } = useAsked(
     subject,
@@ -64,6 +71,7 @@ export function AllSettlements({
           </select>
         </label>
       </div>
+      {props.mayAct && <RetryMany filters={filters} />}
       {others.length > 0 && (
         <p class="filter">
           {others.map(([name, text]) => `${name} ${text}`).join(", ")}{" "}
@@ -127,6 +135,62 @@ export function AllSettlements({
         </p>
       )}
     </section>
+  );
+}
+
+/** Filters by which many can be retried. */
+const RETRIED_BY: readonly string[] = ["status", "integrator", "chainId"];
+const RETRIED_STATUSES: readonly string[] = [
+  "failing",
+  ...SETTLEMENT_STATUS_NAMES.filter((status) => categoryOf(status) === "retrying"),
+  "dead",
+];
+
+/** Retries what the filters show, if they are such that it can be retried. */
+function RetryMany({ filters }: { readonly filters: Readonly<Record<string, string>> }) {
+  const names = Object.keys(filters);
+  const isPossible =
+    RETRIED_STATUSES.includes(filters["status"] ?? "") &&
+    names.every((name) => RETRIED_BY.includes(name));
+  return isPossible ? <RetryButton filters={filters} /> : null;
+}
+
+function RetryButton({ filters }: { readonly filters: Readonly<Record<string, string>> }) {
+  const [turn, setTurn] = useState(0);
+  const { value } = useAsked(
+    JSON.stringify(filters),
+    () => read<ConsoleRetryPreview>("retries", filters),
+    () => POLL_MS,
+    turn,
+  );
+  const { chainId, ...texts } = filters;
+  const filter = { ...texts, ...(chainId !== undefined && { chainId: Number(chainId) }) };
+  const count = value?.count ?? 0;
+  return (
+    <div class="acts">
+      <Ask
+        name="Retry these"
+        title={`Retry ${count} settlements`}
+        explains={`Those that have not changed for the longest are tried first${value?.isMore ? "; there are more: do it again" : ""}. Each is recorded with the reason.`}
+        isDisabled={count === 0}
+        onDone={() => setTurn(turn + 1)}
+        run={async ({ reason }) => {
+          const { retried, refused } = await act<ConsoleRetries>("retries", { ...filter, reason });
+          return (
+            <>
+              <p>{retried} are due now.</p>
+              {refused.map(({ id, reason: why }) => (
+                <p key={id} class="hint">
+                  {id}: {why}
+                </p>
+              ))}
+            </>
+          );
+        }}
+      >
+        <Reason />
+      </Ask>
+    </div>
   );
 }
 

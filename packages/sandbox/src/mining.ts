@@ -11,7 +11,7 @@ import type { EvmClient } from "./evm-client.ts";
 
 /** How often blocks are mined. */
 export interface MiningOptions {
-  /** Block interval while busy, in milliseconds. Default 250. */
+  /** Block interval while busy, in milliseconds. Default 500, of `startSandbox` 250. */
   readonly intervalMs?: number;
   /** Block interval while idle, in milliseconds. Default 15000. */
   readonly idleIntervalMs?: number;
@@ -39,7 +39,7 @@ const BUSY_BLOCKS = BigInt(FINALITY_BLOCKS + 1);
 /** Starts mining. */
 export function startMining(
   client: EvmClient,
-  { intervalMs = 250, idleIntervalMs = 15_000 }: MiningOptions,
+  { intervalMs = 500, idleIntervalMs = 15_000 }: MiningOptions,
   listener: MiningListener = {},
 ): MiningDriver {
   const stopping = new AbortController();

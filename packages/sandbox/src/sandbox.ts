@@ -33,6 +33,8 @@ export const DEFAULT_SERVICE_PORTS = {
   telemetry: 3402,
   console: 3404,
 } as const;
+/** Block interval of a sandbox while there is work, in milliseconds: that of Arbitrum. */
+const BLOCK_MS = 250;
 /** Default port of the control endpoint. */
 export const DEFAULT_CONTROL_PORT = 3403;
 
@@ -119,6 +121,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const preparing = prepareIntegrators(options.stateDir, { env: options.env, fresh: !resumed });
   const chains = await startChains({
     ...options,
+    mining: options.mining !== false && { intervalMs: BLOCK_MS, ...options.mining },
     fresh: !resumed,
     onProblem: (problem, ended) => {
       if (ended) options.onFailure?.(problem);

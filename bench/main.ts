@@ -3,6 +3,7 @@ import { benchBudget } from "./budget.ts";
 import { benchDetection } from "./detection.ts";
 import { benchGas } from "./gas.ts";
 import { benchPace } from "./pace.ts";
+import { benchRecovery } from "./recovery.ts";
 import { benchRpc } from "./rpc.ts";
 import { benchSolana } from "./solana.ts";
 import { benchThroughput } from "./throughput.ts";
@@ -13,6 +14,7 @@ const BENCHES: Readonly<Record<string, (args: readonly string[]) => void | Promi
   detection: benchDetection,
   gas: benchGas,
   pace: benchPace,
+  recovery: benchRecovery,
   rpc: benchRpc,
   solana: benchSolana,
   throughput: benchThroughput,

@@ -8,24 +8,17 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Sandbox, startSandbox } from "@sluice/sandbox";
-import { connectStream, createSluiceClient } from "@sluice/sdk";
+import { connectStream } from "@sluice/sdk";
 import { type Address, getAddress } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
-import { sendToken } from "../packages/sandbox/src/tokens.ts";
+import { apiKeyOf, issue, payAll, type Route, ROUTES } from "./deposits.ts";
 
-const AMOUNT = 25_000_000n;
-const ADDRESSES_AT_ONCE = 500;
 const DEADLINE_MS = 900_000;
 /** Statements that are listed, the most frequent first. */
 const STATEMENTS_SHOWN = 25;
 
-const ROUTES = {
-  SWIFT: { from: "ethereum", to: "base" },
-  MONO_CHAIN: { from: "base", to: "base" },
-} as const;
-
 interface Measured {
-  readonly route: keyof typeof ROUTES;
+  readonly route: Route;
   readonly deposits: number;
   readonly seconds: number;
   /** Of the bare nodes with the same number of payments on the source and payouts on the destination. */
@@ -141,44 +134,8 @@ async function untilEmpty(sandbox: Sandbox, chain: "ethereum" | "base"): Promise
   }
 }
 
-async function payAll(
-  { chains, keys, deployment }: Sandbox,
-  chain: "ethereum" | "base",
-  addresses: readonly Address[],
-): Promise<void> {
-  const [payer] = keys.payers[chain];
-  if (!payer) throw new Error("the sandbox has payers");
-  const { client } = chains[chain];
-  const { token } = deployment.chains[chain];
-  const payments = addresses.map((to) => ({ from: payer.account, to, token, amount: AMOUNT }));
-  await Promise.all(payments.map((payment) => sendToken(client, payment)));
-}
-
-async function issue(
-  { descriptor, deployment }: Sandbox,
-  { route, deposits }: Pick<Measured, "route" | "deposits">,
-): Promise<readonly Address[]> {
-  const { from, to } = ROUTES[route];
-  const apiKey = descriptor.integrators[0]?.apiKey ?? "";
-  const client = createSluiceClient({ ...descriptor, apiKey });
-  const issued: Address[] = [];
-  while (issued.length < deposits) {
-    const count = Math.min(ADDRESSES_AT_ONCE, deposits - issued.length);
-    const { addresses } = await client.issueAddresses({
-      addresses: Array.from({ length: count }, () => ({
-        fromChain: from,
-        toChain: to,
-        toToken: deployment.chains[to].token,
-        destinationAddress: privateKeyToAccount(generatePrivateKey()).address,
-      })),
-    });
-    issued.push(...addresses.map(({ walletAddress }) => getAddress(walletAddress)));
-  }
-  return issued;
-}
-
 function watchCompleted({ descriptor }: Sandbox, addresses: readonly Address[]) {
-  const apiKey = descriptor.integrators[0]?.apiKey ?? "";
+  const apiKey = apiKeyOf(descriptor);
   const left = new Set(addresses);
   const connected = Promise.withResolvers<void>();
   const all = Promise.withResolvers<void>();

@@ -123,7 +123,7 @@ test("a payment by signature is delivered to the seller's wallet on another chai
   const { items } = await client.listDeposits({ txHash: transaction ?? "" });
   expect(items).toMatchObject([{ amount: String(PRICE), walletAddress: depositAddress }]);
 
-  // The token takes the signature once, whoever sends it.
+  // The token takes the signature once, from any sender.
   const [payment] = payments;
   if (!payment) throw new Error("expected a payment");
   expect(await settlePayment(source, payment)).toMatchObject({

@@ -18,7 +18,7 @@ export interface GuideOutput {
   readonly received: string;
 }
 
-/** What is made for the guide. */
+/** Outputs and links that the launcher makes for the guide. */
 export interface GuideExtras {
   readonly outputs: readonly GuideOutput[];
   /** A link that signs in to the operators' console, once. */

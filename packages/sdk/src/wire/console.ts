@@ -168,7 +168,7 @@ export interface ConsoleLogProof {
   readonly lines: number;
   /** Hash of the newest line; null for an empty log. */
   readonly head: string | null;
-  /** The first line that is not what was written; null if all are. */
+  /** The first line whose hash differs; null without one. */
   readonly brokenAt: number | null;
 }
 

@@ -44,7 +44,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
   addresses: "deposit addresses",
   chain: "taking a chain out of service, on record",
   governance: "changes of the contracts by their owner and guardian",
-  operators: "people who may use the console, and the log of what people did by hand",
+  operators: "people who may use the console, and the log of manual actions",
   pause: "pauses of an integrator, a chain, a token or a route",
   screening: "deposits that wait for the operator's screening or are held by it",
   scanner: "orders to the scanner of a chain, on record",
@@ -550,9 +550,9 @@ export const COMMANDS: readonly CommandRow[] = [
   }),
   command({
     name: "operators log",
-    summary: "list the newest lines of what people did by hand, and verify the whole log",
+    summary: "list the newest manual actions, and verify the whole log",
     options: { limit: defaulting("count", "lines to list", { fallback: 50, parse: parseLimit }) },
-    failsWhen: "a line is not what was written",
+    failsWhen: "the hash of a line differs",
     load: () => import("./operators/log.ts"),
   }),
   command({

@@ -60,23 +60,28 @@ const DatabaseUser = Type.String({
   description: "the name of a PostgreSQL user, in lower case",
 });
 
-/** Returns the schema of a listener. By default it is reachable from this machine only. */
+/** Returns the fields of a listener. By default it is reachable from this machine only. */
+function listenerFields(defaultPort?: number) {
+  return {
+    host: setting(
+      Type.Optional(Type.String({ minLength: 1, description: "an address to listen on" })),
+      "The address that the listener binds to.",
+      { default: DEFAULTS.host },
+    ),
+    port: setting(
+      Type.Integer({ minimum: 0, maximum: 65535, description: "a TCP port, 0 for any" }),
+      "The port of the listener.",
+      defaultPort === undefined ? {} : { defaultText: `${defaultPort}, without the object` },
+    ),
+  };
+}
+
+/** Returns the schema of a listener. */
 function createListener(defaultPort?: number) {
-  return Type.Object(
-    {
-      host: setting(
-        Type.Optional(Type.String({ minLength: 1, description: "an address to listen on" })),
-        "The address that the listener binds to.",
-        { default: DEFAULTS.host },
-      ),
-      port: setting(
-        Type.Integer({ minimum: 0, maximum: 65535, description: "a TCP port, 0 for any" }),
-        "The port of the listener.",
-        defaultPort === undefined ? {} : { defaultText: `${defaultPort}, without the object` },
-      ),
-    },
-    { ...strict, description: "an object with a port, and a host or none" },
-  );
+  return Type.Object(listenerFields(defaultPort), {
+    ...strict,
+    description: "an object with a port, and a host or none",
+  });
 }
 
 /** Returns the schema of a rate limit, in requests per minute. */
@@ -186,15 +191,7 @@ export const SETTINGS = {
     Type.Optional(
       Type.Object(
         {
-          host: setting(
-            Type.Optional(Type.String({ minLength: 1, description: "an address to listen on" })),
-            "The address that the listener binds to.",
-            { default: DEFAULTS.host },
-          ),
-          port: setting(
-            Type.Integer({ minimum: 0, maximum: 65535, description: "a TCP port, 0 for any" }),
-            "The port of the listener.",
-          ),
+          ...listenerFields(),
           origin: setting(
             Type.Optional(
               Type.String({

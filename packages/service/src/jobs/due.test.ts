@@ -17,7 +17,7 @@ async function open() {
 test("a leased row is due at the time that it is put off to", async () => {
   const { db, nowMs, lease } = await open();
   const [id = ""] = await lease();
-  await dueSettlements.putOff(db, id, { atMs: nowMs + 5_000, nowMs });
+  await dueSettlements.rescheduleUnlessDue(db, id, { atMs: nowMs + 5_000, nowMs });
   expect(await lease()).toEqual([]);
   const soon = { chainId: 2, nowMs: nowMs + 5_000, leaseMs: 30_000, limit: 10 };
   expect(await dueSettlements.lease(db, soon)).toEqual([id]);
@@ -28,6 +28,6 @@ test("a wake-up while the row is worked on is not lost [T264]", async () => {
   const [id = ""] = await lease();
   // What the worker read is outdated now.
   await db.transaction().execute((tx) => dueSettlements.wake(tx, "id", [id], nowMs));
-  await dueSettlements.putOff(db, id, { atMs: nowMs + 15_000, nowMs });
+  await dueSettlements.rescheduleUnlessDue(db, id, { atMs: nowMs + 15_000, nowMs });
   expect(await lease()).toEqual([id]);
 });

@@ -46,7 +46,7 @@ export interface DueRows<Id extends string> {
    * Sets when a leased row is due next, unless it was made due since: a wake-up between a worker's reads and this write is
    * not lost.
    */
-  putOff(
+  rescheduleUnlessDue(
     db: Db | Tx,
     id: Id,
     times: { readonly atMs: number; readonly nowMs: number },
@@ -105,7 +105,7 @@ export function createDueRows<Id extends string = string>({
         .where(sql<boolean>`next_check_at <= ${formatStamp(nowMs + leaseMs)}`)
         .execute();
     },
-    async putOff(db, id, { atMs, nowMs }) {
+    async rescheduleUnlessDue(db, id, { atMs, nowMs }) {
       await db
         .updateTable(table)
         .set({ next_check_at: formatStamp(atMs) })

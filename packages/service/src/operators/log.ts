@@ -22,7 +22,7 @@ export interface LogProof {
   readonly lines: number;
   /** Hash of the newest line, to be noted elsewhere; null for an empty log. */
   readonly head: string | null;
-  /** The first line that is not what its hash says, or does not follow the line before; null if all are. */
+  /** The first line whose hash differs, or that does not follow the line before; null without one. */
   readonly brokenAt: number | null;
 }
 

@@ -3,9 +3,10 @@ import { OPERATOR_ROLES, type OperatorRole } from "@sluice/sdk/wire";
 import { sql } from "kysely";
 import { OperatingError } from "../core/errors.ts";
 import type { Random } from "../core/ports.ts";
+import { createRandomToken } from "../core/random-token.ts";
 import type { Secret } from "../core/secret.ts";
 import type { Db, Tx } from "../db/schema.ts";
-import { createToken, hashToken } from "./tokens.ts";
+import { hashToken } from "./tokens.ts";
 
 export interface Operator {
   readonly id: string;
@@ -52,7 +53,7 @@ export async function inviteOperator(
 ): Promise<Operator & { readonly token: string }> {
   const name = given.trim();
   if (!NAME.test(name)) throw invalid("name", "1 to 60 printable characters");
-  const token = createToken(random);
+  const token = createRandomToken(random);
   const operator = await db.transaction().execute(async (tx) => {
     const known = await tx
       .selectFrom("operators")

@@ -1,9 +1,10 @@
 /** Sessions of the console: rows that can be ended at any time. The browser has a token in a cookie, the database its keyed hash. */
 import { sql } from "kysely";
 import { OperatingError } from "../core/errors.ts";
+import { createRandomToken } from "../core/random-token.ts";
 import type { Db, Tx } from "../db/schema.ts";
 import { appendToLog, type Operator, type OperatorDeps, toOperator } from "./operators.ts";
-import { createToken, hashToken, isToken } from "./tokens.ts";
+import { hashToken, isToken } from "./tokens.ts";
 
 /** A session that is open now. */
 export interface Session {
@@ -70,7 +71,7 @@ export async function openSession(
     .forUpdate()
     .executeTakeFirst();
   if (!operator) throw new OperatingError("UNAUTHORIZED", "This operator is disabled.");
-  const token = createToken(random);
+  const token = createRandomToken(random);
   const id = random.uuid();
   await tx
     .insertInto("operator_sessions")

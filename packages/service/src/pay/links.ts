@@ -2,12 +2,13 @@
  * Pay links: read-only access to one deposit address for its payer. A token is 24 random bytes; only a keyed hash of it is
  * stored, so that a copy of the database opens no page.
  */
-import { createHash, createHmac } from "node:crypto";
+import { createHmac } from "node:crypto";
 import { PAY_LINK_SECONDS, PAY_TOKEN_PATTERN, type PayLink, UUID_PATTERN } from "@sluice/sdk/wire";
 import { sql } from "kysely";
 import { findAddress } from "../addresses/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import type { Random } from "../core/ports.ts";
+import { createRandomToken } from "../core/random-token.ts";
 import type { Secret } from "../core/secret.ts";
 import type { Db } from "../db/schema.ts";
 
@@ -20,7 +21,6 @@ export interface PayLinkDeps {
 
 /** Title of a link: text that a page shows, without control characters. */
 const TITLE = /^[^\p{C}]{1,100}$/u;
-const TOKEN_BYTES = 24;
 /** Time for which an expired link is still answered as expired. Afterwards it is unknown. */
 const KEPT_DAYS = 30;
 const KEPT = sql`${KEPT_DAYS} * interval '1 day'`;
@@ -53,7 +53,7 @@ export async function createPayLink(
   if (!address) {
     throw new OperatingError("NOT_FOUND", "There is no such deposit address of yours.");
   }
-  const token = createToken(random);
+  const token = createRandomToken(random);
   const row = await db
     .insertInto("pay_links")
     .values({
@@ -195,12 +195,6 @@ export async function deleteOldPayLinks(db: Db): Promise<boolean> {
 /** Returns the path of the page of a token. */
 export function payPath(token: string): string {
   return `/pay/${token}`;
-}
-
-/** Returns a token from two random ids, which have 244 random bits. */
-function createToken(random: Random): string {
-  const hash = createHash("sha256").update(`${random.uuid()}${random.uuid()}`).digest();
-  return hash.subarray(0, TOKEN_BYTES).toString("base64url");
 }
 
 function hashToken(pepper: Secret, token: string): Buffer {

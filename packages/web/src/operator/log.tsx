@@ -28,7 +28,7 @@ export function Log() {
   );
   return (
     <section class="card">
-      <h1>What people did by hand</h1>
+      <h1>Manual actions</h1>
       {refusal && (
         <p class="banner" role="alert">
           {refusal.message}
@@ -36,7 +36,7 @@ export function Log() {
       )}
       {proof && proof.brokenAt !== null && (
         <p class="banner" role="alert">
-          <b>Line {proof.brokenAt} is not what was written:</b> somebody changed the log in the
+          <b>The hash of line {proof.brokenAt} differs:</b> somebody changed the log in the
           database.
         </p>
       )}

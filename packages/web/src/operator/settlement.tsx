@@ -47,7 +47,7 @@ export function SettlementFile(props: { readonly id: string; readonly mayAct: bo
             </p>
             {value.nextTry !== null && (
               <p>
-                It is looked at again by itself: <Time at={value.nextTry} />.
+                Next poll: <Time at={value.nextTry} />.
               </p>
             )}
           </div>

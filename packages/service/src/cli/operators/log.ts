@@ -11,7 +11,7 @@ export async function run(call: Call, { limit }: { readonly limit: number }): Pr
   const verdict =
     proof.brokenAt === null
       ? `${proof.lines} line(s), each follows the one before; the newest has the hash ${proof.head ?? "of an empty log"}`
-      : `line ${proof.brokenAt} is not what was written`;
+      : `the hash of line ${proof.brokenAt} differs: the log was changed in the database`;
   return {
     json: { lines, proof },
     text: [...lines.toReversed().map(format), verdict].join("\n"),

@@ -53,7 +53,7 @@ test("a payout that is not final yet is looked at every 15 seconds, and at once 
   expect(await looks(1)).toBe(1);
 });
 
-test("a lock is looked at soon after it was made, and later after a twentieth of its wait, until it is final [T280]", async () => {
+test("a lock is polled soon after it was made, and later after a twentieth of its wait, until it is final [T280]", async () => {
   const { deps, clock, state } = await openLocked();
   state.isLockFinal = false;
   /** Looks at the lock within so many milliseconds, with polls of the loop. */

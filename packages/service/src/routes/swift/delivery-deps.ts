@@ -149,7 +149,7 @@ export function payoutOf(delivery: Delivery, address: DepositAddress, windowStar
 
 /** Schedules the next poll of a delivery. */
 export async function poll(deps: DeliveryDeps, delivery: Delivery): Promise<void> {
-  await putOff(deps, delivery, deps.pollMs);
+  await rescheduleUnlessDue(deps, delivery, deps.pollMs);
 }
 
 /**
@@ -158,26 +158,26 @@ export async function poll(deps: DeliveryDeps, delivery: Delivery): Promise<void
  */
 export async function pollLock(deps: DeliveryDeps, delivery: Delivery): Promise<void> {
   const waitedMs = deps.clock.now() - Number(delivery.lockedAt) * 1_000;
-  await putOff(deps, delivery, Math.max(followDelay(waitedMs), LOCK_POLL_MIN_MS));
+  await rescheduleUnlessDue(deps, delivery, Math.max(followDelay(waitedMs), LOCK_POLL_MIN_MS));
 }
 
 /** Schedules the next poll of a delivery whose transaction is sent; the lane wakes it at once. */
 export async function pollSent(deps: DeliveryDeps, delivery: Delivery): Promise<void> {
-  await putOff(deps, delivery, SENT_POLL_MS);
+  await rescheduleUnlessDue(deps, delivery, SENT_POLL_MS);
 }
 
 /** Schedules the next poll of a delivery that waits for the finality of a transaction; the lane wakes it at once. */
 export async function pollFinality(deps: DeliveryDeps, delivery: Delivery): Promise<void> {
-  await putOff(deps, delivery, FOLLOW_RETRY_MAX_MS);
+  await rescheduleUnlessDue(deps, delivery, FOLLOW_RETRY_MAX_MS);
 }
 
-async function putOff(
+async function rescheduleUnlessDue(
   { db, clock }: DeliveryDeps,
   { id }: Delivery,
   delayMs: number,
 ): Promise<void> {
   const nowMs = clock.now();
-  await store.putOff(db, id, { atMs: nowMs + delayMs, nowMs });
+  await store.rescheduleUnlessDue(db, id, { atMs: nowMs + delayMs, nowMs });
 }
 
 /** Returns a configured chain. Throws CONFIG_MISSING. */

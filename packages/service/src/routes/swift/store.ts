@@ -135,7 +135,7 @@ export const duePayouts = dueIn(["locked", "returning"]);
 export const dueClaims = dueIn(["delivered", "claiming"]);
 
 /** Makes a delivery due at a time. */
-export const { reschedule, putOff } = duePayouts;
+export const { reschedule, rescheduleUnlessDue } = duePayouts;
 
 const dueOpen = dueIn(["locked", "returning", "delivered", "claiming"]);
 

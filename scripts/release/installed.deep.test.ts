@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
-import type { Descriptor } from "@sluice/sandbox";
+import { type Descriptor, findFreePort } from "@sluice/sandbox";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { createEmptyDatabase } from "../../packages/service/test/support/database.ts";
 import { buildPackages } from "./build.ts";
@@ -346,10 +346,7 @@ describe("the root file system of the image", () => {
     onTestFinished(() => void proxy.close());
     const portOf = (server: Server) => (server.address() as AddressInfo).port;
 
-    const probe = createServer();
-    await new Promise<void>((resolve) => void probe.listen(0, "127.0.0.1", resolve));
-    const telemetry = { port: portOf(probe) };
-    await new Promise<void>((resolve) => void probe.close(() => resolve()));
+    const telemetry = { port: await findFreePort() };
     const example = JSON.parse(readFileSync(join(ROOT, "deploy/sluice.json"), "utf8"));
     const attestor = { ...example.attestor, databaseUser };
     writeFileSync(

@@ -56,6 +56,8 @@ export interface DemoResult {
 const USER_ID = "0x00000000000000000000000000000000000a11ce";
 const POLL_MS = 200;
 const STREAM_WAIT_MS = 5_000;
+/** The step of a completed settlement. */
+const SETTLED = "settled";
 const TRANSFER = parseAbiItem(
   "event Transfer(address indexed from, address indexed to, uint256 value)",
 );
@@ -254,7 +256,6 @@ async function followSettlement(
     onStep(step, text);
   };
   for (;;) {
-    // Settlements before events: the events of a status read here are then already in the replay.
     const swaps = await listSwapsOf(client, context.depositAddress);
     for await (const event of client.iterateEvents(since === undefined ? {} : { since })) {
       since = event.timestamp;
@@ -262,9 +263,9 @@ async function followSettlement(
     }
     const swap = swaps.find((one) => !context.known.has(one.id));
     if (swap) {
-      if (swap.swapTxHash !== null) report("settled", `tx ${swap.swapTxHash}`);
-      if (swap.status === "completed") return swap;
-      if (swap.terminal) {
+      // The replay is behind the settlement by a moment: it ends with the last step that it reports.
+      if (swap.status === "completed" && reported.has(SETTLED)) return swap;
+      if (swap.terminal && swap.status !== "completed") {
         throw new SandboxError(`settlement ${swap.id} is ${swap.status}: ${errorOf(swap)}`);
       }
     }
@@ -290,6 +291,7 @@ function reportEvent(
   const { status, txHash, error, retryCount } = data;
   if (status === "pending_swap" && txHash !== null) report("wallet deployed", `tx ${txHash}`);
   if (status === "swapping") report("settling", "settlement transaction sent");
+  if (status === "completed" && txHash !== null) report(SETTLED, `tx ${txHash}`);
   if (error) {
     report("waiting", `${error.code}: ${error.message}`, `${status} ${retryCount}`);
   }

@@ -44,6 +44,7 @@ export { openSolanaNode, type SolanaNode, type SolanaNodeOptions } from "./solan
 export { fundSolanaPayers, loadSolanaPayers, type SolanaPayer } from "./solana/payers.ts";
 export { type Key, type LaneKeys, loadKey, loadKeys, type SandboxKeys } from "./keys.ts";
 export type { MiningOptions } from "./mining.ts";
+export { findFreePort } from "./ports.ts";
 export {
   startBridgeAttestations,
   type Sandbox,

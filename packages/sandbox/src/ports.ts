@@ -1,3 +1,4 @@
+import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { SandboxError } from "./errors.ts";
@@ -7,12 +8,22 @@ const HOST = "127.0.0.1";
 
 const PORT_MAX = 65_535;
 
-/** Returns a port of the loopback interface that is free now; `withNext` the first of two. */
+/**
+ * Drawn ports lie below those from which systems take the ports of connections (Linux from 32,768, others from 49,152). A
+ * drawn port is used seconds later, and any connection might have taken it until then.
+ */
+const DRAWN_PORTS = { from: 10_000, below: 32_000 };
+/** What this process has drawn, and may not use yet. */
+const drawn = new Set<number>();
+
+/** Returns a port of the loopback interface that is free now; `withNext` the first of two. Never returns one twice. */
 export async function findFreePort({ withNext = false } = {}): Promise<number> {
   for (;;) {
-    const port = await listenOnce(0);
-    if (!withNext) return port;
-    if (port < PORT_MAX && (await isFree(port + 1))) return port;
+    const port = randomInt(DRAWN_PORTS.from, DRAWN_PORTS.below);
+    const ports = withNext ? [port, port + 1] : [port];
+    if (ports.some((one) => drawn.has(one))) continue;
+    for (const one of ports) drawn.add(one);
+    if ((await Promise.all(ports.map(isFree))).every(Boolean)) return port;
   }
 }
 

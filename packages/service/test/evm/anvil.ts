@@ -2,7 +2,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createRequire } from "node:module";
-import { createServer } from "node:net";
 
 export interface Anvil {
   readonly rpcUrl: string;
@@ -11,41 +10,25 @@ export interface Anvil {
 
 /** Starts anvil. With one slot in an epoch, the block two behind the head is final. */
 export async function startAnvil(evmChainId: number): Promise<Anvil> {
-  const port = await findFreePort();
   const binary = createRequire(import.meta.url).resolve("@foundry-rs/anvil-linux-amd64/bin/anvil");
-  const args = [
-    "--port",
-    String(port),
-    "--chain-id",
-    String(evmChainId),
-    "--slots-in-an-epoch",
-    "1",
-  ];
+  // Anvil takes any free port, and prints it.
+  const args = ["--port", "0", "--chain-id", String(evmChainId), "--slots-in-an-epoch", "1"];
   const child = spawn(binary, args, { stdio: ["ignore", "pipe", "inherit"] });
   let printed = "";
-  await new Promise<void>((resolve, reject) => {
+  const address = await new Promise<string>((resolve, reject) => {
     child.once("exit", (code) => reject(new Error(`anvil ended with ${code}`)));
     child.stdout.on("data", (chunk: Buffer) => {
       printed += chunk.toString("utf8");
-      if (printed.includes("Listening on")) resolve();
+      const listening = /Listening on (\S+)\n/.exec(printed)?.[1];
+      if (listening !== undefined) resolve(listening);
     });
   });
   return {
-    rpcUrl: `http://127.0.0.1:${port}`,
+    rpcUrl: `http://${address}`,
     async stop() {
       if (child.exitCode !== null) return;
       child.kill("SIGTERM");
       await once(child, "exit");
     },
   };
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  if (address === null || typeof address === "string") throw new Error("no port was given");
-  return address.port;
 }

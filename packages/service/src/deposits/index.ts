@@ -34,12 +34,12 @@ export {
   hasDepositAbove,
   insertDeposits,
   listKnown,
-  listUnrecorded,
   listUnsettled,
   type NewDeposits,
   orphanAbove,
   orphanOthers,
   rescheduleUnsettled,
+  splitRecorded,
   type Unsettled,
 } from "./store.ts";
 export { listDepositsOf, type ShownDeposit } from "./shown.ts";
@@ -48,6 +48,7 @@ export type {
   ArrivedValue,
   DepositOutcome,
   Holding,
+  OpenValue,
   IgnoredReason,
 } from "./types.ts";
 export { findOutflowKind } from "./outflow-kind.ts";

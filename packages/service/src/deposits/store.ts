@@ -5,7 +5,7 @@ import type { Random } from "../core/ports.ts";
 import { formatStamp } from "../core/stamp.ts";
 import { takeTurns } from "../jobs/turns.ts";
 import type { Db, Tx } from "../db/schema.ts";
-import type { ArrivedValue, DepositOutcome, Holding } from "./types.ts";
+import type { ArrivedTransfer, ArrivedValue, DepositOutcome, Holding, OpenValue } from "./types.ts";
 
 /** Rows per statement: a block may contain tens of thousands of transfers. */
 const ROWS_MAX = 1_000;
@@ -153,32 +153,37 @@ export async function orphanAbove(
   return Number(result.numUpdatedRows);
 }
 
-/** Returns the arrivals of a block without the transfers that are recorded as deposits of it, and without empty ones. */
-export async function listUnrecorded(
+/** Splits the transfers of a block into those that are recorded as deposits of it, and the others. Neither has empty arrivals. */
+export async function splitRecorded(
   db: Db,
   block: { readonly number: bigint; readonly hash: string },
   arrivals: readonly ArrivedValue[],
-): Promise<ArrivedValue[]> {
+): Promise<{ readonly recorded: ArrivedValue[]; readonly open: OpenValue[] }> {
   const [first] = arrivals;
-  if (!first) return [];
+  if (!first) return { recorded: [], open: [] };
   const rows = await db
     .selectFrom("deposits")
-    .select(["wallet", "token", "tx_hash", "ordinal"])
+    .select(["wallet", "token", "tx_hash", "ordinal", "amount"])
     .where("chain_id", "=", first.chainId)
     .where("block_number", "=", block.number)
     .where("block_hash", "=", block.hash)
     .where("orphaned_at", "is", null)
     .execute();
-  const recorded = new Set(
-    rows.map(({ wallet, token, tx_hash, ordinal }) => [wallet, token, tx_hash, ordinal].join(":")),
-  );
-  return arrivals.flatMap((arrived) => {
-    const { wallet, token } = arrived;
-    const transfers = arrived.transfers.filter(
-      ({ txHash, ordinal }) => !recorded.has([wallet, token, txHash, ordinal].join(":")),
-    );
-    return transfers.length > 0 ? [{ ...arrived, transfers }] : [];
-  });
+  const rowsOf = Map.groupBy(rows, ({ wallet, token }) => `${wallet}:${token}`);
+  const [recorded, open]: [ArrivedValue[], OpenValue[]] = [[], []];
+  for (const arrived of arrivals) {
+    const known = rowsOf.get(`${arrived.wallet}:${arrived.token}`) ?? [];
+    const places = new Set(known.map(({ tx_hash, ordinal }) => `${tx_hash}:${ordinal}`));
+    const isKnown = ({ txHash, ordinal }: ArrivedTransfer) => places.has(`${txHash}:${ordinal}`);
+    const recordedAmount = known.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
+    const [old, others] = [
+      arrived.transfers.filter(isKnown),
+      arrived.transfers.filter((one) => !isKnown(one)),
+    ];
+    if (old.length > 0) recorded.push({ ...arrived, transfers: old });
+    if (others.length > 0) open.push({ ...arrived, transfers: others, recordedAmount });
+  }
+  return { recorded, open };
 }
 
 /**
@@ -219,7 +224,7 @@ export async function hasAllAt(
   block: { readonly number: bigint; readonly hash: string },
   arrivals: readonly ArrivedValue[],
 ): Promise<boolean> {
-  return (await listUnrecorded(db, block, arrivals)).length === 0;
+  return (await splitRecorded(db, block, arrivals)).open.length === 0;
 }
 
 /**

@@ -43,3 +43,9 @@ export interface ArrivedValue extends Holding {
   /** Base units of the holding at the end of the block; undefined where they were not read. */
   readonly balance?: bigint | undefined;
 }
+
+/** Transfers that are not recorded, in a block of which others of the same holding may be. */
+export interface OpenValue extends ArrivedValue {
+  /** Base units of the holding that are recorded as deposits of the block. */
+  readonly recordedAmount: bigint;
+}

@@ -40,6 +40,8 @@ async function verify(
     readonly before: Held | null;
     readonly after: Held | null;
     readonly outflows?: readonly Outflow[];
+    /** What is recorded of the block already. */
+    readonly recordedAmount?: bigint;
   },
 ) {
   const asked: number[] = [];
@@ -54,7 +56,10 @@ async function verify(
   // CAST: verifyArrivals uses no other dependency.
   const deps = { chain: createStrictChain(members), log: silentLog } as unknown as ScannerDeps;
   const arrivals = await verifyArrivals(deps, BLOCK, {
-    arrivals: groupByHolding(2, BLOCK, transfers),
+    arrivals: groupByHolding(2, BLOCK, transfers).map((arrived) => ({
+      ...arrived,
+      recordedAmount: facts.recordedAmount ?? 0n,
+    })),
     outflows: facts.outflows ?? [],
   });
   const recorded = arrivals.flatMap((arrived) =>
@@ -144,6 +149,18 @@ describe("arrivals", () => {
     expect(asked).toEqual([1, 1]);
     const native = await verify([transferOf(5n, 1, NATIVE_TOKEN)], { before: {}, after: {} });
     expect(native).toEqual({ recorded: [[NATIVE_TOKEN, 5n]], asked: [] });
+  });
+
+  test("share with what is recorded of their block no more than the rise of the balance [T02]", async () => {
+    const facts = { before: { [TOKEN]: 100n }, after: { [TOKEN]: 111n } };
+    const transfers = [transferOf(5n, 1), transferOf(6n, 2)];
+    const { recorded } = await verify(transfers, { ...facts, recordedAmount: 6n });
+    expect(recorded).toEqual([
+      [TOKEN, 2n],
+      [TOKEN, 3n],
+    ]);
+    const none = await verify(transfers, { ...facts, recordedAmount: 11n });
+    expect(none.recorded).toEqual([]);
   });
 
   test("add up to the rise when more was logged, and never exceed it", () => {

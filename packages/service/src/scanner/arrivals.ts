@@ -15,8 +15,7 @@ import type {
   Transfer,
 } from "../chains/port/index.ts";
 import { isNative } from "../core/hex.ts";
-import type { Db } from "../db/schema.ts";
-import { type ArrivedTransfer, type ArrivedValue, listUnrecorded } from "../deposits/index.ts";
+import type { ArrivedTransfer, ArrivedValue, OpenValue } from "../deposits/index.ts";
 import type { OurArrival } from "../settlements/index.ts";
 import type { ScannerDeps } from "./deps.ts";
 
@@ -41,26 +40,6 @@ export async function listStated(
     transfers.filter(({ to }) => ours.has(to)),
   );
   return { ours, arrivals };
-}
-
-/**
- * Splits arrivals into those whose transfers are all recorded as deposits of the block, and the others. The others are
- * whole: the rise of a balance is that of all transfers to it.
- */
-export async function splitRecorded(
-  db: Db,
-  block: BlockRef,
-  arrivals: readonly ArrivedValue[],
-): Promise<{ readonly recorded: ArrivedValue[]; readonly open: ArrivedValue[] }> {
-  const unrecorded = new Set((await listUnrecorded(db, block, arrivals)).map(keyOf));
-  return {
-    recorded: arrivals.filter((one) => !unrecorded.has(keyOf(one))),
-    open: arrivals.filter((one) => unrecorded.has(keyOf(one))),
-  };
-}
-
-function keyOf({ wallet, token }: ArrivedValue): string {
-  return `${wallet}:${token}`;
 }
 
 /** Pairs arrivals with their addresses. */
@@ -109,7 +88,7 @@ export async function verifyArrivals(
     outflows,
     withoutState = "credit",
   }: {
-    readonly arrivals: readonly ArrivedValue[];
+    readonly arrivals: readonly OpenValue[];
     /** The outflows of the block. */
     readonly outflows: readonly Outflow[];
     /** Whether logs are credited where the node has pruned the state that would confirm them. */
@@ -121,7 +100,7 @@ export async function verifyArrivals(
   // Chains without balances at a block (Solana) compute transfers from balances before and after each transaction.
   if (stated.length === 0 || balances.kind === "final") return [...arrivals];
   const changes = await readChanges(deps, balances, { block, stated, outflows });
-  const verified = stated.flatMap((arrived, index) => {
+  const verified = stated.flatMap(({ recordedAmount, ...arrived }, index) => {
     const { wallet, token } = arrived;
     const change = changes[index];
     if (change === undefined) {
@@ -129,7 +108,8 @@ export async function verifyArrivals(
       deps.log.error({ wallet, token, block: block.number }, "cannot verify a transfer left out");
       return [];
     }
-    const risen = change?.risen ?? 0n;
+    // What is recorded was a part of the rise.
+    const risen = (change?.risen ?? 0n) - recordedAmount;
     const transfers = fitTransfers(arrived.transfers, risen);
     if (transfers !== arrived.transfers) {
       const facts = { wallet, token, block: block.number, stated: sumOf(arrived.transfers), risen };

@@ -17,10 +17,10 @@ import type { BlockRef, FinalBlock, ScannedBlock, Section } from "../chains/port
 import { assert } from "../core/assert.ts";
 import { OperatingError } from "../core/errors.ts";
 import { type Hex32, isNative } from "../core/hex.ts";
-import type { ArrivedValue } from "../deposits/index.ts";
+import { type ArrivedValue, splitRecorded } from "../deposits/index.ts";
 import { auditFinal, mayRemoveFinal, recordFindings } from "../ledger/index.ts";
 import { acceptArrivals } from "../settlements/index.ts";
-import { listStated, splitRecorded, verifyArrivals, withAddresses } from "./arrivals.ts";
+import { listStated, verifyArrivals, withAddresses } from "./arrivals.ts";
 import type { ScannerDeps } from "./deps.ts";
 import { followTraces } from "./native.ts";
 import { findSkip } from "./orders.ts";

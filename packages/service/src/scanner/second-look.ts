@@ -7,9 +7,9 @@
 import { listByWallets } from "../addresses/index.ts";
 import type { BlockRef, ScannedBlock } from "../chains/port/index.ts";
 import { isNative } from "../core/hex.ts";
-import { insertOutflows, listUnrecorded } from "../deposits/index.ts";
+import { insertOutflows, splitRecorded } from "../deposits/index.ts";
 import { acceptArrivals, announceRefunds, correctFound } from "../settlements/index.ts";
-import { listStated, splitRecorded, verifyArrivals, withAddresses } from "./arrivals.ts";
+import { listStated, verifyArrivals, withAddresses } from "./arrivals.ts";
 import type { ScannerDeps } from "./deps.ts";
 import { findReread, findSkip, putReread } from "./orders.ts";
 import { assertScanned, getFinality, putLookedAgain } from "./store.ts";
@@ -82,13 +82,12 @@ async function recordLeftOut(deps: ScannerDeps, block: ScannedBlock): Promise<vo
   const { ours, arrivals } = await listStated(deps, block);
   const { open } = await splitRecorded(db, block, arrivals);
   if (open.length === 0) return;
-  const verified = await verifyArrivals(deps, block, {
+  const leftOut = await verifyArrivals(deps, block, {
     arrivals: open,
     outflows,
     // Such a transfer may as well be one that the first look refused, because no balance rose.
     withoutState: "refuse",
   });
-  const leftOut = await listUnrecorded(db, block, verified);
   for (const { wallet, token } of leftOut) {
     log.error({ block: block.number, wallet, token }, "a node left out a deposit, recording it");
   }

@@ -7,6 +7,9 @@ const maxWorkers = 4;
 /** Files share a worker's modules: to load them for each file takes longer than most files. */
 const isolate = false;
 
+/** What a test polls for may take its time on a busy machine; by default Vitest gives it a second. */
+const expect = { poll: { timeout: 60_000 } };
+
 /** Has the PostgreSQL on which `createTestDatabase` copies databases. */
 const globalSetup = ["packages/service/test/support/global-setup.ts"];
 
@@ -25,6 +28,7 @@ export default defineConfig({
           globalSetup,
           testTimeout: 600_000,
           hookTimeout: 300_000,
+          expect,
           isolate,
           // One fewer: its stories wait with deadlines, and the simulation takes two.
           maxWorkers: maxWorkers - 1,
@@ -37,6 +41,7 @@ export default defineConfig({
           // What a story waits for has deadlines of its own; these end what hangs, on a busy machine too.
           testTimeout: 600_000,
           hookTimeout: 300_000,
+          expect,
           isolate,
           maxWorkers,
         },
@@ -62,6 +67,7 @@ export default defineConfig({
           globalSetup,
           testTimeout: 180_000,
           hookTimeout: 120_000,
+          expect,
           isolate,
           maxWorkers,
         },

@@ -58,7 +58,7 @@ describe("mining driver", () => {
     await vi.waitFor(async () => {
       const { number } = await node.client.getBlock({ blockTag: "finalized" });
       expect(number).toBeGreaterThan(blockNumber);
-    });
+    }, 10_000);
     await untilPolls(10);
     await driver.stop();
     expect(await node.client.getBlockNumber()).toBe(blockNumber + 3n);
@@ -71,7 +71,7 @@ describe("mining driver", () => {
     const driver = startMining(counted, { intervalMs: 10, idleIntervalMs: 50 });
     await vi.waitFor(async () => {
       expect(await node.client.getBlockNumber()).toBeGreaterThan(before);
-    });
+    }, 10_000);
     await untilPolls(1);
     await driver.stop();
   });

@@ -1,4 +1,5 @@
 /** The operators' console in a real browser with a virtual authenticator, on the whole sandbox. */
+import { readFileSync } from "node:fs";
 import { runServiceCommand } from "@sluice/sandbox";
 import type { OperatorRole } from "@sluice/sdk/wire";
 import type { Browser, BrowserContext, Page } from "playwright-core";
@@ -187,6 +188,47 @@ test("an admin invites and disables a person, whose session ends, stolen or not"
   await other.context.close();
 });
 
+test("an operator looks at means, trends, an integrator and a chain, which is drained and opened again", async () => {
+  await join("Otto", "operator");
+  await page.getByRole("cell", { name: "USDC on Base", exact: true }).first().waitFor();
+  await page.getByRole("cell", { name: "deliver", exact: true }).first().waitFor();
+  expect(await page.locator(".tile").first().innerText()).toMatch(/Head\s+\d+/);
+
+  await view("Trends");
+  await page.getByRole("img", { name: "Newest: half within" }).waitFor();
+  await page.getByRole("img", { name: "Completed settlements: SWIFT" }).waitFor();
+  await page.getByRole("cell", { name: "USDC on ethereum", exact: true }).waitFor();
+  expect(await inspect(page)).toEqual(FINE);
+
+  await view("Integrators");
+  await view("acme");
+  await page.getByText("Refund authority", { exact: true }).waitFor();
+  await page.getByRole("cell", { name: "valid", exact: true }).first().waitFor();
+  expect(await inspect(page)).toEqual(FINE);
+
+  await view("Overview");
+  await view("Base");
+  await page.getByText("The auditor found none that is open.").waitFor();
+  for (const [name, opposite] of [
+    ["Drain", "Open again"],
+    ["Open again", "Drain"],
+  ] as const) {
+    await page.getByRole("button", { name, exact: true }).click();
+    await dialog().getByLabel("Reason").fill("a rehearsal");
+    expect(await inspect(page)).toEqual(FINE);
+    await dialog().getByRole("button", { name, exact: true }).click();
+    await page.getByRole("button", { name: opposite, exact: true }).waitFor();
+  }
+
+  await view("Settlements");
+  const saving = page.waitForEvent("download");
+  await page.getByRole("button", { name: "All as CSV" }).click();
+  const saved = readFileSync(await (await saving).path(), "utf8").split("\r\n");
+  expect(saved[0]).toMatch(/^"createdAt","updatedAt","id","status"/);
+  expect(saved[1]).toContain('"completed"');
+  expect(saved.at(-1)).toBe("");
+});
+
 test("signing in by passkey on a phone, and every view fits it", async () => {
   await context.close();
   await open(PHONE);
@@ -194,7 +236,7 @@ test("signing in by passkey on a phone, and every view fits it", async () => {
   await join("Otto", "operator");
   await page.getByRole("button", { name: "Sign out" }).click();
   await page.getByRole("button", { name: "Sign in with a passkey" }).click();
-  for (const name of ["Overview", "Settlements", "Log", "People"]) {
+  for (const name of ["Overview", "Settlements", "Trends", "Integrators", "Log", "People"]) {
     await view(name);
     await page.locator("main .card").first().waitFor();
     await page.getByText("Loading…").waitFor({ state: "detached" });

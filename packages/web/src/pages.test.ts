@@ -6,11 +6,13 @@ import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { buildPages } from "../build.ts";
 
-/** Files of each page, and the most that they have together, compressed as the service sends them. */
+/** Files of each page without the hashes in their names, and the most that they have together, compressed as the service sends them. */
 const PAGES = [
   { files: ["page.css", "pay.html", "sluice-pay.js"], bytesMax: 40_000 },
   { files: ["console.html", "console.js"], bytesMax: 40_000 },
-  { files: ["operator.html", "operator.js"], bytesMax: 40_000 },
+  { files: ["operator.html", "operator.js", "rows.js"], bytesMax: 40_000 },
+  // Loaded by the one before when somebody looks at it: a library that draws.
+  { files: ["trends.js"], bytesMax: 30_000 },
 ] as const;
 
 let folder: string;
@@ -23,12 +25,15 @@ beforeAll(async () => {
   files = new Map(
     names
       .filter((entry) => entry.isFile())
-      .map((entry) => [entry.name, readFileSync(join(entry.parentPath, entry.name))]),
+      .map((entry) => [
+        entry.name.replace(/-[\w-]{8}\.js$/, ".js"),
+        readFileSync(join(entry.parentPath, entry.name)),
+      ]),
   );
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test("each page has less than 40 kB", () => {
+test("no page is larger than it may be", () => {
   const names = PAGES.flatMap((page) => page.files);
   expect([...files.keys()].toSorted()).toEqual(names.toSorted());
   for (const page of PAGES) {

@@ -181,3 +181,177 @@ export interface ConsolePerson {
   readonly passkeys: number;
   readonly openSessions: number;
 }
+
+/** What nodes say: read on request, and kept for some seconds. */
+export interface ConsoleReadings {
+  readonly at: string;
+  readonly chains: readonly {
+    readonly chain: string;
+    /** Height of the newest block; null while no node answers. */
+    readonly head: number | null;
+    /** Why not; null if one answers. */
+    readonly problem: string | null;
+  }[];
+  /** Accounts that pay for gas. */
+  readonly lanes: readonly {
+    readonly chain: string;
+    readonly purpose: string;
+    readonly account: string;
+    /** Null while no node answers. */
+    readonly balance: string | null;
+    /** Days for which the balance lasts at the pace of its newest transactions; null without any. */
+    readonly runwayDays: number | null;
+  }[];
+  /** Null while no node answers. */
+  readonly inventories: readonly ConsoleInventory[] | null;
+}
+
+/** An inventory, in whole units. */
+export interface ConsoleInventory {
+  readonly chain: string;
+  readonly symbol: string;
+  readonly balance: string;
+  readonly reserved: string;
+  readonly capLeft: string;
+  readonly available: string;
+  readonly unpaid: { readonly count: number; readonly amount: string };
+  readonly unclaimed: {
+    readonly count: number;
+    readonly amount: string;
+    readonly oldestMinutes: number | null;
+  };
+  readonly paidIn7Days: string;
+  readonly runwayHours: string | null;
+}
+
+/** One chain, for whoever mends it. */
+export interface ConsoleChainFile {
+  readonly chain: ConsoleChain;
+  /** Whether new quotes and addresses are issued for it. */
+  readonly state: string;
+  readonly breaches: readonly ConsoleBreach[];
+  /** Transactions that are not final, at most a hundred, by lane and nonce. */
+  readonly transactions: readonly ConsoleOpenTransaction[];
+  /** Changes of the contracts that are pending or that nobody expected. */
+  readonly changes: readonly ConsoleChange[];
+}
+
+/** An open breach, or a quarantine. */
+export interface ConsoleBreach {
+  readonly id: string;
+  readonly name: string;
+  /** What it is about, such as a wallet and a token. */
+  readonly subject: string;
+  readonly facts: readonly (readonly [string, string])[];
+  readonly foundAt: string;
+  /** Since when the compared values agree again; null while they do not. */
+  readonly heldSince: string | null;
+  readonly effect: string;
+  readonly cause: string | null;
+  readonly remedy: string | null;
+}
+
+/** A transaction of a lane that is not final. */
+export interface ConsoleOpenTransaction {
+  readonly lane: string;
+  readonly nonce: number | null;
+  readonly state: string;
+  readonly intent: string;
+  readonly settlementId: string | null;
+  readonly attempts: number;
+  readonly hash: string | null;
+  readonly createdAt: string;
+  /** Whether a transfer of nothing can take its nonce. */
+  readonly isCancellable: boolean;
+}
+
+/** A change of the contracts by their owner or guardian. */
+export interface ConsoleChange {
+  readonly id: string;
+  readonly text: string;
+  readonly state: string;
+  readonly isExpected: boolean;
+  readonly executableFrom: string | null;
+  readonly txHash: string;
+}
+
+/** A deposit that waits for its screening, or that the screening holds. */
+export interface ConsoleScreening {
+  readonly depositId: string;
+  readonly chain: string;
+  readonly amount: string;
+  readonly wallet: string;
+  readonly sender: string | null;
+  readonly verdict: string;
+  readonly detail: string | null;
+  readonly since: string;
+}
+
+/** An integrator in a list. */
+export interface ConsoleIntegrator {
+  readonly name: string;
+  readonly addressesIssued: number;
+  readonly gas: string;
+  readonly createdAt: string;
+}
+
+/** One integrator. */
+export interface ConsoleIntegratorFile {
+  readonly name: string;
+  readonly facts: readonly (readonly [string, string])[];
+  readonly keys: readonly {
+    readonly id: string;
+    readonly label: string | null;
+    readonly prefix: string | null;
+    readonly state: string;
+    readonly scopes: readonly string[];
+    readonly lastUsedAt: string | null;
+    readonly expiresAt: string | null;
+  }[];
+  readonly endpoints: readonly {
+    readonly id: string;
+    readonly url: string;
+    readonly state: string;
+    readonly disabledReason: string | null;
+    readonly failingSince: string | null;
+  }[];
+}
+
+/** Deliveries of a webhook endpoint, newest first. */
+export interface ConsoleWebhooks {
+  readonly items: readonly {
+    readonly eventId: string;
+    readonly type: string;
+    readonly at: string;
+    readonly state: string;
+    readonly attempts: number;
+    /** The last attempt: a status or an error; null before the first. */
+    readonly last: string | null;
+    readonly latencyMs: number | null;
+    readonly nextAttemptAt: string | null;
+  }[];
+  readonly isMore: boolean;
+}
+
+/** Ranges of time that are drawn. */
+export const TREND_RANGES = ["1h", "24h", "7d", "30d"] as const;
+/** A range of time that is drawn. */
+export type TrendRange = (typeof TREND_RANGES)[number];
+
+/** What happened over time, in spans of equal length, the newest last and not over yet. */
+export interface ConsoleTrends {
+  /** Beginning of each span, in seconds since the epoch. */
+  readonly at: readonly number[];
+  readonly spanS: number;
+  /** Seconds from a settlement's creation to its completion; null in spans without one. */
+  readonly p50S: readonly (number | null)[];
+  readonly p95S: readonly (number | null)[];
+  /** Completed settlements by kind of route. */
+  readonly routes: readonly { readonly name: string; readonly counts: readonly number[] }[];
+  /** Fees earned for service and gas, by token, in whole units. */
+  readonly fees: readonly {
+    readonly token: string;
+    readonly total: string;
+    readonly amounts: readonly number[];
+  }[];
+}

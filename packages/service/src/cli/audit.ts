@@ -5,10 +5,10 @@ import { findChainById } from "../core/chain-registry.ts";
 import {
   auditChain,
   type Breach,
+  describeBreach,
   listBreaches,
   listUnsettled,
   type Unsettled,
-  VERDICTS,
 } from "../ledger/index.ts";
 import { createLog } from "../telemetry/log.ts";
 import { createAudits } from "../roles/auditor.ts";
@@ -79,18 +79,12 @@ function whyNotCompared({ breaches }: AuditReport, chainId: number): string {
 function formatBreach(breach: Breach, chain: string): string[] {
   const { id, invariant, verdict, subject, details, foundAt, heldSince, holding } = breach;
   const stops = holding ? "quarantine" : "breach";
-  const known = verdict === null ? null : VERDICTS[verdict];
-  const effect = holding
-    ? "No sweep of this token from this wallet is planned."
-    : known?.stops === "nothing"
-      ? "Nothing stands still."
-      : known?.claims === "go on"
-        ? "On this chain nothing is signed or sent, except claims."
-        : "On this chain nothing is signed or sent.";
+  const { effect, cause, remedy } = describeBreach(breach);
   return [
     `${stops} ${id} of ${invariant} on ${chain} since ${foundAt}: ${verdict ?? "unnamed"} ${subject} ${JSON.stringify(details)}`,
     `  ${effect}`,
-    ...(known ? [`  Cause: ${known.cause}.`, `  Remedy: ${known.remedy}.`] : []),
+    ...(cause === null ? [] : [`  Cause: ${cause}.`]),
+    ...(remedy === null ? [] : [`  Remedy: ${remedy}.`]),
     ...(heldSince
       ? [`  The values agree again since ${heldSince}; ending it corrects nothing.`]
       : []),

@@ -2,6 +2,7 @@
 import {
   type ConsoleLog,
   type ConsoleLogProof,
+  type ConsoleReadings,
   type ConsoleRetries,
   type ConsoleRetryPreview,
   type ConsoleSession,
@@ -62,15 +63,21 @@ import {
   startPause,
 } from "../settlements/index.ts";
 import type { Log } from "../telemetry/log.ts";
+import { ACCESS, paramsOf, queryOf, readChainId, trimReason } from "./access.ts";
+import { addChainRoutes, type ChainRoutesDeps } from "./chain-routes.ts";
 import { type DescribeContext, describeFile, describeListed } from "./describe.ts";
-import { guard, type Needs } from "./guard.ts";
+import { guard } from "./guard.ts";
+import { addIntegratorRoutes } from "./integrator-routes.ts";
 import { readOverview } from "./overview.ts";
+import { createTrends } from "./trends.ts";
 
-export interface ConsoleDeps extends OperatorDeps, DescribeContext {
+export interface ConsoleDeps extends OperatorDeps, DescribeContext, ChainRoutesDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly files: PageFiles;
   readonly rows: Rows;
+  /** Asks the nodes, or returns an answer of the last seconds. */
+  readonly readNodes: () => Promise<ConsoleReadings>;
   /** Reads an address of any chain family; undefined for another text. */
   readonly parseAddress: (text: string) => Address | undefined;
   /** Reads a kind of route; undefined for another text. */
@@ -87,6 +94,8 @@ export interface ConsoleDeps extends OperatorDeps, DescribeContext {
 }
 
 const PAGE_SIZE = 50;
+/** Of a list that is saved as a file. */
+const PAGE_SIZE_MAX = 500;
 const LOG_PAGE_SIZE = 100;
 /** Settlements of one retry of many: an answer must come while a browser waits. */
 const RETRIES_MAX = 200;
@@ -140,17 +149,10 @@ export function createConsole(deps: ConsoleDeps): FastifyInstance {
   });
   handleErrors(app, deps.log, body);
   const { sessionOf, setCookie } = guard(app, deps, deps.origin);
-  // CAST: query and path are objects of strings.
-  const paramsOf = (request: FastifyRequest) => request.params as Record<string, string>;
-  const queryOf = (request: FastifyRequest) => request.query as Record<string, string | undefined>;
   const passkeys = (): PasskeyDeps => ({ ...deps, origin: deps.origin() });
   const operatorOf = (request: FastifyRequest) => nameInLog(sessionOf(request).operator);
-  const anyone = { config: { console: null } };
-  const needs = (given: Needs) => ({ config: { console: given } });
-  const viewer = needs({ role: "viewer" });
-  const actor = needs({ role: "operator", passkey: true });
-  const confirmed = needs({ role: "operator", fresh: true });
-  const admin = needs({ role: "admin", fresh: true });
+  const { anyone, viewer, actor, confirmed, admin } = ACCESS;
+  const trends = createTrends(deps);
 
   app.setReplySerializer((value) =>
     JSON.stringify(value, (_, inner: unknown) =>
@@ -205,16 +207,19 @@ export function createConsole(deps: ConsoleDeps): FastifyInstance {
 
   // Looking.
   app.get("/api/overview", viewer, async () => readOverview(deps));
+  app.get("/api/readings", viewer, () => deps.readNodes());
+  app.get("/api/trends", viewer, (request) => trends.read(queryOf(request)["range"] ?? ""));
   app.get("/api/settlements", viewer, async (request) => {
     const query = queryOf(request);
+    const limit = readLimit(query["limit"]);
     const found = await listAllSettlements(db, {
       filter: await readFilter(query),
-      limit: PAGE_SIZE + 1,
+      limit: limit + 1,
       after: readCursor(query["cursor"]),
     });
-    const items = found.slice(0, PAGE_SIZE).map((listed) => describeListed(deps, listed));
+    const items = found.slice(0, limit).map((listed) => describeListed(deps, listed));
     const last = items.at(-1);
-    const nextCursor = found.length > PAGE_SIZE && last ? `${last.createdAt}_${last.id}` : null;
+    const nextCursor = found.length > limit && last ? `${last.createdAt}_${last.id}` : null;
     return { items, nextCursor };
   });
   app.get("/api/settlements/:id", viewer, async (request) => {
@@ -253,12 +258,12 @@ export function createConsole(deps: ConsoleDeps): FastifyInstance {
   app.post("/api/settlements/:id/retry", actor, async (request) => {
     const { id = "" } = paramsOf(request);
     const given = parseBody(Retry, request);
-    return deps.retry({ id, reason: trim(given.reason), operator: operatorOf(request) });
+    return deps.retry({ id, reason: trimReason(given.reason), operator: operatorOf(request) });
   });
   app.post("/api/retries", confirmed, async (request): Promise<ConsoleRetries> => {
     const { reason: why, ...filter } = parseBody(Retries, request);
     const chosen = await chooseRetries(filter, RETRIES_MAX);
-    const record = { reason: trim(why), operator: operatorOf(request) };
+    const record = { reason: trimReason(why), operator: operatorOf(request) };
     const outcomes = await deps.retryEach(
       chosen.map(({ id }) => id),
       record,
@@ -276,11 +281,11 @@ export function createConsole(deps: ConsoleDeps): FastifyInstance {
     const to = deps.parseAddress(given.to);
     if (!to) throw invalid("to", "an address");
     const operator = operatorOf(request);
-    return { text: await deps.refund({ id, to, reason: trim(given.reason), operator }) };
+    return { text: await deps.refund({ id, to, reason: trimReason(given.reason), operator }) };
   });
   app.post("/api/pauses", confirmed, async (request) => {
     const given = parseBody(Pause, request);
-    const record = { reason: trim(given.reason), operator: operatorOf(request) };
+    const record = { reason: trimReason(given.reason), operator: operatorOf(request) };
     return { changed: await startPause(deps, await readTarget(given), record) };
   });
   app.post("/api/pauses/end", confirmed, async (request) => {
@@ -304,8 +309,10 @@ export function createConsole(deps: ConsoleDeps): FastifyInstance {
       throw invalid("name", "another operator than yourself");
     }
     const by = operatorOf(request);
-    return { changed: await disableOperator(db, { name, by, reason: trim(why) }) };
+    return { changed: await disableOperator(db, { name, by, reason: trimReason(why) }) };
   });
+  addChainRoutes(app, deps, { ...ACCESS, operatorOf });
+  addIntegratorRoutes(app, deps, { ...ACCESS, operatorOf });
   return app;
 
   async function describeSession({
@@ -399,9 +406,11 @@ export function invitationUrl(origin: string, token: string): string {
   return `${origin}/#invitation=${token}`;
 }
 
-function readChainId(value: string): number {
-  if (!/^\d{1,9}$/.test(value)) throw invalid("chainId", "the bridge id of a chain");
-  return Number(value);
+function readLimit(value: string | undefined): number {
+  if (value === undefined) return PAGE_SIZE;
+  const limit = /^\d{1,3}$/.test(value) ? Number(value) : 0;
+  if (limit >= 1 && limit <= PAGE_SIZE_MAX) return limit;
+  throw invalid("limit", `1 to ${PAGE_SIZE_MAX}`);
 }
 
 function readHash(value: string) {
@@ -417,10 +426,4 @@ function readCursor(value: string | undefined): OperatorCursor | undefined {
   const [at = "", id = ""] = value.split("_");
   if (!Number.isNaN(Date.parse(at)) && new RegExp(UUID_PATTERN).test(id)) return { at, id };
   throw invalid("cursor", "the nextCursor of an earlier page");
-}
-
-function trim(given: string): string {
-  const trimmed = given.trim();
-  if (trimmed === "") throw invalid("reason", "1 to 500 characters");
-  return trimmed;
 }

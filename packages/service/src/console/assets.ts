@@ -13,10 +13,11 @@ export function assetOf(
   const chain = chains.find((known) => known.chainId === chainId);
   const token = chain?.tokens.find((known) => known.address === address);
   const coin = isNative(address) ? "native coin" : display(address);
+  const units = (amount: bigint) => (token ? formatUnits(amount, token.decimals) : `${amount}`);
   return {
     describe: `${token?.symbol ?? coin} on ${nameOf(chainId)}`,
-    format: (amount: bigint) =>
-      token ? `${formatUnits(amount, token.decimals)} ${token.symbol}` : `${amount} base units`,
+    units,
+    format: (amount: bigint) => `${units(amount)} ${token?.symbol ?? "base units"}`,
   };
 }
 

@@ -1,133 +1,19 @@
 /** The console over its own routes, a real database, and an authenticator in software. */
-import type {
-  ConsoleFile,
-  ConsoleList,
-  ConsoleLog,
-  ConsoleLogProof,
-  OperatorRole,
-} from "@sluice/sdk/wire";
-import type { InjectOptions } from "fastify";
+import type { ConsoleFile, ConsoleList, ConsoleLog, ConsoleLogProof } from "@sluice/sdk/wire";
 import { sql } from "kysely";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { openConsole, ORIGIN } from "../../test/support/console-desk.ts";
 import { createPasskey } from "../../test/support/passkey.ts";
-import { openDesk, RECIPIENT, USDC } from "../../test/support/settlement-desk.ts";
-import { silentLog } from "../../test/support/doubles.ts";
-import { readPageFiles } from "../api/index.ts";
-import { Secret } from "../core/secret.ts";
-import { createRows } from "../health/index.ts";
-import { disableOperator, inviteOperator } from "../operators/index.ts";
-import { addressFormat } from "../roles/address-format.ts";
-import { systemClock, systemRandom } from "../roles/system-ports.ts";
-import { refundByOperator, retryEach, retrySettlement, startPause } from "../settlements/index.ts";
-import { createConsole, formatRefund, invitationUrl } from "./index.ts";
-
-const ORIGIN = "https://console.example";
-
-/** Opens a console over the settlements of a desk. */
-async function open() {
-  const desk = await openDesk();
-  const { db } = desk;
-  const people = { db, random: systemRandom, pepper: new Secret("0123456789abcdef") };
-  const context = { chains: [], display: addressFormat.display };
-  const app = createConsole({
-    ...people,
-    ...context,
-    clock: systemClock,
-    log: silentLog,
-    files: readPageFiles(),
-    rows: createRows({ db, clock: systemClock, gauges: [] }),
-    parseAddress: addressFormat.parseAny,
-    parseRoute: () => undefined,
-    origin: () => ORIGIN,
-    retry: (request) => retrySettlement(desk.deps, request),
-    retryEach: (ids, request) => retryEach(desk.deps, ids, request),
-    async refund(request) {
-      const { result, asked } = await refundByOperator(desk.deps, request);
-      return formatRefund(context, result, asked);
-    },
-  });
-  onTestFinished(() => app.close());
-
-  const invite = (name: string, role?: OperatorRole) =>
-    inviteOperator(people, { name, role, by: "ada@desk" });
-
-  /** A browser: sends the console's host and origin, and keeps its cookie. */
-  const browse = () => {
-    let cookie = "";
-    const passkey = createPasskey(ORIGIN);
-    const send = async (
-      method: "GET" | "POST",
-      url: string,
-      payload?: object,
-      headers: Readonly<Record<string, string>> = {},
-    ) => {
-      const options: InjectOptions = {
-        method,
-        url,
-        headers: {
-          host: "console.example",
-          ...(method === "POST" && { origin: ORIGIN }),
-          ...(cookie !== "" && { cookie }),
-          ...headers,
-        },
-        ...(payload && { payload }),
-      };
-      const answer = await app.inject(options);
-      const set = answer.headers["set-cookie"];
-      if (typeof set === "string") cookie = set.split(";")[0] ?? "";
-      return answer;
-    };
-    const post = async (url: string, payload: object = {}) => send("POST", url, payload);
-    return {
-      passkey,
-      send,
-      post,
-      get: <Body>(url: string) => send("GET", url).then((answer) => answer.json() as Body),
-      accept: (token: string) => post("/api/session/invitation", { token }),
-      async register() {
-        const options = (await post("/api/passkeys/options")).json();
-        return post("/api/passkeys", { answer: passkey.register(options) });
-      },
-      async signIn(given: Parameters<typeof passkey.sign>[1] = {}) {
-        const options = (await post("/api/session/passkey/options")).json();
-        return post("/api/session/passkey", { answer: passkey.sign(options, given) });
-      },
-      async confirm() {
-        const options = (await post("/api/session/confirm/options")).json();
-        return post("/api/session/confirm", { answer: passkey.sign(options) });
-      },
-      forget: () => (cookie = ""),
-    };
-  };
-  /** Signs a person in, with a passkey. */
-  const join = async (name: string, role: OperatorRole) => {
-    const browser = browse();
-    await browser.accept((await invite(name, role)).token);
-    expect((await browser.register()).statusCode).toBe(200);
-    return browser;
-  };
-  /** A settlement that failed. */
-  const fail = async () => {
-    const address = await desk.issue("0x01");
-    desk.state.balance = 1_000n;
-    await desk.arrive(address, { amount: 1_000n, block: 90n });
-    desk.state.simulation = { ok: false, reason: "Paused" };
-    await desk.poll();
-    const [swap] = await desk.swaps();
-    return { id: swap?.id ?? "", wallet: address.wallet };
-  };
-  const age = (minutes: number) =>
-    sql`update operator_sessions set verified_at = verified_at - ${minutes} * interval '1 minute'`.execute(
-      db,
-    );
-  return { desk, db, app, people, invite, browse, join, fail, age };
-}
+import { RECIPIENT, USDC } from "../../test/support/settlement-desk.ts";
+import { disableOperator } from "../operators/index.ts";
+import { startPause } from "../settlements/index.ts";
+import { invitationUrl } from "./index.ts";
 
 const REASON = { reason: "ticket 7" };
 
 describe("signing in", () => {
   test("an invitation works once, lets its operator look, and act only with a passkey [T281]", async () => {
-    const { invite, browse, fail } = await open();
+    const { invite, browse, fail } = await openConsole();
     const { id } = await fail();
     const { token } = await invite("Ada", "operator");
     expect(invitationUrl(ORIGIN, token)).toBe(`${ORIGIN}/#invitation=${token}`);
@@ -164,7 +50,7 @@ describe("signing in", () => {
     ["of another origin", { origin: "https://console.example.evil" }],
     ["without verifying the person", { isVerified: false }],
   ])("refuses a passkey's answer %s", async (_, given) => {
-    const { join } = await open();
+    const { join } = await openConsole();
     const browser = await join("Ada", "viewer");
     browser.forget();
     const answer = await browser.signIn(given);
@@ -175,7 +61,7 @@ describe("signing in", () => {
   });
 
   test("takes an answer once, for its own purpose and session [T282]", async () => {
-    const { join, browse } = await open();
+    const { join, browse } = await openConsole();
     const browser = await join("Ada", "operator");
     const options = (await browser.post("/api/session/passkey/options")).json();
     const answer = browser.passkey.sign(options);
@@ -195,7 +81,7 @@ describe("signing in", () => {
   });
 
   test("a further passkey needs a fresh one, or an invitation", async () => {
-    const { join, age, invite, browse } = await open();
+    const { join, age, invite, browse } = await openConsole();
     const browser = await join("Ada", "operator");
     await age(6);
     const stranger = createPasskey(ORIGIN);
@@ -212,7 +98,7 @@ describe("signing in", () => {
   });
 
   test("ended sessions and disabled operators are refused [T283]", async () => {
-    const { db, join, browse, invite } = await open();
+    const { db, join, browse, invite } = await openConsole();
     const ada = await join("Ada", "operator");
     const eve = await join("Eve", "operator");
     const { token } = await invite("Eve");
@@ -232,7 +118,7 @@ describe("who may do what", () => {
     ["another origin", { origin: "https://evil.example" }],
     ["no origin", { origin: "" }],
   ])("refuses a change from %s, with a good cookie [T284]", async (_, headers) => {
-    const { join, fail } = await open();
+    const { join, fail } = await openConsole();
     const { id } = await fail();
     const browser = await join("Ada", "admin");
     const answer = await browser.send("POST", `/api/settlements/${id}/retry`, REASON, headers);
@@ -240,7 +126,7 @@ describe("who may do what", () => {
   });
 
   test("every route that changes something needs its role and its passkey", async () => {
-    const { join, fail, age } = await open();
+    const { join, fail, age } = await openConsole();
     const { id } = await fail();
     const acts = [
       ["/api/retries", REASON, "operator"],
@@ -284,7 +170,7 @@ describe("who may do what", () => {
 
 describe("what it shows", () => {
   test("lists the settlements of every integrator, by filters, and one with its timeline", async () => {
-    const { join, fail } = await open();
+    const { join, fail } = await openConsole();
     const { id, wallet } = await fail();
     const browser = await join("Vera", "viewer");
     const list = (query: string) => browser.get<ConsoleList>(`/api/settlements?${query}`);
@@ -317,7 +203,7 @@ describe("what it shows", () => {
   });
 
   test("many are retried by a filter, after a look at how many; dead ones only by name", async () => {
-    const { join, fail } = await open();
+    const { join, fail } = await openConsole();
     await fail();
     const browser = await join("Otto", "operator");
     const preview = (query: string) => browser.get(`/api/retries?${query}`);
@@ -336,7 +222,7 @@ describe("what it shows", () => {
   });
 
   test("a refund ends the settlement, to its refund authority and nobody else", async () => {
-    const { join, fail } = await open();
+    const { join, fail } = await openConsole();
     const { id } = await fail();
     const browser = await join("Otto", "operator");
     const refund = (to: string) => browser.post(`/api/settlements/${id}/refund`, { to, ...REASON });
@@ -351,7 +237,7 @@ describe("what it shows", () => {
 
 describe("the log of what people did by hand", () => {
   test("has every action, of the command line and the console, and shows any change [T285]", async () => {
-    const { desk, db, join, fail } = await open();
+    const { desk, db, join, fail } = await openConsole();
     const { id } = await fail();
     await startPause(
       desk.deps,
@@ -384,7 +270,7 @@ describe("the log of what people did by hand", () => {
   });
 
   test("lines that are written at once follow each other", async () => {
-    const { db, invite, join } = await open();
+    const { db, invite, join } = await openConsole();
     await Promise.all(Array.from({ length: 8 }, (_, index) => invite(`Person ${index}`, "viewer")));
     const browser = await join("Vera", "viewer");
     expect(await browser.get<ConsoleLogProof>("/api/log/proof")).toMatchObject({

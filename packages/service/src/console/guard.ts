@@ -5,6 +5,7 @@
  */
 import type { OperatorRole } from "@sluice/sdk/wire";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { assert } from "../core/assert.ts";
 import { OperatingError } from "../core/errors.ts";
 import { findSession, FRESH_MS, type OperatorDeps, type Session } from "../operators/index.ts";
 
@@ -43,6 +44,9 @@ export function guard(
   // With the prefix a browser takes the cookie from this host alone, over TLS.
   const cookieName = () => (isSecure() ? "__Host-sluice-console" : "sluice-console");
 
+  app.addHook("onRoute", ({ config, method, url }) => {
+    assert(config?.console !== undefined, `${String(method)} ${url} says who may call it`);
+  });
   app.addHook("onRequest", async (request) => {
     const { headers, method } = request;
     if (headers.host !== new URL(origin()).host) {

@@ -1,3 +1,4 @@
 export { assetOf, nameOf } from "./assets.ts";
 export { type ConsoleDeps, createConsole, invitationUrl } from "./app.ts";
 export { formatRefund } from "./format-refund.ts";
+export { createReadings } from "./readings.ts";

@@ -57,6 +57,14 @@ export async function readOverview(deps: {
   };
 }
 
+/** Reads one chain. */
+export async function readChainRow(
+  { rows }: { readonly rows: Rows },
+  chainId: number,
+): Promise<ConsoleChain> {
+  return describeChain(await rows.read(ROLES), chainId);
+}
+
 function describeChain(rows: readonly Row[], chainId: number): ConsoleChain {
   const own = rows.filter((row) => row.chainId === chainId);
   const find = (name: string) => own.find((row) => row.name === name)?.value ?? null;

@@ -1,6 +1,8 @@
 /** The operators' console, on a listener of its own in the process of the API. */
 import { listen, readPageFiles } from "../api/index.ts";
-import { type ConsoleDeps, createConsole, formatRefund } from "../console/index.ts";
+import { type ConsoleDeps, createConsole, createReadings, formatRefund } from "../console/index.ts";
+import { endBreach } from "../ledger/index.ts";
+import { REPAIRS } from "./repairs.ts";
 import { createRows } from "../health/index.ts";
 import { ROUTE_GAUGES, ROUTE_MODULES } from "../routes/index.ts";
 import {
@@ -26,6 +28,7 @@ export async function startConsole(
   const context = { chains: config.chains, display: format.display };
   const deps: ConsoleDeps = {
     ...context,
+    config,
     db,
     clock,
     random,
@@ -33,6 +36,8 @@ export async function startConsole(
     pepper: config.apiKeyPepper,
     files: readPageFiles(),
     rows: createRows({ db, clock, gauges: ROUTE_GAUGES }),
+    readNodes: createReadings({ ...context, config, nodes: settlements.chains, db, clock }),
+    endBreach: (end) => endBreach({ db, clock, ...REPAIRS }, end),
     parseAddress: format.parseAny,
     parseRoute: (text) => ROUTE_MODULES.map(({ kind }) => kind).find((kind) => kind === text),
     origin: () => origin ?? "",

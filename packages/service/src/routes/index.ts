@@ -32,6 +32,7 @@ export { getRefundAttestation, insertRefundAttestation } from "./swift/attested-
 export { judgeRefundReason, readStood, REFUND_LIFETIME_MAX_S } from "./swift/judge-refund.ts";
 export { createClaimCapReader } from "./swift/claim-cap.ts";
 export { listRouteSet } from "./route-set.ts";
+export { readInventories, type ShownInventory } from "./shown-inventory.ts";
 export { type InventoryReport, reportInventory } from "./swift/inventory.ts";
 export { listOverdueClaims } from "./swift/overdue-claims.ts";
 export { endLock } from "./swift/store.ts";

@@ -78,3 +78,4 @@ export {
   retryEach,
   type RetryOutcome,
 } from "./operator/retry-many.ts";
+export { type CompletedSpan, listCompletedSpans, type RouteSpan } from "./operator/trends.ts";

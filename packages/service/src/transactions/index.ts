@@ -10,6 +10,7 @@ export {
 } from "./lane-deps.ts";
 export { pollLane, submitIntent } from "./lane.ts";
 export { type CallPlan, findDeferral, LACK_OF_GAS, type LaneChoice, planCall } from "./plan.ts";
+export { type LaneSpending, listLaneSpending } from "./lanes.ts";
 export { listOpenTransactions, type OpenTransaction } from "./list.ts";
 export { listTransactions, type ShownTransaction } from "./shown.ts";
 export { adoptNonce, getKnownNonces, type KnownNonces } from "./nonces.ts";

@@ -9,6 +9,10 @@ export const VIEWS = [
   "settlement",
   // Of operators.
   "overview",
+  "chain",
+  "trends",
+  "integrators",
+  "integrator",
   "log",
   "people",
 ] as const;

@@ -4,11 +4,14 @@ import { useEffect, useState } from "preact/hooks";
 import { Refusal } from "../console/api.ts";
 import { Go } from "../console/lists.tsx";
 import { go, place, type View } from "../console/place.ts";
+import { ChainFile } from "./chain.tsx";
 import { act, read, register, signIn } from "./desk.ts";
+import { IntegratorFile, Integrators } from "./integrators.tsx";
 import { Log, People } from "./log.tsx";
 import { Overview } from "./overview.tsx";
 import { SettlementFile } from "./settlement.tsx";
 import { AllSettlements } from "./settlements.tsx";
+import type { Trends } from "./trends.tsx";
 
 /** Reads the session; null without one. */
 async function readSession(): Promise<ConsoleSession | null> {
@@ -78,6 +81,8 @@ export function OperatorConsole() {
 const TABS: readonly (readonly [View, string])[] = [
   ["overview", "Overview"],
   ["settlements", "Settlements"],
+  ["trends", "Trends"],
+  ["integrators", "Integrators"],
   ["log", "Log"],
   ["people", "People"],
 ];
@@ -133,6 +138,12 @@ function Opened(props: {
         {present.view === "settlement" && (
           <SettlementFile id={present.filters["id"] ?? ""} mayAct={mayAct} />
         )}
+        {present.view === "chain" && <ChainFile id={present.filters["id"] ?? ""} mayAct={mayAct} />}
+        {present.view === "trends" && <Charts range={present.filters["range"] ?? "24h"} />}
+        {present.view === "integrators" && <Integrators />}
+        {present.view === "integrator" && (
+          <IntegratorFile name={present.filters["name"] ?? ""} filters={present.filters} />
+        )}
         {present.view === "log" && <Log />}
         {present.view === "people" && (
           <People own={name} isAdmin={role === "admin"} onRegister={props.onRegister} />
@@ -140,6 +151,13 @@ function Opened(props: {
       </main>
     </>
   );
+}
+
+/** The trends, which are loaded when somebody wants to see them: they bring a library that draws. */
+function Charts({ range }: { readonly range: string }) {
+  const [loaded, setLoaded] = useState<{ readonly Trends: typeof Trends } | null>(null);
+  useEffect(() => void import("./trends.tsx").then(setLoaded), []);
+  return loaded ? <loaded.Trends range={range} /> : <p role="status">Loading…</p>;
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;

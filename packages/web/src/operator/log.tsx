@@ -1,6 +1,7 @@
 /** What people did by hand, and who may. */
 import {
   type ConsoleLog,
+  type ConsoleLogLine,
   type ConsoleLogProof,
   type ConsolePerson,
   OPERATOR_ROLES,
@@ -11,6 +12,7 @@ import { Time } from "../console/names.tsx";
 import { useAsked } from "../console/use-asked.ts";
 import { Ask, Reason } from "./ask.tsx";
 import { act, read } from "./desk.ts";
+import { Save } from "./rows.tsx";
 
 const POLL_MS = 5_000;
 
@@ -28,7 +30,10 @@ export function Log() {
   );
   return (
     <section class="card">
-      <h1>Manual actions</h1>
+      <div class="headline">
+        <h1>Manual actions</h1>
+        <Save name="log.csv" read={readAll} />
+      </div>
       {refusal && (
         <p class="banner" role="alert">
           {refusal.message}
@@ -86,6 +91,20 @@ export function Log() {
       )}
     </section>
   );
+}
+
+/** Reads the whole log as lines, the newest first. */
+async function readAll(): Promise<readonly (readonly string[])[]> {
+  const lines: ConsoleLogLine[] = [];
+  for (;;) {
+    const oldest = lines.at(-1);
+    const from: Readonly<Record<string, string>> = oldest ? { before: String(oldest.seq) } : {};
+    const page = await read<ConsoleLog>("log", from);
+    if (page.lines.length === 0) break;
+    lines.push(...page.lines);
+  }
+  const names = ["seq", "at", "operator", "action", "reason", "settlementId", "hash"] as const;
+  return [names, ...lines.map((line) => names.map((name) => String(line[name] ?? "")))];
 }
 
 export function People(props: {

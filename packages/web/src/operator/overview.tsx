@@ -1,19 +1,27 @@
 /** What runs, waits and is wrong now. */
-import type { ConsoleChain, ConsoleOverview, ConsolePause } from "@sluice/sdk/wire";
-import type { ComponentChildren } from "preact";
+import type {
+  ConsoleChain,
+  ConsoleOverview,
+  ConsolePause,
+  ConsoleReadings,
+  ConsoleScreening,
+} from "@sluice/sdk/wire";
 import { useState } from "preact/hooks";
 import { Go } from "../console/lists.tsx";
 import { Time } from "../console/names.tsx";
 import { useAsked } from "../console/use-asked.ts";
+import { shorten } from "../kit/amounts.ts";
 import { chainName } from "../pay/words.ts";
 import { formatDuration, textsOf } from "../texts/index.ts";
 import { Ask, Reason } from "./ask.tsx";
 import { act, read } from "./desk.ts";
+import { Amount, Rows } from "./rows.tsx";
 
 const POLL_MS = 2_000;
+const READINGS_POLL_MS = 15_000;
 
 /** Names a span of seconds. */
-function span(seconds: number | null): string {
+export function span(seconds: number | null): string {
   return seconds === null ? "—" : formatDuration(Math.round(seconds), textsOf("en"));
 }
 
@@ -26,6 +34,11 @@ export function Overview({ mayAct }: { readonly mayAct: boolean }) {
     turn,
   );
   const again = () => setTurn(turn + 1);
+  const { value: readings } = useAsked(
+    "readings",
+    () => read<ConsoleReadings>("readings"),
+    () => READINGS_POLL_MS,
+  );
   if (!value) {
     return (
       <p class="card" role={refusal ? "alert" : "status"}>
@@ -44,7 +57,7 @@ export function Overview({ mayAct }: { readonly mayAct: boolean }) {
         <h1>Chains</h1>
         <div class="tiles">
           {value.chains.map((chain) => (
-            <ChainTile key={chain.chainId} chain={chain} />
+            <ChainTile key={chain.chainId} chain={chain} readings={readings} />
           ))}
         </div>
       </section>
@@ -91,6 +104,8 @@ export function Overview({ mayAct }: { readonly mayAct: boolean }) {
           ])}
         />
       </section>
+      <Screenings mayAct={mayAct} />
+      {readings && <Means readings={readings} />}
       <section class="card">
         <div class="headline">
           <h2>Pauses</h2>
@@ -112,8 +127,15 @@ export function Overview({ mayAct }: { readonly mayAct: boolean }) {
   );
 }
 
-function ChainTile({ chain }: { readonly chain: ConsoleChain }) {
+export function ChainTile(props: {
+  readonly chain: ConsoleChain;
+  readonly readings: ConsoleReadings | null;
+  /** Whether it stands on the chain's own page. */
+  readonly isOwn?: boolean;
+}) {
+  const { chain, readings, isOwn = false } = props;
   const { name, scanned, final, queued, unmined, stuck, auditedS } = chain;
+  const node = readings?.chains.find((known) => known.chain === name);
   const wrong = (
     [
       [chain.breaches, "open breaches: the chain is halted"],
@@ -125,8 +147,14 @@ function ChainTile({ chain }: { readonly chain: ConsoleChain }) {
   ).filter(([count]) => count > 0);
   return (
     <div class="tile">
-      <h2>{chainName(name)}</h2>
+      {!isOwn && (
+        <h2>
+          <Go to={{ view: "chain", filters: { id: `${chain.chainId}` } }}>{chainName(name)}</Go>
+        </h2>
+      )}
       <dl>
+        <dt>Head</dt>
+        <dd>{node?.head ?? "—"}</dd>
         <dt>Scanned</dt>
         <dd>{scanned ?? "—"}</dd>
         <dt>Final</dt>
@@ -138,6 +166,7 @@ function ChainTile({ chain }: { readonly chain: ConsoleChain }) {
         <dt>Audited</dt>
         <dd>{auditedS === null ? "not yet" : `${span(auditedS)} ago`}</dd>
       </dl>
+      {node && node.problem !== null && <p class="wrong">No node answers: {node.problem}</p>}
       {wrong.map(([count, text]) => (
         <p key={text} class="wrong">
           {count} {text}
@@ -150,38 +179,101 @@ function ChainTile({ chain }: { readonly chain: ConsoleChain }) {
   );
 }
 
-/** A table; on a narrow screen each cell names its column. */
-function Rows(props: {
-  readonly names: readonly string[];
-  readonly rows: readonly (readonly ComponentChildren[])[];
-  readonly empty: string;
-}) {
-  if (props.rows.length === 0) return <p class="hint">{props.empty}</p>;
+/** Says for how long something lasts. */
+function lasting(hours: number): string {
+  if (hours > 24 * 365) return "over a year";
+  return hours > 48 ? `${Math.floor(hours / 24)} days` : `${hours} hours`;
+}
+
+/** Inventories and the coin of the lanes. */
+function Means({ readings }: { readonly readings: ConsoleReadings }) {
+  const { inventories, lanes } = readings;
   return (
-    <div class="scrolled">
-      <table>
-        <thead>
-          <tr>
-            {props.names.map((name) => (
-              <th key={name} scope="col">
-                {name === "" ? <span class="spoken">Actions</span> : name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {props.rows.map((cells, row) => (
-            <tr key={row}>
-              {cells.map((cell, column) => (
-                <td key={column} data-name={props.names[column]}>
-                  {cell}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <section class="card">
+      <h2>Inventory</h2>
+      {inventories === null ? (
+        <p class="wrong">It cannot be read: a chain does not answer.</p>
+      ) : (
+        <Rows
+          empty="No route pays from inventory."
+          names={["Token", "Available", "Balance", "Reserved", "Cap left", "Unclaimed", "Lasts"]}
+          rows={inventories.map((one) => [
+            `${one.symbol} on ${chainName(one.chain)}`,
+            <Amount key="available" text={one.available} />,
+            <Amount key="balance" text={one.balance} />,
+            <Amount key="reserved" text={one.reserved} />,
+            <Amount key="cap" text={one.capLeft} />,
+            one.unclaimed.count === 0
+              ? "0"
+              : `${one.unclaimed.amount} in ${one.unclaimed.count}, the oldest ${one.unclaimed.oldestMinutes ?? 0} min`,
+            one.runwayHours === null ? "unknown" : lasting(Number(one.runwayHours)),
+          ])}
+        />
+      )}
+      <h2>Gas of the lanes</h2>
+      <Rows
+        empty="No lane has run yet."
+        names={["Chain", "Lane", "Account", "Balance", "Lasts"]}
+        rows={lanes.map(({ chain, purpose, account, balance, runwayDays }) => [
+          chainName(chain),
+          purpose,
+          <code key={account} title={account}>
+            {shorten(account)}
+          </code>,
+          balance === null ? "unknown" : <Amount key="balance" text={balance} />,
+          runwayDays === null ? "unknown" : lasting(24 * runwayDays),
+        ])}
+      />
+    </section>
+  );
+}
+
+/** Deposits that the screening holds or has not answered for; nothing where it has none. */
+function Screenings({ mayAct }: { readonly mayAct: boolean }) {
+  const [turn, setTurn] = useState(0);
+  const { value } = useAsked(
+    "screenings",
+    () => read<{ readonly screenings: readonly ConsoleScreening[] }>("screenings"),
+    () => READINGS_POLL_MS,
+    turn,
+  );
+  if (!value || value.screenings.length === 0) return null;
+  const decide = (depositId: string, verdict: "allow" | "refuse") => (
+    <Ask
+      name={verdict === "allow" ? "Allow" : "Hold"}
+      title={verdict === "allow" ? "Let it be swept" : "Hold it"}
+      explains={
+        verdict === "allow"
+          ? "The deposit is swept, whatever the screening answered."
+          : "The deposit stays in its address until somebody allows it or refunds it."
+      }
+      onDone={() => setTurn(turn + 1)}
+      run={({ reason }) => act(`screenings/${depositId}`, { verdict, reason }).then(() => null)}
+    >
+      <Reason />
+    </Ask>
+  );
+  return (
+    <section class="card">
+      <h2>Deposits in screening</h2>
+      <Rows
+        empty=""
+        names={["Amount", "Chain", "From", "Answer", "Since", ""]}
+        rows={value.screenings.map((one) => [
+          one.amount,
+          chainName(one.chain),
+          one.sender === null ? "unknown" : <code title={one.sender}>{shorten(one.sender)}</code>,
+          `${one.verdict}${one.detail === null ? "" : `: ${one.detail}`}`,
+          <Time key="at" at={one.since} />,
+          mayAct && (
+            <div key="acts" class="acts">
+              {decide(one.depositId, "allow")}
+              {one.verdict !== "refuse" && decide(one.depositId, "refuse")}
+            </div>
+          ),
+        ])}
+      />
+    </section>
   );
 }
 

@@ -2,6 +2,7 @@
 import {
   categoryOf,
   type ConsoleList,
+  type ConsoleListed,
   type ConsoleRetries,
   type ConsoleRetryPreview,
   SETTLEMENT_STATUS_NAMES,
@@ -16,6 +17,7 @@ import { shorten } from "../kit/amounts.ts";
 import { chainName } from "../pay/words.ts";
 import { Ask, Reason } from "./ask.tsx";
 import { act, read } from "./desk.ts";
+import { Save } from "./rows.tsx";
 
 const POLL_MS = 5_000;
 const GROUPS = ["open", "failing"] as const;
@@ -54,6 +56,7 @@ export function AllSettlements(props: {
     <section class="card">
       <div class="headline">
         <h1>Settlements</h1>
+        <Save name="settlements.csv" read={() => readAll(filters)} />
         <label>
           <span class="spoken">Status</span>
           <select
@@ -136,6 +139,43 @@ export function AllSettlements(props: {
       )}
     </section>
   );
+}
+
+/** Rows of a saved file at most, and of one request for it. */
+const SAVED_MAX = 10_000;
+const SAVED_AT_ONCE = 500;
+
+/** Reads every settlement of the filters as lines, the newest first. */
+async function readAll(
+  filters: Readonly<Record<string, string>>,
+): Promise<readonly (readonly string[])[]> {
+  const rows: ConsoleListed[] = [];
+  let cursor: string | null = "";
+  while (cursor !== null && rows.length < SAVED_MAX) {
+    const from: Readonly<Record<string, string>> = cursor === "" ? {} : { cursor };
+    const page: ConsoleList = await read<ConsoleList>("settlements", {
+      ...filters,
+      ...from,
+      limit: String(SAVED_AT_ONCE),
+    });
+    rows.push(...page.items);
+    cursor = page.nextCursor;
+  }
+  const names = [
+    "createdAt",
+    "updatedAt",
+    "id",
+    "status",
+    "amount",
+    "chain",
+    "destChain",
+    "wallet",
+    "userId",
+    "integrator",
+    "retryCount",
+    "error",
+  ] as const;
+  return [names, ...rows.map((row) => names.map((name) => String(row[name] ?? "")))];
 }
 
 /** Filters by which many can be retried. */

@@ -1,12 +1,12 @@
 /** `sluice governance cancel`: the transaction that ends a change of the contracts. It signs and sends nothing. */
 import { buildWithdrawal } from "../../chains/evm/governance.ts";
-import { readStanding } from "../../governance/index.ts";
+import { readStanding, showChange } from "../../governance/index.ts";
 import { addressFormat } from "../../roles/address-format.ts";
 import { systemClock } from "../../roles/system-ports.ts";
 import type { Call, Result } from "../command.ts";
 import { UsageError } from "../failure.ts";
 import { withDatabase } from "../with-database.ts";
-import { findChange, formatChange, showChange } from "./changes.ts";
+import { findChange, formatChange } from "./changes.ts";
 
 /** Prints the transaction that cancels a scheduled change or removes what is in force. */
 export async function run(call: Call, given: { readonly change: string }): Promise<Result> {
@@ -23,7 +23,7 @@ export async function run(call: Call, given: { readonly change: string }): Promi
   }
   const { call: made, by } = withdrawal;
   const transaction = { from: by, to: addressFormat.display(made.to), value: "0", data: made.data };
-  const shown = showChange(config, change);
+  const shown = showChange({ ...config, display: addressFormat.display }, change);
   return {
     json: { change: shown, transaction },
     text: [

@@ -1,65 +1,7 @@
 /** Changes of the contracts as the commands show them. */
-import type { Config } from "../../config/index.ts";
-import { formatUnits } from "../../core/amounts.ts";
 import { findChainById } from "../../core/chain-registry.ts";
-import { formatStamp } from "../../core/stamp.ts";
-import { EXECUTE_WITHIN_S, type Standing } from "../../governance/index.ts";
-import { addressFormat } from "../../roles/address-format.ts";
+import type { ShownChange, Standing } from "../../governance/index.ts";
 import { UsageError } from "../failure.ts";
-
-/** A change as the commands print it. */
-export interface ShownChange {
-  /** Number of the change, for the other commands. */
-  readonly change: string;
-  readonly chainId: number;
-  readonly contract: string;
-  readonly role: string;
-  /** The account, or the token of a daily cap; null for a threshold and a pause. */
-  readonly account: string | null;
-  readonly threshold: number | null;
-  /** Whole units in 24 hours if the token is configured, else base units. */
-  readonly perDay: string | null;
-  readonly state: Standing["state"];
-  readonly isExpected: boolean;
-  /** Wire timestamps between which it can be executed; null if it is not scheduled, or waits for acceptance only. */
-  readonly executable: { readonly from: string; readonly until: string } | null;
-  readonly expected: { readonly by: string; readonly reason: string } | null;
-  readonly transaction: string;
-}
-
-/** Returns a change as the commands print it. */
-export function showChange(config: Pick<Config, "chains">, change: Standing): ShownChange {
-  const { chainId, role, subject, perDay, readyAt } = change;
-  const token = config.chains
-    .find((chain) => chain.chainId === chainId)
-    ?.tokens.find(({ address }) => address === subject);
-  return {
-    change: `${change.id}`,
-    chainId,
-    contract: addressFormat.display(change.contract),
-    role,
-    account: role === "threshold" || role === "pause" ? null : addressFormat.display(subject),
-    threshold: role === "threshold" ? Number(BigInt(subject)) : null,
-    perDay:
-      perDay === null
-        ? null
-        : token
-          ? `${formatUnits(perDay, token.decimals)} ${token.symbol}`
-          : `${perDay}`,
-    state: change.state,
-    isExpected: change.isExpected,
-    executable:
-      readyAt === null
-        ? null
-        : { from: stampOf(readyAt), until: stampOf(readyAt + EXECUTE_WITHIN_S) },
-    expected: change.expected,
-    transaction: change.txHash,
-  };
-}
-
-function stampOf(seconds: bigint): string {
-  return formatStamp(Number(seconds) * 1000);
-}
 
 /** Formats a change for people. */
 export function formatChange(shown: ShownChange, nowMs: number): string {

@@ -1,13 +1,19 @@
 /** `sluice governance list`: what owner and guardian of the contracts scheduled and changed. */
 import type { Config } from "../../config/index.ts";
-import { createGovernanceWatch, readStanding, type Standing } from "../../governance/index.ts";
+import {
+  createGovernanceWatch,
+  readStanding,
+  showChange,
+  type Standing,
+} from "../../governance/index.ts";
+import { addressFormat } from "../../roles/address-format.ts";
 import { createChains } from "../../roles/chains.ts";
 import { createCommandTraffic } from "../../roles/command-traffic.ts";
 import { systemClock } from "../../roles/system-ports.ts";
 import { createLog } from "../../telemetry/log.ts";
 import type { Call, Result } from "../command.ts";
 import { withDatabase } from "../with-database.ts";
-import { formatChange, showChange } from "./changes.ts";
+import { formatChange } from "./changes.ts";
 
 /** Lists the changes that stand; fails if one is not expected. */
 export async function run(
@@ -21,7 +27,9 @@ export async function run(
   const config = call.readConfig({ roles: [] });
   const standing = await listStanding(config, { chainId, kept });
   const chosen = all ? standing : standing.filter(isOpen);
-  const shown = chosen.map((change) => showChange(config, change));
+  const shown = chosen.map((change) =>
+    showChange({ ...config, display: addressFormat.display }, change),
+  );
   const nowMs = systemClock.now();
   return {
     json: { changes: shown },

@@ -1,0 +1,56 @@
+/** What the routes of the console need of its guard. */
+import type { FastifyRequest } from "fastify";
+import { invalid } from "../api/index.ts";
+import type { Needs } from "./guard.ts";
+
+interface Config {
+  readonly config: { readonly console: Needs | null };
+}
+
+/** Who may call a route, for its options, and who called it. */
+export interface Access {
+  /** Anybody who is signed in. */
+  readonly viewer: Config;
+  /** An operator for whom a passkey signed in this session. */
+  readonly actor: Config;
+  /** An operator for whom a passkey signed within the last minutes. */
+  readonly confirmed: Config;
+  /** An admin for whom a passkey signed within the last minutes. */
+  readonly admin: Config;
+  /** The person's name in records. */
+  operatorOf(request: FastifyRequest): string;
+}
+
+/** The options of routes. */
+export const ACCESS: Omit<Access, "operatorOf"> & { readonly anyone: Config } = {
+  anyone: { config: { console: null } },
+  viewer: { config: { console: { role: "viewer" } } },
+  actor: { config: { console: { role: "operator", passkey: true } } },
+  confirmed: { config: { console: { role: "operator", fresh: true } } },
+  admin: { config: { console: { role: "admin", fresh: true } } },
+};
+
+/** Returns the parameters of a path. */
+export function paramsOf(request: FastifyRequest): Readonly<Record<string, string>> {
+  // CAST: a path is an object of strings.
+  return request.params as Record<string, string>;
+}
+
+/** Returns the parameters of a query. */
+export function queryOf(request: FastifyRequest): Readonly<Record<string, string | undefined>> {
+  // CAST: a query is an object of strings.
+  return request.query as Record<string, string | undefined>;
+}
+
+/** Returns a reason without spaces around it. @throws OperatingError VALIDATION_ERROR for an empty one. */
+export function trimReason(given: string): string {
+  const trimmed = given.trim();
+  if (trimmed === "") throw invalid("reason", "1 to 500 characters");
+  return trimmed;
+}
+
+/** Reads the bridge id of a chain. @throws OperatingError VALIDATION_ERROR. */
+export function readChainId(value: string): number {
+  if (!/^\d{1,9}$/.test(value)) throw invalid("chainId", "the bridge id of a chain");
+  return Number(value);
+}

@@ -1,0 +1,31 @@
+/** Fees that the operator earned, over time. */
+import { sql } from "kysely";
+import type { Db } from "../db/schema.ts";
+
+/** Fees of one token in one span of time, in base units. */
+export interface Earned {
+  /** The span's place, counted from the oldest. */
+  readonly place: number;
+  readonly chainId: number;
+  readonly token: string;
+  readonly amount: bigint;
+}
+
+/** Sums what settlements paid for service and gas, by token, in spans of `spanMs` from `fromMs` on. */
+export async function listEarned(
+  db: Db,
+  { fromMs, spanMs }: { readonly fromMs: number; readonly spanMs: number },
+): Promise<readonly Earned[]> {
+  const { rows } = await sql<{ place: number; chain_id: number; token: string; amount: string }>`
+    select floor((extract(epoch from at) * 1000 - ${fromMs}::float8) / ${spanMs}::float8)::integer as place,
+           chain_id, token, sum(amount)::text as amount
+      from ledger_lines
+     where account = 'fees' and owner in ('service', 'gas') and at >= to_timestamp(${fromMs}::float8 / 1000)
+     group by 1, 2, 3`.execute(db);
+  return rows.map(({ place, chain_id: chainId, token, amount }) => ({
+    place,
+    chainId,
+    token,
+    amount: BigInt(amount),
+  }));
+}

@@ -32,16 +32,14 @@ export async function listCompletedSpans(
     p50: number;
     p95: number;
   }>`
-    with done as (
-      select floor((extract(epoch from updated_at) * 1000 - ${fromMs}::float8) / ${spanMs}::float8)::integer as place,
-             route, extract(epoch from updated_at - created_at)::float8 as seconds
-        from settlements
-       where status = 'completed' and updated_at >= to_timestamp(${fromMs}::float8 / 1000)
-    )
     select place, route, (grouping(route) = 1) as is_all, count(*) as count,
            percentile_cont(0.5) within group (order by seconds) as p50,
            percentile_cont(0.95) within group (order by seconds) as p95
-      from done group by grouping sets ((place), (place, route)) order by place`.execute(db);
+      from (select floor((extract(epoch from updated_at) * 1000 - ${fromMs}::float8) / ${spanMs}::float8)::integer as place,
+                   route, extract(epoch from updated_at - created_at)::float8 as seconds
+              from settlements
+             where status = 'completed' and updated_at >= to_timestamp(${fromMs}::float8 / 1000)) done
+     group by grouping sets ((place), (place, route)) order by place`.execute(db);
   return {
     all: rows.flatMap((row) =>
       row.is_all

@@ -133,7 +133,7 @@ test("an operator pauses a chain, sees why a settlement waits, and lets it go on
 
 test("who has only an invitation or the role of a viewer looks, and changes nothing", async () => {
   await accept("Vera", "viewer");
-  await page.getByText("You signed in by an invitation").waitFor();
+  await page.getByText("You signed in without a passkey").waitFor();
   expect(await page.getByRole("button", { name: "Pause" }).count()).toBe(0);
   await view("People");
   await page.getByText("Vera").first().waitFor();

@@ -534,6 +534,10 @@ export const COMMANDS: readonly CommandRow[] = [
         `one of ${OPERATOR_ROLES.join(", ")}; of a known name it stays`,
         parseOperatorRole,
       ),
+      identity: optional(
+        "email",
+        "the address by which the identity provider knows the person (console.identityProvider)",
+      ),
     },
     load: () => import("./operators/invite.ts"),
   }),

@@ -86,8 +86,24 @@ function readDatabaseUrl(file: ConfigFile, { env, readSecret, problems }: Reader
   return url;
 }
 
+/** Resolves the console's identity provider; undefined without one. */
+function resolveProvider(
+  provider: NonNullable<ConfigFile["console"]>["identityProvider"],
+  { secretsOf }: Readers,
+) {
+  if (provider === undefined) return undefined;
+  const { issuer, clientId, clientSecret } = provider;
+  const setting = "console.identityProvider.clientSecret";
+  return {
+    issuer,
+    clientId,
+    clientSecret: clientSecret && secretsOf("api")(clientSecret, setting),
+  };
+}
+
 /** Resolves the listeners. Ports from the environment allow several processes to share one file. */
-function resolveListeners(file: ConfigFile, { env, problems }: Readers) {
+function resolveListeners(file: ConfigFile, readers: Readers) {
+  const { env, problems } = readers;
   const resolveOne = (
     listener: NonNullable<ConfigFile["api"]>,
     variable: "SLUICE_API_PORT" | "SLUICE_QUOTE_PORT" | "SLUICE_TELEMETRY_PORT",
@@ -113,6 +129,7 @@ function resolveListeners(file: ConfigFile, { env, problems }: Readers) {
           host: file.console.host ?? DEFAULTS.host,
           port: file.console.port,
           origin: file.console.origin,
+          identityProvider: resolveProvider(file.console.identityProvider, readers),
         }
       : undefined,
   };

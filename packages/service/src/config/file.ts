@@ -203,8 +203,40 @@ export const SETTINGS = {
             "The origin under which browsers reach the console, through a proxy that ends TLS. Passkeys belong to its host: another one needs new passkeys.",
             { defaultText: "`http://localhost` with the port" },
           ),
+          identityProvider: setting(
+            Type.Optional(
+              Type.Object(
+                {
+                  issuer: setting(
+                    Type.String({
+                      pattern:
+                        "^(https://[^\\s?#]+|http://(localhost|127\\.0\\.0\\.1)(:\\d{1,5})?(/[^\\s?#]*)?)$",
+                      description: "an https URL, or one of http://localhost",
+                    }),
+                    "The issuer, below which the provider publishes `/.well-known/openid-configuration`.",
+                  ),
+                  clientId: setting(
+                    Type.String({ minLength: 1, maxLength: 200, description: "a text" }),
+                    "The client's id at the provider. Its redirect URI is the console's origin with `/api/session/identity/callback`.",
+                  ),
+                  clientSecret: setting(
+                    Type.Optional(SecretRef),
+                    "Secret: the client's secret at the provider.",
+                    { defaultText: "none: a public client, which PKCE protects" },
+                  ),
+                },
+                { ...strict, description: "an object with an issuer and a clientId" },
+              ),
+            ),
+            "An identity provider (OpenID Connect) by which operators sign in who were invited with their e-mail address. Such a session looks; what changes something needs a passkey all the same.",
+            { defaultText: "none: passkeys alone" },
+          ),
         },
-        { ...strict, description: "an object with a port, and a host and an origin or none" },
+        {
+          ...strict,
+          description:
+            "an object with a port, and a host, an origin and an identityProvider or none",
+        },
       ),
     ),
     "The operators' console ([console.md](console.md)), which the role `api` serves on a listener of its own.",

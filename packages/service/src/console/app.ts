@@ -8,10 +8,9 @@ import {
   type ConsoleSession,
   ERROR_CODE_NAMES,
   OPERATOR_ROLES,
-  type OperatorRole,
   UUID_PATTERN,
 } from "@sluice/sdk/wire";
-import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import {
   handleErrors,
@@ -32,6 +31,7 @@ import { findIntegrator } from "../integrators/index.ts";
 import {
   confirmPasskey,
   countPasskeys,
+  createIdentityProvider,
   disableOperator,
   endSession,
   FRESH_MS,
@@ -43,6 +43,7 @@ import {
   type OperatorDeps,
   type PasskeyDeps,
   proposePasskey,
+  type ProviderConfig,
   proposeSignature,
   proveLog,
   registerPasskey,
@@ -84,6 +85,8 @@ export interface ConsoleDeps extends OperatorDeps, DescribeContext, ChainRoutesD
   readonly parseRoute: (text: string) => RouteKind | undefined;
   /** The origin under which browsers reach the listener. */
   readonly origin: () => string;
+  /** By which operators may sign in, beside passkeys; undefined without one. */
+  readonly identityProvider: ProviderConfig | undefined;
   readonly retry: (request: OperatorRequest) => Promise<RetryResult>;
   readonly retryEach: (
     ids: readonly string[],
@@ -132,6 +135,7 @@ const Invite = Type.Object(
     role: Type.Optional(
       Type.Enum([...OPERATOR_ROLES], { description: `One of ${OPERATOR_ROLES.join(", ")}` }),
     ),
+    identity: Type.Optional(text("The e-mail address at the identity provider", 254)),
   },
   strict,
 );
@@ -148,7 +152,13 @@ export function createConsole(deps: ConsoleDeps): FastifyInstance {
     ...refusalOptions(body),
   });
   handleErrors(app, deps.log, body);
-  const { sessionOf, setCookie } = guard(app, deps, deps.origin);
+  const { sessionOf, setCookie, attemptOf, setAttempt } = guard(app, deps, deps.origin);
+  const provider = deps.identityProvider
+    ? createIdentityProvider(
+        deps.identityProvider,
+        () => `${deps.origin()}/api/session/identity/callback`,
+      )
+    : null;
   const passkeys = (): PasskeyDeps => ({ ...deps, origin: deps.origin() });
   const operatorOf = (request: FastifyRequest) => nameInLog(sessionOf(request).operator);
   const { anyone, viewer, actor, confirmed, admin } = ACCESS;
@@ -181,6 +191,25 @@ export function createConsole(deps: ConsoleDeps): FastifyInstance {
     const { token } = await signInByPasskey(passkeys(), answer);
     setCookie(reply, token);
     return {};
+  });
+  app.get("/api/session/ways", anyone, async () => ({ hasIdentityProvider: provider !== null }));
+  app.get("/api/session/identity", anyone, async (_, reply) => {
+    if (!provider) throw new OperatingError("NOT_FOUND", "There is no identity provider.");
+    return redirectTo(reply, async () => {
+      const { url, challenge } = await provider.begin(deps);
+      setAttempt(reply, challenge);
+      return url;
+    });
+  });
+  app.get("/api/session/identity/callback", anyone, async (request, reply) => {
+    if (!provider) throw new OperatingError("NOT_FOUND", "There is no identity provider.");
+    const url = new URL(request.url, deps.origin());
+    return redirectTo(reply, async () => {
+      setAttempt(reply, "");
+      const { token } = await provider.finish(deps, { url, challenge: attemptOf(request) });
+      setCookie(reply, token);
+      return "/";
+    });
   });
   app.get("/api/session", viewer, async (request) => describeSession(sessionOf(request)));
   app.post("/api/session/end", viewer, async (request, reply) => {
@@ -295,8 +324,8 @@ export function createConsole(deps: ConsoleDeps): FastifyInstance {
     };
   });
   app.post("/api/operators", admin, async (request) => {
-    const { name, role } = parseBody(Invite, request);
-    const given: { name: string; role: OperatorRole | undefined } = { name, role };
+    const { name, role, identity } = parseBody(Invite, request);
+    const given = { name, role, identity };
     const { token, ...operator } = await inviteOperator(deps, {
       ...given,
       by: operatorOf(request),
@@ -398,6 +427,16 @@ export function createConsole(deps: ConsoleDeps): FastifyInstance {
     const kind = deps.parseRoute(route);
     if (!kind) throw invalid("route", "a kind of route");
     return { scope: "route", chainId, route: kind };
+  }
+}
+
+/** Redirects a browser, which has no page to show a refusal on; the refusal goes to the page of the console. */
+async function redirectTo(reply: FastifyReply, find: () => Promise<string>): Promise<FastifyReply> {
+  try {
+    return await reply.redirect(await find());
+  } catch (error) {
+    if (!(error instanceof OperatingError)) throw error;
+    return reply.redirect(`/#${new URLSearchParams({ problem: error.message }).toString()}`);
   }
 }
 

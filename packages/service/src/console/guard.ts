@@ -31,6 +31,10 @@ export interface Guard {
   sessionOf(request: FastifyRequest): Session;
   /** Sets the cookie of a session; an empty token removes it. */
   setCookie(reply: FastifyReply, token: string): void;
+  /** The challenge of the browser's attempt at an identity provider. */
+  attemptOf(request: FastifyRequest): string | undefined;
+  /** Keeps that challenge for the callback; an empty one is removed. */
+  setAttempt(reply: FastifyReply, challenge: string): void;
 }
 
 /** Guards the routes that are added afterwards. `origin` is known once the listener is open. */
@@ -43,6 +47,16 @@ export function guard(
   const isSecure = () => origin().startsWith("https:");
   // With the prefix a browser takes the cookie from this host alone, over TLS.
   const cookieName = () => (isSecure() ? "__Host-sluice-console" : "sluice-console");
+  // Not strict: the provider sends the browser back from its own page.
+  const attemptName = () => (isSecure() ? "__Host-sluice-attempt" : "sluice-attempt");
+  const set = (reply: FastifyReply, name: string, value: string, rest: string) => {
+    const end = value === "" ? "; Max-Age=0" : "";
+    const secure = isSecure() ? "; Secure" : "";
+    const known = reply.getHeader("set-cookie");
+    const cookies = Array.isArray(known) ? known : known === undefined ? [] : [String(known)];
+    const cookie = `${name}=${value}; Path=/; HttpOnly; ${rest}${secure}${end}`;
+    reply.removeHeader("set-cookie").header("set-cookie", [...cookies, cookie]);
+  };
 
   app.addHook("onRoute", ({ config, method, url }) => {
     assert(config?.console !== undefined, `${String(method)} ${url} says who may call it`);
@@ -69,14 +83,9 @@ export function guard(
       if (!session) throw new OperatingError("UNAUTHORIZED", "Sign in.");
       return session;
     },
-    setCookie(reply, token) {
-      const end = token === "" ? "; Max-Age=0" : "";
-      const secure = isSecure() ? "; Secure" : "";
-      void reply.header(
-        "set-cookie",
-        `${cookieName()}=${token}; Path=/; HttpOnly; SameSite=Strict${secure}${end}`,
-      );
-    },
+    setCookie: (reply, token) => set(reply, cookieName(), token, "SameSite=Strict"),
+    attemptOf: ({ headers }) => readCookie(headers.cookie, attemptName()),
+    setAttempt: (reply, challenge) => set(reply, attemptName(), challenge, "SameSite=Lax"),
   };
 }
 

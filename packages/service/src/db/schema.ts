@@ -93,6 +93,8 @@ export interface OperatorsTable {
   role: string;
   created_at: GeneratedStamp;
   disabled_at: Stamp | null;
+  identity: Generated<string | null>;
+  subject: Generated<string | null>;
 }
 
 export interface OperatorInvitationsTable {

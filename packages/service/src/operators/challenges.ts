@@ -1,6 +1,6 @@
 /**
- * Challenges for passkeys. A challenge carries its own expiry and a keyed hash, so that asking for one stores nothing, which
- * a stranger could repeat without end. Only one that a known passkey has signed is stored, so that it counts once.
+ * Challenges for passkeys and identity providers. A challenge carries its own expiry and a keyed hash, so that asking for one stores nothing, which
+ * a stranger could repeat without end. Only one that was answered is stored, so that it counts once.
  */
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { sql } from "kysely";
@@ -10,7 +10,7 @@ import type { Secret } from "../core/secret.ts";
 import type { Tx } from "../db/schema.ts";
 
 /** Registration and signature cannot take each other's challenge; nor one session another's. */
-export type ChallengePurpose = `register ${string}` | "sign in" | `confirm ${string}`;
+export type ChallengePurpose = `register ${string}` | "sign in" | `confirm ${string}` | "identity";
 
 export interface ChallengeDeps {
   readonly clock: Clock;
@@ -69,7 +69,7 @@ export async function takeChallenge(tx: Tx, challenge: string): Promise<void> {
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirst();
   if (numInsertedOrUpdatedRows !== 1n) {
-    throw new OperatingError("UNAUTHORIZED", "The passkey's answer was used before. Try again.");
+    throw new OperatingError("UNAUTHORIZED", "This answer was used before. Try again.");
   }
 }
 

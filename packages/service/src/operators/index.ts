@@ -1,3 +1,8 @@
+export {
+  createIdentityProvider,
+  type IdentityProvider,
+  type ProviderConfig,
+} from "./identities.ts";
 export { listLog, type LogLine, type LogProof, proveLog } from "./log.ts";
 export {
   disableOperator,

@@ -29,6 +29,7 @@ export interface OperatorDeps {
   readonly pepper: Secret;
 }
 
+const EMAIL = /^[^\s\p{C}@]{1,64}@[^\s\p{C}@]{1,189}$/u;
 const NAME = /^[^\p{C}]{1,60}$/u;
 /** Time in which an invitation can be used. */
 const INVITATION_HOURS = 24;
@@ -43,16 +44,23 @@ export async function inviteOperator(
   {
     name: given,
     role,
+    identity: email,
     by,
   }: {
     readonly name: string;
     readonly role: OperatorRole | undefined;
+    /** E-mail address by which the identity provider knows the person; undefined to leave it as it is. */
+    readonly identity?: string | undefined;
     /** Who invites. */
     readonly by: string;
   },
 ): Promise<Operator & { readonly token: string }> {
   const name = given.trim();
   if (!NAME.test(name)) throw invalid("name", "1 to 60 printable characters");
+  const identity = email?.trim().toLowerCase();
+  if (identity !== undefined && !EMAIL.test(identity)) {
+    throw invalid("identity", "an e-mail address");
+  }
   const token = createRandomToken(random);
   const operator = await db.transaction().execute(async (tx) => {
     const known = await tx
@@ -62,17 +70,28 @@ export async function inviteOperator(
       .forUpdate()
       .executeTakeFirst();
     if (known?.disabled_at) throw invalid("name", "an operator who is not disabled");
+    if (identity !== undefined) {
+      const taken = await tx
+        .selectFrom("operators")
+        .select("name")
+        .where("identity", "=", identity)
+        .where("name", "<>", name)
+        .executeTakeFirst();
+      if (taken) throw invalid("identity", "an address that no other operator has");
+    }
+    // Another address is another person's until its first sign-in.
+    const identified = identity === undefined ? {} : { identity, subject: null };
     if (!known && !role) throw invalid("role", `one of ${OPERATOR_ROLES.join(", ")}`);
     const row = known
       ? await tx
           .updateTable("operators")
-          .set({ role: role ?? known.role })
+          .set({ role: role ?? known.role, ...identified })
           .where("id", "=", known.id)
           .returning(["id", "name", "role"])
           .executeTakeFirstOrThrow()
       : await tx
           .insertInto("operators")
-          .values({ id: random.uuid(), name, role: role ?? "viewer" })
+          .values({ id: random.uuid(), name, role: role ?? "viewer", ...identified })
           .returning(["id", "name", "role"])
           .executeTakeFirstOrThrow();
     await tx
@@ -83,7 +102,11 @@ export async function inviteOperator(
         expires_at: sql<string>`now() + ${INVITATION_HOURS} * interval '1 hour'`,
       })
       .execute();
-    await appendToLog(tx, { operator: by, action: "invite operator", entry: toOperator(row) });
+    await appendToLog(tx, {
+      operator: by,
+      action: "invite operator",
+      entry: { ...toOperator(row), ...(identity !== undefined && { identity }) },
+    });
     return toOperator(row);
   });
   return { ...operator, token };

@@ -12,7 +12,7 @@ export interface Session {
   readonly operator: Operator;
   readonly createdAt: string;
   readonly expiresAt: string;
-  /** When a passkey last signed for it; null if it was opened by an invitation. */
+  /** When a passkey last signed for it; null if none did. */
   readonly verifiedAt: string | null;
   /** Milliseconds since then. */
   readonly verifiedAgoMs: number | null;
@@ -61,7 +61,10 @@ function unusable(): OperatingError {
 export async function openSession(
   tx: Tx,
   { random, pepper }: Omit<OperatorDeps, "db">,
-  { operatorId, by }: { readonly operatorId: string; readonly by: "invitation" | "passkey" },
+  {
+    operatorId,
+    by,
+  }: { readonly operatorId: string; readonly by: "invitation" | "passkey" | "identity" },
 ): Promise<{ readonly token: string }> {
   const operator = await tx
     .selectFrom("operators")

@@ -41,6 +41,7 @@ export async function startConsole(
     parseAddress: format.parseAny,
     parseRoute: (text) => ROUTE_MODULES.map(({ kind }) => kind).find((kind) => kind === text),
     origin: () => origin ?? "",
+    identityProvider: listener.identityProvider,
     retry: (request) => retrySettlement(settlements, request),
     retryEach: (ids, request) => retryEach(settlements, ids, request),
     async refund(request) {

@@ -9,7 +9,7 @@ import { createConsole, createReadings, formatRefund } from "../../src/console/i
 import { Secret } from "../../src/core/secret.ts";
 import { createRows } from "../../src/health/index.ts";
 import { endBreach } from "../../src/ledger/index.ts";
-import { inviteOperator } from "../../src/operators/index.ts";
+import { inviteOperator, type ProviderConfig } from "../../src/operators/index.ts";
 import { addressFormat } from "../../src/roles/address-format.ts";
 import { REPAIRS } from "../../src/roles/repairs.ts";
 import { systemClock, systemRandom } from "../../src/roles/system-ports.ts";
@@ -30,7 +30,9 @@ const CONFIG = {
 } as unknown as Pick<Config, "chains" | "routes" | "attestors" | "deployment">;
 
 /** Opens a console over the settlements of a desk. */
-export async function openConsole() {
+export async function openConsole({
+  identityProvider,
+}: { readonly identityProvider?: ProviderConfig } = {}) {
   const desk = await openDesk();
   const { db } = desk;
   const people = { db, random: systemRandom, pepper: new Secret("0123456789abcdef") };
@@ -54,6 +56,7 @@ export async function openConsole() {
     parseAddress: addressFormat.parseAny,
     parseRoute: () => undefined,
     origin: () => ORIGIN,
+    identityProvider,
     retry: (request) => retrySettlement(desk.deps, request),
     retryEach: (ids, request) => retryEach(desk.deps, ids, request),
     async refund(request) {
@@ -63,12 +66,12 @@ export async function openConsole() {
   });
   onTestFinished(() => app.close());
 
-  const invite = (name: string, role?: OperatorRole) =>
-    inviteOperator(people, { name, role, by: "ada@desk" });
+  const invite = (name: string, role?: OperatorRole, identity?: string) =>
+    inviteOperator(people, { name, role, identity, by: "ada@desk" });
 
   /** A browser: sends the console's host and origin, and keeps its cookie. */
   const browse = () => {
-    let cookie = "";
+    const cookies = new Map<string, string>();
     const passkey = createPasskey(ORIGIN);
     const send = async (
       method: "GET" | "POST",
@@ -82,14 +85,18 @@ export async function openConsole() {
         headers: {
           host: "console.example",
           ...(method === "POST" && { origin: ORIGIN }),
-          ...(cookie !== "" && { cookie }),
+          ...(cookies.size > 0 && {
+            cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join("; "),
+          }),
           ...headers,
         },
         ...(payload && { payload }),
       };
       const answer = await app.inject(options);
-      const set = answer.headers["set-cookie"];
-      if (typeof set === "string") cookie = set.split(";")[0] ?? "";
+      for (const text of [answer.headers["set-cookie"] ?? []].flat()) {
+        const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(text) ?? [];
+        cookies.set(name, value);
+      }
       return answer;
     };
     const post = async (url: string, payload: object = {}) => send("POST", url, payload);
@@ -111,7 +118,7 @@ export async function openConsole() {
         const options = (await post("/api/session/confirm/options")).json();
         return post("/api/session/confirm", { answer: passkey.sign(options) });
       },
-      forget: () => (cookie = ""),
+      forget: () => cookies.clear(),
     };
   };
   /** Signs a person in, with a passkey. */

@@ -23,16 +23,17 @@ async function readSession(): Promise<ConsoleSession | null> {
   }
 }
 
-/** Takes the token of an invitation from the page's address, and removes it there. */
-function takeInvitation(): string | null {
-  const token = new URLSearchParams(location.hash.slice(1)).get("invitation");
-  if (token !== null) history.replaceState(null, "", location.pathname + location.search);
-  return token;
+/** Takes what a link or a redirection brought in the page's address, and removes it there. */
+function takeFragment(): { readonly invitation: string | null; readonly problem: string | null } {
+  const given = new URLSearchParams(location.hash.slice(1));
+  if (location.hash !== "") history.replaceState(null, "", location.pathname + location.search);
+  return { invitation: given.get("invitation"), problem: given.get("problem") };
 }
 
 export function OperatorConsole() {
   const [session, setSession] = useState<ConsoleSession | null | undefined>();
   const [problem, setProblem] = useState("");
+  const [ways, setWays] = useState({ hasIdentityProvider: false });
   const attempt = async (work: () => Promise<unknown>) => {
     try {
       setProblem("");
@@ -45,8 +46,14 @@ export function OperatorConsole() {
     }
   };
   useEffect(() => {
-    const token = takeInvitation();
-    void attempt(async () => token !== null && act("session/invitation", { token }));
+    const { invitation, problem: brought } = takeFragment();
+    void attempt(async () => {
+      if (invitation !== null) await act("session/invitation", { token: invitation });
+    }).then(() => brought !== null && setProblem(brought));
+    void read<{ readonly hasIdentityProvider: boolean }>("session/ways").then(
+      setWays,
+      () => undefined,
+    );
   }, []);
   if (session === undefined) return <p role="status">Loading…</p>;
   if (session === null) {
@@ -65,6 +72,11 @@ export function OperatorConsole() {
         <button type="button" onClick={() => void attempt(signIn)}>
           Sign in with a passkey
         </button>
+        {ways.hasIdentityProvider && (
+          <p>
+            <a href="api/session/identity">Sign in with your company's account</a>
+          </p>
+        )}
       </main>
     );
   }
@@ -123,7 +135,7 @@ function Opened(props: {
         )}
         {!session.isVerified && (
           <div class="banner" role="status">
-            <p>You signed in by an invitation: without a passkey you look, and change nothing.</p>
+            <p>You signed in without a passkey: you look, and change nothing.</p>
             <p>
               <button type="button" onClick={props.onRegister}>
                 Register a passkey

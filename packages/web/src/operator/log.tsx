@@ -144,6 +144,10 @@ export function People(props: {
               <input name="name" required maxLength={60} autocomplete="off" />
             </label>
             <label>
+              E-mail address at the identity provider, if it is to sign in there
+              <input name="identity" type="email" maxLength={254} autocomplete="off" />
+            </label>
+            <label>
               Role
               <select name="role">
                 {OPERATOR_ROLES.map((role) => (

@@ -10,7 +10,15 @@ import { withDatabase } from "../with-database.ts";
 /** Invites an operator to the console, and prints the link, which works once. */
 export async function run(
   call: Call,
-  { name, role }: { readonly name: string; readonly role: OperatorRole | undefined },
+  {
+    name,
+    role,
+    identity,
+  }: {
+    readonly name: string;
+    readonly role: OperatorRole | undefined;
+    readonly identity: string | undefined;
+  },
 ): Promise<Result> {
   const config = call.readConfig({ roles: ["api"] });
   const { console: listener, apiKeyPepper: pepper } = config;
@@ -24,7 +32,10 @@ export async function run(
     );
   }
   const { token, ...operator } = await withDatabase(config, ({ db }) =>
-    inviteOperator({ db, random: systemRandom, pepper }, { name, role, by: nameOperator() }),
+    inviteOperator(
+      { db, random: systemRandom, pepper },
+      { name, role, identity, by: nameOperator() },
+    ),
   );
   const url = invitationUrl(origin, token);
   return {

@@ -1,10 +1,11 @@
 /** The operators' console in a real browser with a virtual authenticator, on the whole sandbox. */
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { runServiceCommand } from "@sluice/sandbox";
 import type { OperatorRole } from "@sluice/sdk/wire";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { FINE, inspect, launchBrowser, openPage, PHONE } from "./support/browser.ts";
+import { startIdentityProvider } from "./support/identity-provider.ts";
 import { openSolanaSandbox, type SolanaSandbox, USDC } from "./support/solana-sandbox.ts";
 
 const DESKTOP = { width: 1280, height: 800 };
@@ -242,4 +243,36 @@ test("signing in by passkey on a phone, and every view fits it", async () => {
     await page.getByText("Loading…").waitFor({ state: "detached" });
     expect([name, await inspect(page)]).toEqual([name, FINE]);
   }
+});
+
+test("signing in by an identity provider", async () => {
+  const { operatorsUrl = "" } = world.sandbox.descriptor;
+  const provider = await startIdentityProvider(`${operatorsUrl}/api/session/identity/callback`);
+  const config = JSON.parse(readFileSync(world.configPath, "utf8"));
+  const { issuer, clientId, clientSecret } = provider;
+  const identityProvider = { issuer, clientId, clientSecret: { env: "CLIENT_SECRET" } };
+  config.console = { ...config.console, identityProvider };
+  writeFileSync(world.configPath, JSON.stringify(config));
+  await world.sandbox.restartService({ CLIENT_SECRET: clientSecret });
+  await runServiceCommand(
+    [
+      ...["operators", "invite", "--name", "Ida", "--role", "operator"],
+      ...["--identity", "ida@example.com", "--config", world.configPath, "--json"],
+    ],
+    { CLIENT_SECRET: clientSecret },
+  );
+  provider.be({ sub: "person-1", email: "ida@example.com" });
+  await page.goto(operatorsUrl);
+  const link = page.getByRole("link", { name: "Sign in with your company's account" });
+  await link.waitFor();
+  expect(await inspect(page)).toEqual(FINE);
+  await link.click();
+  await page.getByText("You signed in without a passkey").waitFor();
+  await page.getByRole("button", { name: "Register a passkey", exact: true }).click();
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await context.clearCookies();
+  provider.be({ sub: "person-2", email: "eve@example.com" });
+  await link.click();
+  await page.getByText("Nobody of this identity may use the console").waitFor();
+  expect(await inspect(page)).toEqual(FINE);
 });

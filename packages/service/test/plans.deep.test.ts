@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { Kysely, PostgresDialect, sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { DEPOSIT_FINALITY_STATES, EVENT_TYPES, SETTLEMENT_STATUS_NAMES } from "@sluice/sdk/wire";
-import { toAddress, toHex32 } from "../src/core/hex.ts";
+import { toAddress, toHex32, toTxHash } from "../src/core/hex.ts";
 import type { Database, Db } from "../src/db/schema.ts";
 import { createTail, listEvents } from "../src/events/index.ts";
 import { releaseDeposits } from "../src/deposits/assign.ts";
@@ -20,6 +20,12 @@ import {
 } from "../src/settlements/store/due.ts";
 import { createRows } from "../src/health/index.ts";
 import { systemClock } from "../src/roles/system-ports.ts";
+import {
+  listAllSettlements,
+  listCompletedSpans,
+  type OperatorCursor,
+  type OperatorFilter,
+} from "../src/settlements/index.ts";
 import {
   DELIVERY_STATES,
   getDelivery,
@@ -321,6 +327,44 @@ test("pages of waiting settlements read by an index [T236]", async () => {
     await listHeld(recorder, { ...page, reason: "IsPaused", deferredByMs: Date.parse(NEW) });
   });
   expect(found).toEqual([]);
+});
+
+/** Rows of a page of the operators' list. */
+const DESK_PAGE = 51;
+
+test.each([
+  {},
+  { after: { at: NEW, id: NO_UUID } },
+  { status: "open" },
+  { status: "failing" },
+  ...SETTLEMENT_STATUS_NAMES.map((status) => ({ status })),
+  { chainId: 30 },
+  { chainId: 4 },
+  { wallet: toAddress(WALLET) },
+  { userId: USER },
+  { txHash: toTxHash(HASH) },
+  { status: "completed", chainId: 30 },
+])("the operators' list by %o reads a page of each integrator [T179]", async (given) => {
+  const { after, ...filter }: OperatorFilter & { readonly after?: OperatorCursor } = given;
+  recorded = [];
+  await listAllSettlements(recorder, { filter, limit: DESK_PAGE, after });
+  const [statement] = recorded.splice(0);
+  if (!statement) throw new RangeError("expected a statement");
+  const { faults, removed } = await explain(statement);
+  // The pages of the integrators are merged, and that is sorted.
+  expect(faults.filter((fault) => !fault.startsWith("sorts"))).toEqual([]);
+  expect(removed).toBeLessThan(TENANTS * DESK_PAGE);
+});
+
+test("charts of a day read the index of the time alone [T179]", async () => {
+  recorded = [];
+  await listCompletedSpans(recorder, { fromMs: Date.now() - 86_400_000, spanMs: 1_800_000 });
+  const [{ text, values } = { text: "", values: [] }] = recorded.splice(0);
+  const { rows } = await database.pool.query<{ "QUERY PLAN": string }>(`explain ${text}`, [
+    ...values,
+  ]);
+  const plan = rows.map((row) => row["QUERY PLAN"]).join("\n");
+  expect(plan).toContain("Index Only Scan using settlements_completed");
 });
 
 test("statements of webhooks read by an index [T230]", async () => {

@@ -32,7 +32,8 @@ const CONFIG = {
 /** Opens a console over the settlements of a desk. */
 export async function openConsole({
   identityProvider,
-}: { readonly identityProvider?: ProviderConfig } = {}) {
+  origin = () => ORIGIN,
+}: { readonly identityProvider?: ProviderConfig; readonly origin?: () => string } = {}) {
   const desk = await openDesk();
   const { db } = desk;
   const people = { db, random: systemRandom, pepper: new Secret("0123456789abcdef") };
@@ -55,7 +56,7 @@ export async function openConsole({
     endBreach: (end) => endBreach({ db, clock: systemClock, ...REPAIRS }, end),
     parseAddress: addressFormat.parseAny,
     parseRoute: () => undefined,
-    origin: () => ORIGIN,
+    origin,
     identityProvider,
     retry: (request) => retrySettlement(desk.deps, request),
     retryEach: (ids, request) => retryEach(desk.deps, ids, request),

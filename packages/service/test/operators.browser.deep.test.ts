@@ -254,13 +254,9 @@ test("signing in by an identity provider", async () => {
   config.console = { ...config.console, identityProvider };
   writeFileSync(world.configPath, JSON.stringify(config));
   await world.sandbox.restartService({ CLIENT_SECRET: clientSecret });
-  await runServiceCommand(
-    [
-      ...["operators", "invite", "--name", "Ida", "--role", "operator"],
-      ...["--identity", "ida@example.com", "--config", world.configPath, "--json"],
-    ],
-    { CLIENT_SECRET: clientSecret },
-  );
+  const invitation = ["operators", "invite", "--name", "Ida", "--role", "operator"];
+  const identity = ["--identity", "ida@example.com", "--config", world.configPath, "--json"];
+  await runServiceCommand([...invitation, ...identity], { CLIENT_SECRET: clientSecret });
   provider.be({ sub: "person-1", email: "ida@example.com" });
   await page.goto(operatorsUrl);
   const link = page.getByRole("link", { name: "Sign in with your company's account" });

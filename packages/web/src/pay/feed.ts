@@ -32,7 +32,8 @@ const TOO_SMALL = ["AMOUNT_TOO_SMALL", "FEE_NOT_COVERED"];
 /** The first event comes at once. Without it for this long, something on the way holds events back. */
 const SILENCE_MS = 8_000;
 const POLL_MS = 4_000;
-const POLL_MAX_MS = 30_000;
+/** Also after a long outage: the payer looks at the page. */
+const POLL_MAX_MS = 10_000;
 /** Interval at which a polling page tries events again. */
 const AGAIN_MS = 60_000;
 

@@ -53,6 +53,7 @@ const TONES: Readonly<Record<Payment["state"], "good" | "attention" | "neutral">
   short: "attention",
   held: "attention",
   orphaned: "attention",
+  dropped: "attention",
   refundable: "attention",
   refunding: "neutral",
   refunded: "neutral",

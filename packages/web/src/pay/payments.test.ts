@@ -91,11 +91,21 @@ test("a settlement goes from received to delivered, whatever its deposits' block
   expect(statesOf([{ ...own, finality: "orphaned" }], [{}])).toEqual(["orphaned"]);
 });
 
+test("a dead settlement whose deposits all left the chain has nothing to refund", () => {
+  const dead = { status: "dead", waiting: null } as const;
+  const gone = { settlementId: "s1", finality: "orphaned" } as const;
+  expect(statesOf([gone], [dead])).toEqual(["dropped"]);
+  expect(statesOf([gone, { settlementId: "s1", finality: "final" }], [dead])).toEqual([
+    "refundable",
+  ]);
+});
+
 test("a dead settlement is refundable, being refunded or refunded", () => {
   const dead = { status: "dead", waiting: null } as const;
   const refund = { chainId: 2, tokenAddress: USDC, requestedAt: "2026-01-02T00:00:00.000Z" };
   const stateOf = (state: string) => statesOf([], [dead], [{ ...refund, state, txHash: "0x9" }]);
   expect(statesOf([], [dead])).toEqual(["refundable"]);
+  expect(statesOf([{ settlementId: "s1" }], [dead])).toEqual(["refundable"]);
   expect(stateOf("requested")).toEqual(["refunding"]);
   expect(stateOf("mined")).toEqual(["refunding"]);
   expect(stateOf("refunded")).toEqual(["refunded"]);

@@ -14,6 +14,8 @@ export type PaymentState =
   | "held"
   /** Its block was orphaned: it may come back in another one. */
   | "orphaned"
+  /** Its block was orphaned and it did not come back: nothing of it is at the address. */
+  | "dropped"
   /** Delivery ended without success; it can be refunded. */
   | "refundable"
   | "refunding"
@@ -87,14 +89,11 @@ function stateOf(
   if (isRefunded || refund === "refunded") return "refunded";
   if (waiting?.reason === "refund" || refund === "sent" || refund === "mined") return "refunding";
   if (refund === "requested") return "refunding";
-  if (status === "dead") return "refundable";
   const hasStarted = settlement.sweepTxHash !== null;
-  if (
-    !hasStarted &&
-    deposits.length > 0 &&
-    deposits.every(({ finality }) => finality === "orphaned")
-  )
-    return "orphaned";
+  const isGone =
+    !hasStarted && deposits.length > 0 && deposits.every(({ finality }) => finality === "orphaned");
+  if (status === "dead") return isGone ? "dropped" : "refundable";
+  if (isGone) return "orphaned";
   const isConfirming = deposits.some(({ finality }) => finality === "confirming");
   return !hasStarted && isConfirming ? "received" : "moving";
 }

@@ -110,6 +110,7 @@ export const de: Texts = {
     short: "Zu wenig",
     held: "Nicht zugestellt",
     orphaned: "Netzwerk ordnet neu",
+    dropped: "Vom Netzwerk verworfen",
     refundable: "Nicht zugestellt",
     refunding: "Wird erstattet",
     refunded: "Erstattet",
@@ -123,6 +124,8 @@ export const de: Texts = {
     held: "Die Zahlung ist eingetroffen, kann aber von hier zurzeit nicht zugestellt werden. Fragen Sie den Absender dieses Links.",
     orphaned:
       "Das Netzwerk hat den Block dieser Zahlung ersetzt. Meist erscheint sie von selbst wieder; prüfen Sie sie in Ihrer Wallet.",
+    dropped:
+      "Das Netzwerk hat diese Zahlung wieder aus seinen Blöcken genommen, und sie kam nicht zurück: Aus Ihrer Wallet ist durch sie nichts abgegangen. Prüfen Sie Ihre Wallet und zahlen Sie noch einmal.",
     refundable:
       "Die Zahlung konnte nicht zugestellt werden. Sie liegt noch an der Adresse und kann erstattet werden. Fragen Sie den Absender dieses Links.",
     refunding: "Die Zahlung ist unterwegs zur Erstattungsadresse.",

@@ -110,6 +110,7 @@ export const en = {
     short: "Too little",
     held: "Not delivered",
     orphaned: "Network is reordering",
+    dropped: "Dropped by the network",
     refundable: "Not delivered",
     refunding: "Being refunded",
     refunded: "Refunded",
@@ -122,6 +123,8 @@ export const en = {
     held: "The payment has arrived, but cannot be delivered from here at present. Ask the sender of this link.",
     orphaned:
       "The network replaced the block of this payment. The payment usually appears again by itself; check it in your wallet.",
+    dropped:
+      "The network took this payment out of its blocks again, and it did not come back: nothing has left your wallet by it. Check your wallet, and pay again.",
     refundable:
       "The payment could not be delivered. It is still at the address and can be refunded. Ask the sender of this link.",
     refunding: "The payment is on its way to the refund address.",

@@ -90,7 +90,7 @@ function listFacts(
     ["Promised", minOut === null ? null : destination.format(minOut)],
     ["Delivered", file.deliveredAmount === null ? null : destination.format(file.deliveredAmount)],
     ["Error", error && `${error.code}: ${error.message}`],
-    ["Tries", `${settlement.retryCount} retries, ${settlement.triesUsed} tries used`],
+    ["Retries", `${settlement.retryCount} so far; tries used up: ${settlement.triesUsed}`],
   ];
   return facts.flatMap(([label, text]) => (text === null ? [] : [[label, text] as const]));
 }

@@ -136,6 +136,8 @@ export function ChainTile(props: {
   const { chain, readings, isOwn = false } = props;
   const { name, scanned, final, queued, unmined, stuck, auditedS } = chain;
   const node = readings?.chains.find((known) => known.chain === name);
+  // The head was read some seconds ago, and the scanner may have gone on since.
+  const head = node?.head == null ? null : Math.max(node.head, scanned ?? 0);
   const wrong = (
     [
       [chain.breaches, "open breaches: the chain is halted"],
@@ -154,7 +156,7 @@ export function ChainTile(props: {
       )}
       <dl>
         <dt>Head</dt>
-        <dd>{node?.head ?? "—"}</dd>
+        <dd>{head ?? "—"}</dd>
         <dt>Scanned</dt>
         <dd>{scanned ?? "—"}</dd>
         <dt>Final</dt>

@@ -56,23 +56,25 @@ export function AllSettlements(props: {
     <section class="card">
       <div class="headline">
         <h1>Settlements</h1>
-        <Save name="settlements.csv" read={() => readAll(filters)} />
-        <label>
-          <span class="spoken">Status</span>
-          <select
-            value={filters["status"] ?? ""}
-            onChange={({ currentTarget }) =>
-              go({ view: "settlements", filters: { ...filters, status: currentTarget.value } })
-            }
-          >
-            <option value="">Every status</option>
-            {[...GROUPS, ...SETTLEMENT_STATUS_NAMES].map((name) => (
-              <option key={name} value={name}>
-                {name.replaceAll("_", " ")}
-              </option>
-            ))}
-          </select>
-        </label>
+        <div class="filters">
+          <label>
+            <span class="spoken">Status</span>
+            <select
+              value={filters["status"] ?? ""}
+              onChange={({ currentTarget }) =>
+                go({ view: "settlements", filters: { ...filters, status: currentTarget.value } })
+              }
+            >
+              <option value="">Every status</option>
+              {[...GROUPS, ...SETTLEMENT_STATUS_NAMES].map((name) => (
+                <option key={name} value={name}>
+                  {name.replaceAll("_", " ")}
+                </option>
+              ))}
+            </select>
+          </label>
+          <Save name="settlements.csv" read={() => readAll(filters)} />
+        </div>
       </div>
       {props.mayAct && <RetryMany filters={filters} />}
       {others.length > 0 && (

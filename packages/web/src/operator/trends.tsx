@@ -182,6 +182,8 @@ function Chart(props: {
             stroke: colourOf(COLOURS[index % COLOURS.length] ?? "--ink", target),
             width: 2,
             spanGaps: true,
+            // One that stands alone is no line.
+            points: { show: true, size: 5 },
           })),
         ],
       },

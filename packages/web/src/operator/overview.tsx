@@ -137,7 +137,8 @@ export function ChainTile(props: {
   const { name, scanned, final, queued, unmined, stuck, auditedS } = chain;
   const node = readings?.chains.find((known) => known.chain === name);
   // The head was read some seconds ago, and the scanner may have gone on since.
-  const head = node?.head == null ? null : Math.max(node.head, scanned ?? 0);
+  const seen = node?.head ?? null;
+  const head = seen === null ? null : Math.max(seen, scanned ?? 0);
   const wrong = (
     [
       [chain.breaches, "open breaches: the chain is halted"],

@@ -8,6 +8,11 @@ export const OPERATOR_ROLES = ["viewer", "operator", "admin"] as const;
 /** What a person may do. */
 export type OperatorRole = (typeof OPERATOR_ROLES)[number];
 
+/** Refusals of signing in by an identity provider, as the page's address names them. */
+export const SIGN_IN_PROBLEMS = ["refused", "nobody", "disabled", "unreachable"] as const;
+/** Why signing in by an identity provider was refused. */
+export type SignInProblem = (typeof SIGN_IN_PROBLEMS)[number];
+
 /** The session of the page. */
 export interface ConsoleSession {
   readonly operator: { readonly name: string; readonly role: OperatorRole };
@@ -20,7 +25,7 @@ export interface ConsoleSession {
   readonly freshForMs: number;
 }
 
-/** What runs, waits and is wrong now. */
+/** Work and problems at present. */
 export interface ConsoleOverview {
   readonly chains: readonly ConsoleChain[];
   /** Settlements that have not ended, by chain and status. */
@@ -182,7 +187,7 @@ export interface ConsolePerson {
   readonly openSessions: number;
 }
 
-/** What nodes say: read on request, and kept for some seconds. */
+/** Values read from nodes on request, and cached for some seconds. */
 export interface ConsoleReadings {
   readonly at: string;
   readonly chains: readonly {
@@ -224,7 +229,7 @@ export interface ConsoleInventory {
   readonly runwayHours: string | null;
 }
 
-/** One chain, for whoever mends it. */
+/** One chain, with everything an operator needs to repair it. */
 export interface ConsoleChainFile {
   readonly chain: ConsoleChain;
   /** Whether new quotes and addresses are issued for it. */

@@ -1,6 +1,8 @@
 /** What the routes of the console need of its guard. */
+import { UUID_PATTERN } from "@sluice/sdk/wire";
 import type { FastifyRequest } from "fastify";
 import { invalid } from "../api/index.ts";
+import { OperatingError } from "../core/errors.ts";
 import type { Needs } from "./guard.ts";
 
 interface Config {
@@ -47,6 +49,12 @@ export function trimReason(given: string): string {
   const trimmed = given.trim();
   if (trimmed === "") throw invalid("reason", "1 to 500 characters");
   return trimmed;
+}
+
+/** Returns an id. @throws OperatingError NOT_FOUND for a text that is none, which no row has. */
+export function readId(value: string | undefined, missing: string): string {
+  if (value !== undefined && new RegExp(UUID_PATTERN).test(value)) return value;
+  throw new OperatingError("NOT_FOUND", missing);
 }
 
 /** Reads the bridge id of a chain. @throws OperatingError VALIDATION_ERROR. */

@@ -8,6 +8,7 @@ import {
   type ConsoleSession,
   ERROR_CODE_NAMES,
   OPERATOR_ROLES,
+  SIGN_IN_PROBLEMS,
   UUID_PATTERN,
 } from "@sluice/sdk/wire";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
@@ -64,7 +65,7 @@ import {
   startPause,
 } from "../settlements/index.ts";
 import type { Log } from "../telemetry/log.ts";
-import { ACCESS, paramsOf, queryOf, readChainId, trimReason } from "./access.ts";
+import { ACCESS, paramsOf, queryOf, readChainId, readId, trimReason } from "./access.ts";
 import { addChainRoutes, type ChainRoutesDeps } from "./chain-routes.ts";
 import { type DescribeContext, describeFile, describeListed } from "./describe.ts";
 import { guard } from "./guard.ts";
@@ -359,8 +360,9 @@ export function createConsole(deps: ConsoleDeps): FastifyInstance {
   }
 
   async function getFile(id: string) {
-    const file = new RegExp(UUID_PATTERN).test(id) ? await readSettlementFile(db, id) : null;
-    if (!file) throw new OperatingError("NOT_FOUND", "There is no such settlement.");
+    const missing = "There is no such settlement.";
+    const file = await readSettlementFile(db, readId(id, missing));
+    if (!file) throw new OperatingError("NOT_FOUND", missing);
     return file;
   }
 
@@ -430,13 +432,18 @@ export function createConsole(deps: ConsoleDeps): FastifyInstance {
   }
 }
 
-/** Redirects a browser, which has no page to show a refusal on; the refusal goes to the page of the console. */
+/**
+ * Redirects a browser, which has no page to show a refusal on. The page of the console gets a name of the refusal and has
+ * the words: a text in a link would be shown as the console's own, whoever made the link.
+ */
 async function redirectTo(reply: FastifyReply, find: () => Promise<string>): Promise<FastifyReply> {
   try {
     return await reply.redirect(await find());
   } catch (error) {
     if (!(error instanceof OperatingError)) throw error;
-    return reply.redirect(`/#${new URLSearchParams({ problem: error.message }).toString()}`);
+    const reason = error.details?.["reason"];
+    const problem = SIGN_IN_PROBLEMS.find((name) => name === reason) ?? "refused";
+    return reply.redirect(`/#${new URLSearchParams({ problem }).toString()}`);
   }
 }
 

@@ -7,10 +7,12 @@ import type {
 } from "@sluice/sdk/wire";
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
+import { blockAt } from "../../test/support/books.ts";
 import { openConsole } from "../../test/support/console-desk.ts";
-import { LANE } from "../../test/support/doubles.ts";
+import { createStrictChain, LANE } from "../../test/support/doubles.ts";
 import { FACTORY } from "../../test/support/settlement-desk.ts";
 import { formatStamp } from "../core/stamp.ts";
+import { createReadings } from "./readings.ts";
 import { listBreaches, recordFindings, toFinding } from "../ledger/index.ts";
 
 const REASON = { reason: "ticket 7" };
@@ -139,7 +141,44 @@ describe("a chain", () => {
   });
 });
 
+test.each([
+  "/api/integrators/x",
+  "/api/integrators/tenant/endpoints/x",
+  "/api/settlements/x",
+  "/api/chains/4",
+])("GET %s answers that there is none", async (url) => {
+  const { join, db } = await openConsole();
+  await sql`update integrators set name = 'tenant'`.execute(db);
+  const viewer = await join("Vi", "viewer");
+  expect((await viewer.send("GET", url)).statusCode).toBe(404);
+});
+
 describe("readings", () => {
+  test("are read again after a failure, and cached otherwise", async () => {
+    const { db, desk } = await openConsole();
+    let reads = 0;
+    const node = createStrictChain({
+      chainId: 2,
+      getHead: async () => {
+        reads += 1;
+        if (reads === 1) throw new Error("a bug of a reader");
+        return blockAt(7n);
+      },
+    });
+    const read = createReadings({
+      chains: [],
+      display: String,
+      config: { chains: [], routes: [] },
+      nodes: new Map([[2, node]]),
+      db,
+      clock: desk.deps.clock,
+    });
+    await expect(read()).rejects.toThrow("a bug of a reader");
+    expect(await read()).toMatchObject({ chains: [{ head: 7, problem: null }] });
+    await read();
+    expect(reads).toBe(2);
+  });
+
   test("show head, the coin of a lane and the days for which it lasts", async () => {
     const { desk, join, db } = await openTroubled();
     desk.state.laneBalance = 1_000n;

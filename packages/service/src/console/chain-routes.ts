@@ -21,7 +21,7 @@ import { type Breach, describeBreach, listBreaches } from "../ledger/index.ts";
 import { orderReread, orderSkip } from "../scanner/index.ts";
 import { decideScreening, listScreenings } from "../settlements/index.ts";
 import { cancelNonce, fillNonce, listOpenTransactions } from "../transactions/index.ts";
-import { type Access, paramsOf, readChainId, trimReason } from "./access.ts";
+import { type Access, paramsOf, readChainId, readId, trimReason } from "./access.ts";
 import { assetOf, nameOf } from "./assets.ts";
 import type { DescribeContext } from "./describe.ts";
 import { readChainRow } from "./overview.ts";
@@ -32,7 +32,7 @@ export interface ChainRoutesDeps extends DescribeContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly rows: Rows;
-  readonly config: Pick<Config, "chains" | "routes" | "attestors" | "deployment">;
+  readonly config: Pick<Config, "chains" | "routes" | "attestors" | "deployment" | "screening">;
   /** Ends a breach and applies its repair; false without an open one. */
   readonly endBreach: (end: {
     readonly id: string;
@@ -162,12 +162,11 @@ export function addChainRoutes(app: FastifyInstance, deps: ChainRoutesDeps, acce
     }),
   }));
   app.post("/api/screenings/:id", confirmed, async (request) => {
-    const { id: depositId = "" } = paramsOf(request);
     const { verdict, reason: why } = parseBody(Decision, request);
     const record = { operator: operatorOf(request), reason: trimReason(why), nowMs: clock.now() };
-    const known = await listScreenings(db, { all: true });
-    if (!known.some((one) => one.depositId === depositId)) {
-      throw new OperatingError("NOT_FOUND", "No such deposit was screened.");
+    const depositId = readId(paramsOf(request)["id"], "There is no such deposit.");
+    if (config.screening === undefined) {
+      throw new OperatingError("NOT_FOUND", "The configuration has no screening.");
     }
     return { changed: await decideScreening(db, { depositId, verdict, ...record }) };
   });

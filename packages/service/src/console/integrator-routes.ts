@@ -5,7 +5,7 @@ import { OperatingError } from "../core/errors.ts";
 import type { Db } from "../db/schema.ts";
 import { listIntegrators, listKeys } from "../integrators/index.ts";
 import { DELIVERY_STATES, listDeliveries, listEndpoints } from "../webhooks/index.ts";
-import { type Access, paramsOf, queryOf } from "./access.ts";
+import { type Access, paramsOf, queryOf, readId } from "./access.ts";
 
 /** No integrator has more endpoints: the maximum of the setting. */
 const ENDPOINTS_MAX = 10_000;
@@ -56,8 +56,9 @@ export function addIntegratorRoutes(
     };
   });
   app.get("/api/integrators/:name/endpoints/:id", viewer, async (request) => {
-    const { name, id = "" } = paramsOf(request);
+    const { name, ...params } = paramsOf(request);
     const { integratorId } = await get(name);
+    const id = readId(params["id"], "There is no such webhook endpoint.");
     const wanted = queryOf(request)["state"];
     const state = DELIVERY_STATES.find((one) => one === wanted);
     const page = { limit: DELIVERIES_MAX, cursor: undefined, state };

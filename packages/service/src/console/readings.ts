@@ -1,4 +1,4 @@
-/** What nodes say for the console: heads, the coin of the lanes, inventories. Kept for some seconds, whoever asks. */
+/** Values that the console shows from nodes: heads, gas balances of lanes, inventories. Cached for all operators together. */
 import type { ConsoleReadings } from "@sluice/sdk/wire";
 import type { Chains } from "../chains/port/index.ts";
 import type { Config } from "../config/index.ts";
@@ -28,8 +28,13 @@ export function createReadings(deps: ReadingsDeps): () => Promise<ConsoleReading
   return () => {
     const nowMs = deps.clock.now();
     if (last && nowMs - last.atMs < KEPT_MS) return last.readings;
-    last = { atMs: nowMs, readings: readAll(deps, nowMs) };
-    return last.readings;
+    const own = { atMs: nowMs, readings: readAll(deps, nowMs) };
+    last = own;
+    // A failure is not cached.
+    own.readings.catch(() => {
+      if (last === own) last = undefined;
+    });
+    return own.readings;
   };
 }
 

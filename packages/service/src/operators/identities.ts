@@ -1,12 +1,12 @@
 /**
- * Signing in by an identity provider (OpenID Connect), for those whose company has one. The library of openid-client speaks
- * the protocol (code flow with PKCE, state and nonce); here are only the rules around it. Such a session looks around:
- * whatever changes something needs a passkey all the same.
+ * Sign-in through an identity provider (OpenID Connect). openid-client implements the protocol (code flow with PKCE, state and
+ * nonce); this file has only the rules around it. Such a session is read-only: every change needs a passkey as well.
  *
- * What belongs to one attempt is derived from one challenge, which the browser keeps in a cookie: nothing is stored for
- * whoever only begins, and nobody can finish the attempt of another browser.
+ * State, nonce and PKCE verifier are derived from one challenge in the browser's cookie. Starting an attempt stores nothing,
+ * and no other browser can finish it.
  */
 import { createHmac } from "node:crypto";
+import type { SignInProblem } from "@sluice/sdk/wire";
 import type { Configuration } from "openid-client";
 import { OperatingError } from "../core/errors.ts";
 import type { Secret } from "../core/secret.ts";
@@ -147,23 +147,18 @@ function derive(pepper: Secret, challenge: string) {
   return { verifier: of("verifier"), state: of("state"), nonce: of("nonce") };
 }
 
+function refuse(reason: SignInProblem, message: string, cause?: unknown): OperatingError {
+  return new OperatingError("UNAUTHORIZED", message, { cause, details: { reason } });
+}
+
 function refused(cause?: unknown): OperatingError {
-  return new OperatingError(
-    "UNAUTHORIZED",
-    "The identity provider did not sign you in. Try again.",
-    {
-      cause,
-    },
-  );
+  return refuse("refused", "The identity provider did not sign the browser in.", cause);
 }
 
 function nobody(): OperatingError {
-  return new OperatingError(
-    "UNAUTHORIZED",
-    "Nobody of this identity may use the console. An admin invites you by your e-mail address.",
-  );
+  return refuse("nobody", "No operator of this identity may use the console.");
 }
 
 function unreachable(cause: unknown): OperatingError {
-  return new OperatingError("UNAUTHORIZED", "The identity provider does not answer.", { cause });
+  return refuse("unreachable", "The identity provider does not answer.", cause);
 }

@@ -65,7 +65,7 @@ export async function inviteOperator(
   const operator = await db.transaction().execute(async (tx) => {
     const known = await tx
       .selectFrom("operators")
-      .select(["id", "name", "role", "disabled_at"])
+      .select(["id", "name", "role", "disabled_at", "identity"])
       .where("name", "=", name)
       .forUpdate()
       .executeTakeFirst();
@@ -79,8 +79,9 @@ export async function inviteOperator(
         .executeTakeFirst();
       if (taken) throw invalid("identity", "an address that no other operator has");
     }
-    // Another address is another person's until its first sign-in.
-    const identified = identity === undefined ? {} : { identity, subject: null };
+    // Another address is another person, until its first sign-in. The same address keeps its person.
+    const identified =
+      identity === undefined || identity === known?.identity ? {} : { identity, subject: null };
     if (!known && !role) throw invalid("role", `one of ${OPERATOR_ROLES.join(", ")}`);
     const row = known
       ? await tx

@@ -1,4 +1,5 @@
 /** Sessions of the console: rows that can be ended at any time. The browser has a token in a cookie, the database its keyed hash. */
+import type { SignInProblem } from "@sluice/sdk/wire";
 import { sql } from "kysely";
 import { OperatingError } from "../core/errors.ts";
 import { createRandomToken } from "../core/random-token.ts";
@@ -73,7 +74,10 @@ export async function openSession(
     .where("disabled_at", "is", null)
     .forUpdate()
     .executeTakeFirst();
-  if (!operator) throw new OperatingError("UNAUTHORIZED", "This operator is disabled.");
+  if (!operator) {
+    const reason: SignInProblem = "disabled";
+    throw new OperatingError("UNAUTHORIZED", "This operator is disabled.", { details: { reason } });
+  }
   const token = createRandomToken(random);
   const id = random.uuid();
   await tx

@@ -27,7 +27,8 @@ const CONFIG = {
   routes: [],
   attestors: { accounts: [], cold: [], threshold: 1 },
   deployment: undefined,
-} as unknown as Pick<Config, "chains" | "routes" | "attestors" | "deployment">;
+  screening: {},
+} as unknown as Pick<Config, "chains" | "routes" | "attestors" | "deployment" | "screening">;
 
 /** Opens a console over the settlements of a desk. */
 export async function openConsole({

@@ -1,5 +1,5 @@
 /** The console of operators: what runs, waits and is wrong, every settlement, and what people did. */
-import type { ConsoleSession } from "@sluice/sdk/wire";
+import { type ConsoleSession, SIGN_IN_PROBLEMS, type SignInProblem } from "@sluice/sdk/wire";
 import { useEffect, useState } from "preact/hooks";
 import { Refusal } from "../console/api.ts";
 import { Go } from "../console/lists.tsx";
@@ -23,11 +23,20 @@ async function readSession(): Promise<ConsoleSession | null> {
   }
 }
 
-/** Takes what a link or a redirection brought in the page's address, and removes it there. */
+const PROBLEMS: Readonly<Record<SignInProblem, string>> = {
+  refused: "The identity provider did not sign you in. Try again.",
+  nobody:
+    "Nobody of this identity may use the console. An admin invites you by your e-mail address.",
+  disabled: "This operator is disabled.",
+  unreachable: "The identity provider does not answer.",
+};
+
+/** Removes the fragment from the page's address, and returns its values. A link never brings a text of its own. */
 function takeFragment(): { readonly invitation: string | null; readonly problem: string | null } {
   const given = new URLSearchParams(location.hash.slice(1));
   if (location.hash !== "") history.replaceState(null, "", location.pathname + location.search);
-  return { invitation: given.get("invitation"), problem: given.get("problem") };
+  const problem = SIGN_IN_PROBLEMS.find((name) => name === given.get("problem"));
+  return { invitation: given.get("invitation"), problem: problem ? PROBLEMS[problem] : null };
 }
 
 export function OperatorConsole() {

@@ -1,4 +1,4 @@
--- What the operators' console draws over time: completed settlements, and fees earned.
+-- For the charts of the operators' console: completed settlements, and fees earned.
 create index concurrently settlements_completed on settlements (updated_at)
   include (created_at, route) where status = 'completed';
 create index concurrently ledger_lines_earned on ledger_lines (at)

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { runServiceCommand } from "@sluice/sandbox";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { payNew } from "./support/browser-payments.ts";
 import { FINE, inspect, launchBrowser, openPage } from "./support/browser.ts";
 import { openSolanaSandbox, type SolanaSandbox, USDC } from "./support/solana-sandbox.ts";
 
@@ -17,7 +18,7 @@ let paid: { readonly address: string; readonly id: string };
 beforeAll(async () => {
   world = await openSolanaSandbox();
   browser = await launchBrowser();
-  const address = await payNew(25n * USDC);
+  const address = await payNew(world, 25n * USDC);
   paid = { address, id: (await world.settled(address)).id };
 }, 240_000);
 afterAll(async () => {
@@ -32,20 +33,6 @@ afterEach(async () => {
   await context.close();
   if (complaints.length > 0) throw new Error(`the page failed: ${complaints.join("; ")}`);
 });
-
-/** Pays a new address of the first integrator, and returns it. */
-async function payNew(amount: bigint): Promise<string> {
-  const { address } = await world.quote({
-    fromChain: "ethereum",
-    fromToken: world.tokenOn("ethereum"),
-    toChain: "base",
-    toToken: world.tokenOn("base"),
-    recipient: world.newEvmWallet(),
-    amount,
-  });
-  await world.payEvm("ethereum", address, amount, world.tokenOn("ethereum"));
-  return address;
-}
 
 function keyOf(index: number): string {
   const integrator = world.sandbox.descriptor.integrators[index];
@@ -151,7 +138,7 @@ test("on a phone, why a settlement waits is said in words until it goes on", asy
   await context.close();
   ({ context, page, complaints } = await openPage(browser));
   await pause("start", "--reason", "a rehearsal");
-  const address = await payNew(5n * USDC);
+  const address = await payNew(world, 5n * USDC);
   await world.until("it is queued", async () => (await world.swapsOf(address)).length === 1);
   await signIn(`console?walletAddress=${address}`);
   await page.locator("tbody a").first().click();

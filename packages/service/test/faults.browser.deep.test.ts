@@ -7,8 +7,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import { runServiceCommand, SCENARIO_NAMES, type ScenarioName } from "@sluice/sandbox";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { openLink } from "./support/browser-payments.ts";
 import { FINE, inspect, launchBrowser, openPage, PHONE } from "./support/browser.ts";
-import { openSolanaSandbox, type SolanaSandbox, USDC } from "./support/solana-sandbox.ts";
+import { openSolanaSandbox, type SolanaSandbox } from "./support/solana-sandbox.ts";
 
 /** What the customer's page and the operator's list say at the end, the newest first. */
 const ENDS: Readonly<
@@ -52,27 +53,9 @@ afterAll(async () => {
   await world.close();
 });
 
-/** Issues an address of a new recipient, and returns it with a link. */
-async function openLink() {
-  const { address } = await world.quote({
-    fromChain: "ethereum",
-    fromToken: world.tokenOn("ethereum"),
-    toChain: "base",
-    toToken: world.tokenOn("base"),
-    recipient: world.newEvmWallet(),
-    amount: 25n * USDC,
-  });
-  for await (const one of world.client().iterateDepositAddresses()) {
-    if (one.walletAddress !== address) continue;
-    const { url } = await world.client().createPayLink({ depositAddressId: one.id });
-    return { address, url };
-  }
-  throw new Error("the service lists the address");
-}
-
 test.each(SCENARIO_NAMES.filter((name) => name in ENDS))("%s", async (name) => {
   const ends = ENDS[name] ?? { customer: [], operator: [] };
-  const { address, url } = await openLink();
+  const { address, url } = await openLink(world);
   await customer.goto(url);
   await customer.locator(".groups").waitFor();
   await operator.getByLabel("Search").fill(address);

@@ -4,6 +4,7 @@ import { runServiceCommand } from "@sluice/sandbox";
 import type { OperatorRole } from "@sluice/sdk/wire";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { payNew } from "./support/browser-payments.ts";
 import { FINE, inspect, launchBrowser, openPage, PHONE } from "./support/browser.ts";
 import { startIdentityProvider } from "./support/identity-provider.ts";
 import { openSolanaSandbox, type SolanaSandbox, USDC } from "./support/solana-sandbox.ts";
@@ -64,19 +65,6 @@ async function join(name: string, role: OperatorRole): Promise<void> {
   await register.waitFor({ state: "detached" });
 }
 
-async function payNew(amount: bigint): Promise<string> {
-  const { address } = await world.quote({
-    fromChain: "ethereum",
-    fromToken: world.tokenOn("ethereum"),
-    toChain: "base",
-    toToken: world.tokenOn("base"),
-    recipient: world.newEvmWallet(),
-    amount,
-  });
-  await world.payEvm("ethereum", address, amount, world.tokenOn("ethereum"));
-  return address;
-}
-
 const heading = () => page.getByRole("heading", { level: 1 });
 const dialog = () => page.locator("dialog[open]");
 const view = (name: string) => page.getByRole("link", { name, exact: true }).click();
@@ -97,7 +85,7 @@ test("an operator pauses a chain, sees why a settlement waits, and lets it go on
   await dialog().getByRole("button", { name: "Pause" }).click();
   await page.getByText("a rehearsal").waitFor();
 
-  const address = await payNew(5n * USDC);
+  const address = await payNew(world, 5n * USDC);
   await world.until("it is queued", async () => (await world.swapsOf(address)).length === 1);
   await search(address);
   await page.locator("tbody a").first().click();
@@ -189,7 +177,7 @@ test("an admin invites and disables a person, whose session ends, stolen or not"
   await other.context.close();
 });
 
-test("an operator looks at means, trends, an integrator and a chain, which is drained and opened again", async () => {
+test("an operator reads inventories, trends and an integrator, and drains and opens a chain", async () => {
   await join("Otto", "operator");
   await page.getByRole("cell", { name: "USDC on Base", exact: true }).first().waitFor();
   await page.getByRole("cell", { name: "deliver", exact: true }).first().waitFor();

@@ -8,6 +8,7 @@ import type { Browser, BrowserContext, Page } from "playwright-core";
 import { build, type Rolldown } from "vite";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { openProject } from "../../../scripts/release/project.ts";
+import { openLink } from "./support/browser-payments.ts";
 import { FINE, inspect, launchBrowser, openPage, PHONE } from "./support/browser.ts";
 import { openSolanaSandbox, type SolanaSandbox, USDC } from "./support/solana-sandbox.ts";
 
@@ -36,31 +37,11 @@ afterEach(async () => {
   if (complaints.length > 0) throw new Error(`the page failed: ${complaints.join("; ")}`);
 });
 
-/** Issues an address of a new recipient, and returns it with a link. */
-async function openLink(family: "evm" | "solana", title = "Order 17") {
-  const recipient = world.newEvmWallet();
-  const onSolana = family === "solana";
-  const { address } = await world.quote({
-    fromChain: onSolana ? "solana" : "ethereum",
-    fromToken: onSolana ? world.mintOf("USDC") : world.tokenOn("ethereum"),
-    toChain: "base",
-    toToken: world.tokenOn("base"),
-    recipient,
-    amount: 25n * USDC,
-  });
-  for await (const one of world.client().iterateDepositAddresses()) {
-    if (one.walletAddress !== address) continue;
-    const link = await world.client().createPayLink({ depositAddressId: one.id, title });
-    return { address, recipient, token: link.token, url: link.url };
-  }
-  throw new Error("the service lists the address");
-}
-
 const payment = () => page.locator("article.payment").first();
 const state = () => payment().locator(".state");
 
 test("a payment on an EVM chain is followed to its receipt, over a reload and without a network", async () => {
-  const { address, recipient, url } = await openLink("evm");
+  const { address, recipient, url } = await openLink(world, "evm");
   await page.goto(url);
   const text = page.locator(".groups");
   await text.waitFor();
@@ -99,7 +80,7 @@ test("a payment on an EVM chain is followed to its receipt, over a reload and wi
 });
 
 test("a payment on Solana is followed, from an address that the signer vouches for", async () => {
-  const { address, url } = await openLink("solana");
+  const { address, url } = await openLink(world, "solana");
   // Without events the page polls.
   await page.route("**/events", (route) => route.abort());
   await page.goto(url);
@@ -114,7 +95,7 @@ test("a payment on Solana is followed, from an address that the signer vouches f
 });
 
 test("less than the minimum names what is missing, and is delivered with the rest", async () => {
-  const { address, url } = await openLink("evm");
+  const { address, url } = await openLink(world, "evm");
   await page.goto(url);
   await page.getByLabel("Amount to send").fill("0.4");
   await page.getByText("less than the minimum of 1 USDC").waitFor();
@@ -129,7 +110,7 @@ test("less than the minimum names what is missing, and is delivered with the res
 
 test("a title is text, and a link that is not known says so in the reader's language [T292]", async () => {
   const title = "<img src=x onerror=alert(1)>";
-  const { url } = await openLink("evm", title);
+  const { url } = await openLink(world, "evm", title);
   await page.goto(url);
   expect(await page.getByRole("heading", { level: 1 }).innerText()).toBe(title);
   expect(await page.locator("sluice-pay img").count()).toBe(0);
@@ -160,7 +141,7 @@ async function serveShop(attributes: string): Promise<{ server: Server; origin: 
 }
 
 test("an embedding page checks the address against its own values, and hears of the delivery", async () => {
-  const { address, recipient, token } = await openLink("evm");
+  const { address, recipient, token } = await openLink(world, "evm");
   const pinned = (wallet: string) =>
     `token="${token}" factory="${world.deployment.factory}" dest-chain="30" dest-wallet="${wallet}"`;
   const { server, origin } = await serveShop(pinned(recipient));
@@ -227,7 +208,7 @@ async function bundleReactShop(props: object): Promise<{ script: string; remove:
 }
 
 test("a React page shows the element, and hears of the status and the delivery", async () => {
-  const { address, recipient, token } = await openLink("evm");
+  const { address, recipient, token } = await openLink(world, "evm");
   const { script, remove } = await bundleReactShop({
     token,
     server: `${world.sandbox.service.baseUrl}/pay/`,
@@ -261,7 +242,7 @@ test("a React page shows the element, and hears of the status and the delivery",
 });
 
 test("a page of another origin cannot frame the page [T293]", async () => {
-  const { url } = await openLink("evm");
+  const { url } = await openLink(world, "evm");
   const { server, origin } = await serveShop('token=""');
   try {
     await page.goto(origin);

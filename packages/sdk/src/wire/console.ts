@@ -226,6 +226,7 @@ export interface ConsoleInventory {
     readonly oldestMinutes: number | null;
   };
   readonly paidIn7Days: string;
+  /** Hours that it lasts at the pace of seven days; null if nothing was paid in them. */
   readonly runwayHours: string | null;
 }
 

@@ -1,4 +1,4 @@
-/** What the routes of the console need of its guard. */
+/** Access rules and parameters of the console's routes. */
 import { UUID_PATTERN } from "@sluice/sdk/wire";
 import type { FastifyRequest } from "fastify";
 import { invalid } from "../api/index.ts";

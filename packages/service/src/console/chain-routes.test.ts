@@ -1,4 +1,4 @@
-/** What the console shows of chains, nodes and time, and what it does to them. */
+/** Pages of the console about chains, nodes and time, and their actions. */
 import type {
   ConsoleChainFile,
   ConsoleLog,

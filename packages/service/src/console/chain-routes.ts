@@ -1,4 +1,4 @@
-/** One chain in the console: breaches, transactions that are not final, changes of the contracts, and what mends them. */
+/** One chain in the console: breaches, open transactions, changes of the contracts, and the actions that repair them. */
 import type {
   ConsoleBreach,
   ConsoleChainFile,

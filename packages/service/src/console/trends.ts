@@ -1,4 +1,4 @@
-/** What the console draws over time. */
+/** Charts of the console over time. */
 import { type ConsoleTrends, TREND_RANGES, type TrendRange } from "@sluice/sdk/wire";
 import { invalid } from "../api/index.ts";
 import { toAddress } from "../core/hex.ts";

@@ -1,10 +1,10 @@
-/** A breach in words: what stands still, its cause and its remedy. */
+/** Describes a breach in words: its effect, cause and remedy. */
 import type { Breach } from "./breaches.ts";
 import { VERDICTS } from "./verdicts.ts";
 
-/** What an operator has to know of a breach. */
+/** Facts of a breach for an operator. */
 export interface DescribedBreach {
-  /** What stands still, in one sentence. */
+  /** The work that stops, in one sentence. */
   readonly effect: string;
   /** Null in rows of earlier releases. */
   readonly cause: string | null;

@@ -1,4 +1,5 @@
-/** Inventories as people read them, with amounts in whole units. */
+/** Reads inventories, with amounts in whole units. */
+import type { ConsoleInventory } from "@sluice/sdk/wire";
 import type { Chains } from "../chains/port/index.ts";
 import type { Config } from "../config/index.ts";
 import { formatUnits } from "../core/amounts.ts";
@@ -8,23 +9,8 @@ import { getChain, getChainConfig, getToken } from "./configured.ts";
 import { type InventoryReport, reportInventory } from "./swift/inventory.ts";
 
 /** An inventory, with amounts in whole units. */
-export interface ShownInventory {
-  readonly chain: string;
-  readonly symbol: string;
+export interface ShownInventory extends ConsoleInventory {
   readonly token: string;
-  readonly balance: string;
-  readonly reserved: string;
-  readonly capLeft: string;
-  readonly available: string;
-  readonly unpaid: { readonly count: number; readonly amount: string };
-  readonly unclaimed: {
-    readonly count: number;
-    readonly amount: string;
-    readonly oldestMinutes: number | null;
-  };
-  readonly paidIn7Days: string;
-  /** Hours for which it lasts at the pace of seven days; null if nothing was paid in them. */
-  readonly runwayHours: string | null;
 }
 
 /** Reads every inventory that a route pays from. Throws RPC_UNAVAILABLE when a chain does not answer. */

@@ -40,7 +40,7 @@ async function verify(
     readonly before: Held | null;
     readonly after: Held | null;
     readonly outflows?: readonly Outflow[];
-    /** What is recorded of the block already. */
+    /** Base units that are recorded for the block already. */
     readonly recordedAmount?: bigint;
   },
 ) {
@@ -151,7 +151,7 @@ describe("arrivals", () => {
     expect(native).toEqual({ recorded: [[NATIVE_TOKEN, 5n]], asked: [] });
   });
 
-  test("share with what is recorded of their block no more than the rise of the balance [T02]", async () => {
+  test("never exceed the rise of the balance together with recorded transfers of the block [T02]", async () => {
     const facts = { before: { [TOKEN]: 100n }, after: { [TOKEN]: 111n } };
     const transfers = [transferOf(5n, 1), transferOf(6n, 2)];
     const { recorded } = await verify(transfers, { ...facts, recordedAmount: 6n });

@@ -108,7 +108,7 @@ export async function verifyArrivals(
       deps.log.error({ wallet, token, block: block.number }, "cannot verify a transfer left out");
       return [];
     }
-    // What is recorded was a part of the rise.
+    // The recorded transfers were part of the rise.
     const risen = (change?.risen ?? 0n) - recordedAmount;
     const transfers = fitTransfers(arrived.transfers, risen);
     if (transfers !== arrived.transfers) {

@@ -1,4 +1,4 @@
-/** The accounts that send, and what they spend. */
+/** Sender accounts, and their spending. */
 import { sql } from "kysely";
 import { type Address, toAddress } from "../core/hex.ts";
 import { formatStamp } from "../core/stamp.ts";

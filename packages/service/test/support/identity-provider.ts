@@ -1,6 +1,6 @@
 /**
- * An identity provider (OpenID Connect): the certified `oidc-provider`, whose login page signs in whoever the test names,
- * without asking.
+ * An identity provider (OpenID Connect): the certified `oidc-provider`. Its login page signs in the account that the test
+ * names, without a password.
  */
 import { generateKeyPairSync } from "node:crypto";
 import { once } from "node:events";
@@ -63,7 +63,7 @@ export async function startIdentityProvider(redirectUri: string) {
     issuer,
     clientId: CLIENT.id,
     clientSecret: CLIENT.secret,
-    /** Names whom it signs in from now on. */
+    /** Sets the account that it signs in from now on. */
     be: (who: { readonly sub: string; readonly email: string; readonly isVerified?: boolean }) => {
       const { sub, email, isVerified = true } = who;
       account = { sub, email, email_verified: isVerified };

@@ -1,4 +1,4 @@
-/** One chain: why it stands still, and what mends it. */
+/** One chain: its problems, and the actions that repair it. */
 import type {
   ConsoleBreach,
   ConsoleChainFile,
@@ -113,7 +113,7 @@ function ChainActs({ state, path, onDone }: Shown & { readonly state: string }) 
       <Ask
         name="Skip a block"
         title="Skip a block that no node answers for"
-        explains="The scanner moves over it by its header alone. What was paid in it is found by balances, or when the block is read again."
+        explains="The scanner moves over it by its header alone. Payments in it are found by balances, or when the block is read again."
         onDone={onDone}
         run={(fields) => order("skip", fields)}
       >
@@ -177,7 +177,7 @@ function BreachTile({ breach, mayAct, onDone }: Shown & { readonly breach: Conso
             title="End the breach"
             explains={
               heldSince === null
-                ? "Its repair is applied: the books follow the chain, and the difference is written off where there is one. What is still violated opens another breach at the next audit."
+                ? "Its repair is applied: the books follow the chain, and the difference is written off where there is one. A rule that is still violated opens another breach at the next audit."
                 : "The values agree again: nothing is corrected."
             }
             onDone={onDone}

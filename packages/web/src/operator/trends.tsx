@@ -1,4 +1,4 @@
-/** What happened over time: how long settlements took, how many there were, and what they earned. */
+/** Charts over time: durations of settlements, their number, and fees earned. */
 import { type ConsoleTrends, TREND_RANGES } from "@sluice/sdk/wire";
 import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";

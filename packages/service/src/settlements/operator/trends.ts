@@ -1,4 +1,4 @@
-/** How long settlements took and how many there were, over time. */
+/** Durations and numbers of completed settlements over time. */
 import { sql } from "kysely";
 import type { Db } from "../../db/schema.ts";
 

@@ -43,7 +43,7 @@ export type { SolanaControls } from "./solana/controls.ts";
 export { openSolanaNode, type SolanaNode, type SolanaNodeOptions } from "./solana/node.ts";
 export { fundSolanaPayers, loadSolanaPayers, type SolanaPayer } from "./solana/payers.ts";
 export { type Key, type LaneKeys, loadKey, loadKeys, type SandboxKeys } from "./keys.ts";
-export type { MiningOptions } from "./mining.ts";
+export { type MiningOptions, reorganise } from "./mining.ts";
 export { findFreePort } from "./ports.ts";
 export {
   startBridgeAttestations,

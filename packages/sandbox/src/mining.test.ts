@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { type Node, openNode } from "./anvil.ts";
 import { CHAIN_SPECS } from "./chain-specs.ts";
 import { type EvmClient } from "./evm-client.ts";
-import { startMining } from "./mining.ts";
+import { reorganise, startMining } from "./mining.ts";
 import { pay } from "./tokens.ts";
 
 const [spec] = CHAIN_SPECS;
@@ -74,6 +74,21 @@ describe("mining driver", () => {
     }, 10_000);
     await untilPolls(1);
     await driver.stop();
+  });
+
+  test("returns to the wall clock after a reorganisation of old blocks", async () => {
+    const { client } = node;
+    await client.mine({ blocks: 1 });
+    const before = await client.getBlock();
+    await vi.waitFor(
+      () => expect(Date.now() / 1000 - Number(before.timestamp)).toBeGreaterThan(4),
+      10_000,
+    );
+    await reorganise(client, 1);
+    expect((await client.getBlock()).hash).not.toBe(before.hash);
+    await client.mine({ blocks: 1 });
+    const { timestamp } = await client.getBlock();
+    expect(Date.now() / 1000 - Number(timestamp)).toBeLessThan(3);
   });
 
   test("uses the wall clock for block timestamps, even for many blocks in one second", async () => {

@@ -82,6 +82,17 @@ export async function mineBlocks(client: EvmClient, blocks: number): Promise<voi
   await client.mine({ blocks });
 }
 
+/**
+ * Replaces the newest blocks by empty ones, and returns the node to the wall clock: after its own reorganisation it would
+ * stay behind by the age of the replaced blocks, for every later block.
+ */
+export async function reorganise(client: EvmClient, depth: number): Promise<void> {
+  // CAST: methods of the node that the client's types do not include.
+  await client.request({ method: "anvil_reorg", params: [depth, []] } as never);
+  // CAST: as above.
+  await client.request({ method: "anvil_setTime", params: [Date.now()] } as never);
+}
+
 function createTick(client: EvmClient, idleIntervalMs: number, listener: MiningListener) {
   let seen: bigint | undefined;
   /** Up to this height blocks are mined at the busy interval. */

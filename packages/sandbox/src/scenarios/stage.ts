@@ -18,6 +18,7 @@ import { SandboxError } from "../errors.ts";
 import type { IntegratorKey } from "../integrators.ts";
 import type { SandboxKeys } from "../keys.ts";
 import { asRecord } from "../json-file.ts";
+import { reorganise } from "../mining.ts";
 import { pay, type Payment, sendCall, sendNext, sendToken } from "../tokens.ts";
 import { type AddressEvent, formatState, readState } from "./sequence.ts";
 
@@ -176,7 +177,7 @@ export async function openStage(
         await until((all) => all.some(({ type }) => type === "deposit_detected") || undefined);
         // CAST: the node has the transaction that it just mined.
         const raw = (await request("eth_getRawTransactionByHash", [hash])) as Hex;
-        await request("anvil_reorg", [1, []]);
+        await reorganise(client, 1);
         await request("anvil_dropTransaction", [hash]);
         onStep("orphaned", `the block of ${hash}`);
         await follow(raw);

@@ -18,6 +18,7 @@ import {
   loadKeys,
   mintToken,
   pay,
+  reorganise,
   runServiceCommand,
   type RunningService,
   startChains,
@@ -384,8 +385,7 @@ export async function openWorld(options: WorldOptions = {}) {
           client.request({ method: "eth_getRawTransactionByHash", params: [hash] } as never),
         ),
       );
-      // CAST: as above.
-      await client.request({ method: "anvil_reorg", params: [depth, []] } as never);
+      await reorganise(client, depth);
       for (const serializedTransaction of sent) {
         // CAST: a raw transaction, or null if the node dropped it.
         const raw = serializedTransaction as Hex | null;

@@ -137,11 +137,11 @@ test("requests a price once, at its own rate, and reuses it when signed", async 
       route: ROUTE,
       rate: RATE,
       maxAmount: 1_100_001n,
-      deadline: nowS() + 100n,
+      deadline: nowS() + 80n,
     },
   ]);
   expect(await pricing.attestPrice(deposit, 1_000_000n)).toEqual({
-    price: { rate: RATE, maxAmount: 1_100_001n, deadline: nowS() + 100n },
+    price: { rate: RATE, maxAmount: 1_100_001n, deadline: nowS() + 80n },
     signature: SIGNATURE,
     bounds: boundsAround(RATE, 200),
   });
@@ -162,7 +162,7 @@ test("renews a price that is about to expire", async () => {
   const { pricing, attest, clock, signed } = openDesk();
   await pricing.attestPrice(deposit, 1n);
   await attest();
-  clock.advance(69_000);
+  clock.advance(49_000);
   expect(await pricing.attestPrice(deposit, 1n)).not.toBeNull();
   clock.advance(1_000);
   expect(await pricing.attestPrice(deposit, 1n)).toBeNull();
@@ -304,11 +304,11 @@ test("uses the lowest rate signed for the block of a sweep", async () => {
   state.rate = RATE - 9n;
   await pricing.attestPrice(deposit, 1n);
   await attest();
-  // The first price is valid until 100 s after the start, the second until 175 s; each for at most 120 s.
+  // The first price is valid until 80 s after the start, the second until 155 s; each for at most 120 s.
   expect(await rateIn(begin)).toBe(RATE);
-  expect(await rateIn(begin + 54n)).toBe(RATE);
-  expect(await rateIn(begin + 55n)).toBe(RATE - 9n);
-  expect(await rateIn(begin + 175n)).toBe(RATE - 9n);
-  expect(await rateIn(begin + 176n)).toBeNull();
+  expect(await rateIn(begin + 34n)).toBe(RATE);
+  expect(await rateIn(begin + 35n)).toBe(RATE - 9n);
+  expect(await rateIn(begin + 155n)).toBe(RATE - 9n);
+  expect(await rateIn(begin + 156n)).toBeNull();
   expect(await rateIn(begin, address("dd"))).toBeNull();
 });

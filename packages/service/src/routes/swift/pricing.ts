@@ -32,12 +32,10 @@ export interface Pricing {
   ): Promise<bigint | null>;
 }
 
-/**
- * Lifetime of a price in seconds. The contract accepts deadlines at most 120 s ahead of its block, which may be slightly
- * old.
- */
+/** Longest lifetime of a price in seconds. The contract accepts deadlines at most this far ahead of its block. */
 const PRICE_LIFETIME_MAX_S = 120n;
-const PRICE_LIFETIME_S = 100n;
+/** Lifetime of a requested price in seconds: a sweep is simulated on a block that may be 40 s old, as after two missed slots. */
+const PRICE_LIFETIME_S = 80n;
 /** Minimum time left, in seconds, for a price to be sent. */
 const TIME_TO_MINE_S = 30n;
 

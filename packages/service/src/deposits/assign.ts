@@ -103,10 +103,12 @@ export async function sumOpen(tx: Tx, holding: Holding, settlementId: string): P
 }
 
 /**
- * Returns the block of the oldest deposit among the newest ones that add up to an amount, of those up to a block that no
- * other settlement took: with first in, first out, all before it are older than the amount. Null without any deposit.
+ * Returns the last block before the newest deposits that add up to an amount, of those up to a block that no other settlement
+ * took: with first in, first out, the rest of the balance arrived up to there. Null without any deposit.
+ *
+ * Zero while the deposits add up to less: the log of an older one was left out, and no part may take credit for it before it is recorded.
  */
-export async function findFirstAmongNewest(
+export async function findEndBeforeNewest(
   db: Db,
   { isDead }: Pick<SettlementConditions, "isDead">,
   {
@@ -143,7 +145,8 @@ export async function findFirstAmongNewest(
       eb.fn.min("block_number").as("oldest"),
     ])
     .executeTakeFirstOrThrow();
-  return row.first ?? row.oldest;
+  if (row.oldest === null) return null;
+  return row.first === null ? 0n : row.first - 1n;
 }
 
 /** Returns when the oldest deposit was detected, in milliseconds, that no sweep or refund took; null without any. */

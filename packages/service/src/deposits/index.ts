@@ -21,7 +21,7 @@ export {
   assignBySweeps,
   assignSwept,
   assignUnsettled,
-  findFirstAmongNewest,
+  findEndBeforeNewest,
   findOldestLeft,
   refreshKnown,
   releaseDeposits,

@@ -134,6 +134,17 @@ describe("a balance above the capacity of its route", () => {
     expect(desk.state.ordered.at(-1)).toEqual({ amount: 450n, asOf: 40n });
   });
 
+  test("takes no credit for an older deposit whose log was left out, before it is recorded [T288]", async () => {
+    const { desk } = await openWith([290n]);
+    // A deposit of 1,050 is in the balance, and no node has shown its log yet.
+    desk.state.balance += 1_050n;
+    desk.state.held = { amount: 1_340n, asOf: 50n };
+    desk.state.capacity = 500n;
+    await desk.poll();
+    await desk.poll();
+    expect(desk.state.ordered.at(-1)).toEqual({ amount: 500n, asOf: 0n });
+  });
+
   test("takes the part from the accounts that hold it, in their order", async () => {
     const { desk } = await openWith([1_000n]);
     const sources = [300n, 400n, 300n].map((amount, index) => ({

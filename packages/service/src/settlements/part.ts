@@ -6,7 +6,7 @@
  * Deposits are taken first in, first out. A deposit that two parts share belongs to the part that takes its last unit.
  */
 import type { Held } from "../chains/port/index.ts";
-import { findFirstAmongNewest } from "../deposits/index.ts";
+import { findEndBeforeNewest } from "../deposits/index.ts";
 import type { Route, Sweep } from "../routes/index.ts";
 import { chainOf, type SettlementDeps } from "./deps.ts";
 import { SETTLEMENT_CONDITIONS } from "./store/deposits.ts";
@@ -30,17 +30,17 @@ export async function planPart(
   const known = await readKnown(deps, settlement, held);
   // Less than the part: the node is behind the one that answered before.
   if (known.amount < amount) return null;
-  const first = await findFirstAmongNewest(deps.db, SETTLEMENT_CONDITIONS, {
+  const end = await findEndBeforeNewest(deps.db, SETTLEMENT_CONDITIONS, {
     holding: settlement,
     settlementId,
     upTo: known.asOf,
     amount: known.amount - amount,
   });
   // Without a row the scanner is behind.
-  if (!first) return null;
+  if (end === null) return null;
   return {
     amount,
-    asOf: first - 1n,
+    asOf: end,
     ...(held.sources && { sources: takeFrom(held.sources, amount) }),
   };
 }

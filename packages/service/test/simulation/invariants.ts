@@ -6,7 +6,7 @@ import { toHex32 } from "../../src/core/hex.ts";
 import type { SharedDatabase } from "./database.ts";
 import { Broken } from "./broken.ts";
 import { isUncovered } from "./gas.ts";
-import { coinMinimumOf, destinationOf, MINIMUM, nativeOn, tokenOf } from "./stage.ts";
+import { coinMinimumOf, destinationOf, MINIMUM, nativeOn, SOLANA, tokenOf } from "./stage.ts";
 
 /** The invariants as queries that must return no row. */
 const ALWAYS: Readonly<Record<string, string>> = {
@@ -152,8 +152,11 @@ export async function isAtRest(
   if (busy?.busy) return false;
   for (const chain of chains.values()) {
     if (chain.waiting.length > 0) return false;
-    const [tip] = await database.query<{ number: bigint }>(
-      `select coalesce(max(number), 0) as number from scanner_blocks where chain_id = ${chain.contracts.chainId}`,
+    const { chainId } = chain.contracts;
+    const [tip] = await database.query<{ number: bigint; looked_again: bigint }>(
+      `select coalesce(max(number), 0) as number,
+              coalesce((select looked_again from scanner_finality where chain_id = ${chainId}), 0) as looked_again
+         from scanner_blocks where chain_id = ${chainId}`,
     );
     const lastUsed = chain
       .branchOf(chain.head)
@@ -163,6 +166,9 @@ export async function isAtRest(
       (chain.finalNumber < lastUsed.number || BigInt(tip?.number ?? 0) < lastUsed.number + 3n)
     )
       return false;
+    // Until the second look a log may be missing. On Solana a block is read whole.
+    const isReadTwice = lastUsed && BigInt(tip?.looked_again ?? 0) >= lastUsed.number;
+    if (chainId !== SOLANA && lastUsed && !isReadTwice) return false;
   }
   if ((await listUnexplained(database, chains, addresses)).length > 0) return false;
   return (await listStranded(database, chains, addresses, config)).length === 0;

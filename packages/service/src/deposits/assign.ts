@@ -106,7 +106,8 @@ export async function sumOpen(tx: Tx, holding: Holding, settlementId: string): P
  * Returns the last block before the newest deposits that add up to an amount, of those up to a block that no other settlement
  * took: with first in, first out, the rest of the balance arrived up to there. Null without any deposit.
  *
- * Zero while the deposits add up to less: the log of an older one was left out, and no part may take credit for it before it is recorded.
+ * Zero while the deposits add up to less: the log of an older one may be left out, and no part may take credit for it before
+ * it is recorded.
  */
 export async function findEndBeforeNewest(
   db: Db,

@@ -229,11 +229,16 @@ export async function judge(
       `select fee_bps, fee_flat::text, fee_bridge::text from settlements where delivery_id = $1`,
       [deliveryId],
     );
-    // The fee may be planned for more than is left when an issuer destroyed tokens: the promised minimum is its cap.
+    // A fee may be planned for more than was locked, when a reorg lost a deposit meanwhile: the lock's minimum caps it.
     const afterFee = lock.amount - agreedFee(lock.amount, terms, { isCharged, isCapped: false });
     const wanted = afterFee > lock.minOut ? afterFee : lock.minOut;
     if (amount !== wanted || amount < lock.minOut) {
       throw new Broken(`V5: ${deliveryId} paid ${amount}, promised ${wanted}`);
+    }
+    if ((lock.amount - amount) * 10_000n > lock.amount * MAX_FEE_BPS) {
+      throw new Broken(
+        `V7: ${deliveryId} kept ${lock.amount - amount} of ${lock.amount}, above the cap`,
+      );
     }
     const address = wallets.get(lock.wallet);
     if (address) add(owed, `${lock.destChain}:${address.destWallet}:${address.destToken}`, amount);
@@ -390,9 +395,17 @@ async function compare(
   }
   // A delivery orphaned after the settlement had completed may have been too late to repeat, and a sweep that delivered may
   // have reverted in the end: then it took nothing, and its deposits were released.
-  const lastingOnes = settlements.filter(
-    ({ delivery_id, swept_amount }) => isClaimed(delivery_id) && swept_amount !== "0",
+  const undone = new Set(
+    settlements.filter(({ swept_amount }) => swept_amount === "0").map(({ id }) => id),
   );
+  const lastingOnes = settlements.filter(
+    ({ id, delivery_id }) => isClaimed(delivery_id) && !undone.has(id),
+  );
+  const kept = rows.find(
+    ({ settlement_id }) => settlement_id !== null && undone.has(settlement_id),
+  );
+  if (kept)
+    throw new Broken(`V6: ${kept.settlement_id} took nothing and keeps a deposit of ${name}`);
   if (lastingOnes.length !== lasting.length) {
     throw new Broken(
       `V4: ${name} has ${lastingOnes.length} completed settlements and ${lasting.length} sweeps`,

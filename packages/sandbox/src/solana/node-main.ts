@@ -1,5 +1,9 @@
 /** Main module of the Solana node's process: `node-main.ts STATE_FILE PORT SLOT_MS IDLE_SLOT_MS`. Stops on SIGTERM. */
-import { createSolanaChain } from "./solana-chain.ts";
+import { enableCompileCache } from "node:module";
+import { fileURLToPath } from "node:url";
+
+enableCompileCache(fileURLToPath(new URL("../../.compiled", import.meta.url)));
+const { createSolanaChain } = await import("./solana-chain.ts");
 
 const [path, port, slotMs, idleSlotMs] = process.argv.slice(2);
 if (path === undefined)

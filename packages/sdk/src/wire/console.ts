@@ -73,6 +73,46 @@ export interface ConsoleChain {
   readonly unproved: number;
   /** Changes of the contracts that nobody expected. */
   readonly governance: number;
+  /** Requests of this day (UTC) to the nodes with a daily budget, reserved ones included. */
+  readonly budgets: readonly {
+    readonly host: string;
+    readonly used: number;
+    readonly max: number;
+  }[];
+}
+
+/** What each account of the ledger holds. */
+export interface ConsoleBooks {
+  readonly at: string;
+  /** Amounts in whole units with the symbol, below zero where the account gave. Accounts without a balance are left out. */
+  readonly accounts: readonly {
+    readonly chain: string;
+    readonly account: string;
+    readonly amount: string;
+  }[];
+}
+
+/** Examinations that can be run from the console. */
+export const CONSOLE_EXAMINATIONS = ["doctor", "audit"] as const;
+/** An examination that can be run from the console. */
+export type ConsoleExamination = (typeof CONSOLE_EXAMINATIONS)[number];
+
+/** The last run of an examination in this process. */
+export interface ConsoleRun {
+  readonly state: "never" | "running" | "ended";
+  readonly startedBy: string | null;
+  readonly startedAt: string | null;
+  readonly endedAt: string | null;
+  /** Whether nothing was found; null before the end. */
+  readonly ok: boolean | null;
+  /** The report, as its command prints it, or why there is none. */
+  readonly text: string | null;
+}
+
+/** A new API key, shown once. */
+export interface ConsoleKey {
+  readonly keyId: string;
+  readonly apiKey: string;
 }
 
 /** A pause. */
@@ -352,6 +392,8 @@ export interface ConsoleTrends {
   /** Seconds from a settlement's creation to its completion; null in spans without one. */
   readonly p50S: readonly (number | null)[];
   readonly p95S: readonly (number | null)[];
+  /** The most blocks that each chain's scanner was behind the node's head; null in spans in which none ran. */
+  readonly lags: readonly { readonly chain: string; readonly blocks: readonly (number | null)[] }[];
   /** Completed settlements by kind of route. */
   readonly routes: readonly { readonly name: string; readonly counts: readonly number[] }[];
   /** Fees earned for service and gas, by token, in whole units. */

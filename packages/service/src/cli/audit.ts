@@ -34,9 +34,19 @@ export interface AuditReport {
 
 /** Compares the ledger with the chains; fails if it cannot, or if a breach is open. */
 export async function run(call: Call): Promise<Result> {
+  const { report, text } = await proveBooks(call);
+  return { json: report, text, failed: !report.ok };
+}
+
+/** Compares the books of the configuration with its chains. Throws RPC_UNAVAILABLE if a node does not answer. */
+export async function proveBooks(call: Call): Promise<{
+  readonly ok: boolean;
+  readonly text: string;
+  readonly report: AuditReport;
+}> {
   const config = call.readConfig({ roles: [] });
   const report = await auditCommand(config);
-  return { json: report, text: formatAudit(config, report), failed: !report.ok };
+  return { ok: report.ok, text: formatAudit(config, report), report };
 }
 
 /** Audits every chain completely. Throws RPC_UNAVAILABLE if a node does not answer, without a result. */

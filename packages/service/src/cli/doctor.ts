@@ -60,9 +60,19 @@ const RPC_TIMEOUT_MS = 10_000;
 const CONNECTIONS_MAX = 2;
 
 /** Examines the installation; fails if a check found a problem. */
-export async function run({ configPath, readConfig }: Call): Promise<Result> {
+export async function run(call: Call): Promise<Result> {
+  const { report, text } = await examineInstallation(call);
+  return { json: report, text, failed: !report.ok };
+}
+
+/** Examines the installation of the configuration. */
+export async function examineInstallation({ configPath, readConfig }: Call): Promise<{
+  readonly ok: boolean;
+  readonly text: string;
+  readonly report: Report;
+}> {
   const report = await runDoctor({ configPath, readConfig: () => readConfig() });
-  return { json: report, text: formatReport(report), failed: !report.ok };
+  return { ok: report.ok, text: formatReport(report), report };
 }
 
 /** Examines an installation. An invalid configuration is reported as a finding. */

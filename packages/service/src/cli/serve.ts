@@ -10,7 +10,22 @@ export async function run(
   const { roles = ROLE_NAMES, standby } = input;
   const { askPassphrase } = call;
   const config = call.readConfig({ roles });
-  const service = await startRoles(config, { roles, standby, askPassphrase });
+  const service = await startRoles(config, {
+    roles,
+    standby,
+    askPassphrase,
+    // As the commands run them: with the file as it is then, and with every secret that this machine has.
+    examinations: {
+      async doctor() {
+        const { examineInstallation } = await import("./doctor.ts");
+        return examineInstallation(call);
+      },
+      async audit() {
+        const { proveBooks } = await import("./audit.ts");
+        return proveBooks(call);
+      },
+    },
+  });
   call.stopOnSignal(service);
   const { apiUrl: api, quoteUrl: quote, telemetryUrl: telemetry, consoleUrl: console } = service;
   const urls = { api, quote, telemetry, console };

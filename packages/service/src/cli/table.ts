@@ -54,6 +54,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
 };
 
 const REASON = required("text", "why; recorded together with the operator and the time");
+const WHY = optional("text", "why; recorded together with the operator and the time");
 const CHANGE = { change: "number of the change, as `governance list` shows it" };
 const REFUND_TO = required(
   "address",
@@ -223,6 +224,7 @@ export const COMMANDS: readonly CommandRow[] = [
         parseSwitch,
       ),
       ...KEY_SETTINGS,
+      reason: WHY,
       prefixed: flag(
         "a key that begins with sk_live_, or with sk_test_ where every chain is a local test chain, instead of a UUID",
       ),
@@ -239,7 +241,7 @@ export const COMMANDS: readonly CommandRow[] = [
     name: "key set",
     summary: "change a valid API key; requests use the change at once",
     arguments: { keyId: KEY_ID },
-    options: KEY_SETTINGS,
+    options: { ...KEY_SETTINGS, reason: WHY },
     load: () => import("./key/set.ts"),
   }),
   command({
@@ -257,6 +259,7 @@ export const COMMANDS: readonly CommandRow[] = [
         "lifetime of the successor, or never (default: as long as the key's)",
         parseLifetime,
       ),
+      reason: WHY,
     },
     load: () => import("./key/rotate.ts"),
   }),
@@ -264,6 +267,7 @@ export const COMMANDS: readonly CommandRow[] = [
     name: "key revoke",
     summary: "revoke an API key permanently",
     arguments: { keyId: KEY_ID },
+    options: { reason: WHY },
     load: () => import("./key/revoke.ts"),
   }),
   command({
@@ -298,6 +302,7 @@ export const COMMANDS: readonly CommandRow[] = [
     summary: "create a webhook endpoint and print its public key, or its secret once",
     options: {
       integrator: WEBHOOK_OF,
+      reason: WHY,
       url: required("url", "where events are sent by POST, an https URL"),
       types: optional("types", "event types, separated by commas (default: all)", parseTypes),
       scheme: defaulting("scheme", "signatures: v1a (Ed25519) or v1 (HMAC-SHA256)", {
@@ -321,6 +326,7 @@ export const COMMANDS: readonly CommandRow[] = [
     arguments: WEBHOOK,
     options: {
       integrator: WEBHOOK_OF,
+      reason: WHY,
       url: optional("url", "where events are sent from now on"),
       enabled: optional("switch", "whether events are sent: on or off", parseSwitch),
     },
@@ -332,6 +338,7 @@ export const COMMANDS: readonly CommandRow[] = [
     arguments: WEBHOOK,
     options: {
       integrator: WEBHOOK_OF,
+      reason: WHY,
       overlapSeconds: defaulting("seconds", "how long the secret before stays valid", {
         fallback: 86_400,
         parse: parseSeconds,
@@ -344,7 +351,7 @@ export const COMMANDS: readonly CommandRow[] = [
     name: "webhook test",
     summary: "send a test to a webhook endpoint, once",
     arguments: WEBHOOK,
-    options: { integrator: WEBHOOK_OF },
+    options: { integrator: WEBHOOK_OF, reason: WHY },
     load: () => import("./webhook/test.ts"),
   }),
   command({
@@ -353,6 +360,7 @@ export const COMMANDS: readonly CommandRow[] = [
     arguments: WEBHOOK,
     options: {
       integrator: WEBHOOK_OF,
+      reason: WHY,
       event: optional("id", "one event that was queued for the endpoint before", parseUuid),
       since: optional("time", "events strictly after this time", parseTime),
       until: optional("time", "and up to this one", parseTime),
@@ -374,7 +382,7 @@ export const COMMANDS: readonly CommandRow[] = [
     name: "webhook delete",
     summary: "delete a webhook endpoint",
     arguments: WEBHOOK,
-    options: { integrator: WEBHOOK_OF },
+    options: { integrator: WEBHOOK_OF, reason: WHY },
     load: () => import("./webhook/delete.ts"),
   }),
   command({
@@ -569,7 +577,7 @@ export const COMMANDS: readonly CommandRow[] = [
   command({
     name: "pause end",
     summary: "end a pause; the settlements that it deferred go on within seconds",
-    options: PAUSE_TARGET,
+    options: { ...PAUSE_TARGET, reason: REASON },
     load: () => import("./pause/end.ts"),
   }),
   command({

@@ -1,5 +1,7 @@
 /** The operators' console: its page and what the page asks for, on a listener of its own. */
 import {
+  CONSOLE_EXAMINATIONS,
+  type ConsoleExamination,
   type ConsoleLog,
   type ConsoleLogProof,
   type ConsoleReadings,
@@ -69,14 +71,19 @@ import { ACCESS, paramsOf, queryOf, readChainId, readId, trimReason } from "./ac
 import { addChainRoutes, type ChainRoutesDeps } from "./chain-routes.ts";
 import { type DescribeContext, describeFile, describeListed } from "./describe.ts";
 import { guard } from "./guard.ts";
-import { addIntegratorRoutes } from "./integrator-routes.ts";
-import { readOverview } from "./overview.ts";
+import { addIntegratorRoutes, type IntegratorRoutesDeps } from "./integrator-routes.ts";
+import { createBooks } from "./books.ts";
+import { createExaminations, type Examinations } from "./examinations.ts";
+import { type OverviewDeps, readOverview } from "./overview.ts";
 import { createTrends } from "./trends.ts";
 
-export interface ConsoleDeps extends OperatorDeps, DescribeContext, ChainRoutesDeps {
+export interface ConsoleDeps
+  extends OperatorDeps, DescribeContext, ChainRoutesDeps, IntegratorRoutesDeps, OverviewDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly files: PageFiles;
+  readonly config: ChainRoutesDeps["config"] & IntegratorRoutesDeps["config"];
+  readonly examinations: Examinations;
   readonly rows: Rows;
   /** Asks the nodes, or returns an answer of the last seconds. */
   readonly readNodes: () => Promise<ConsoleReadings>;
@@ -129,7 +136,7 @@ const Target = {
   route: Type.Optional(text("A kind of route", 40)),
 };
 const Pause = Type.Object({ ...Target, reason }, strict);
-const Resume = Type.Object(Target, strict);
+const Resume = Type.Object({ ...Target, reason }, strict);
 const Invite = Type.Object(
   {
     name: text("The operator's name", 60),
@@ -164,6 +171,8 @@ export function createConsole(deps: ConsoleDeps): FastifyInstance {
   const operatorOf = (request: FastifyRequest) => nameInLog(sessionOf(request).operator);
   const { anyone, viewer, actor, confirmed, admin } = ACCESS;
   const trends = createTrends(deps);
+  const readBooks = createBooks(deps);
+  const examinations = createExaminations(deps.examinations, deps);
 
   app.setReplySerializer((value) =>
     JSON.stringify(value, (_, inner: unknown) =>
@@ -238,6 +247,13 @@ export function createConsole(deps: ConsoleDeps): FastifyInstance {
   // Looking.
   app.get("/api/overview", viewer, async () => readOverview(deps));
   app.get("/api/readings", viewer, () => deps.readNodes());
+  app.get("/api/books", viewer, () => readBooks());
+  app.get("/api/examinations/:name", viewer, async (request) =>
+    examinations.read(readExamination(request)),
+  );
+  app.post("/api/examinations/:name", actor, async (request) =>
+    examinations.start(readExamination(request), operatorOf(request)),
+  );
   app.get("/api/trends", viewer, (request) => trends.read(queryOf(request)["range"] ?? ""));
   app.get("/api/settlements", viewer, async (request) => {
     const query = queryOf(request);
@@ -276,7 +292,7 @@ export function createConsole(deps: ConsoleDeps): FastifyInstance {
     return {
       lines: lines.map(({ entry, ...line }) => ({
         ...line,
-        reason: read(entry, ["reason", "end_reason", "expected_reason"]),
+        reason: read(entry, ["resume_reason", "end_reason", "expected_reason", "reason"]),
         settlementId: read(entry, ["settlement_id"]),
       })),
     };
@@ -319,10 +335,13 @@ export function createConsole(deps: ConsoleDeps): FastifyInstance {
     return { changed: await startPause(deps, await readTarget(given), record) };
   });
   app.post("/api/pauses/end", confirmed, async (request) => {
-    const record = { operator: operatorOf(request), nowMs: deps.clock.now() };
-    return {
-      changed: await endPause(db, await readTarget(parseBody(Resume, request)), record),
+    const { reason: why, ...target } = parseBody(Resume, request);
+    const record = {
+      operator: operatorOf(request),
+      reason: trimReason(why),
+      nowMs: deps.clock.now(),
     };
+    return { changed: await endPause(db, await readTarget(target), record) };
   });
   app.post("/api/operators", admin, async (request) => {
     const { name, role, identity } = parseBody(Invite, request);
@@ -357,6 +376,12 @@ export function createConsole(deps: ConsoleDeps): FastifyInstance {
       isVerified: verifiedAgoMs !== null,
       freshForMs: verifiedAgoMs === null ? 0 : Math.max(0, FRESH_MS - verifiedAgoMs),
     };
+  }
+
+  function readExamination(request: FastifyRequest): ConsoleExamination {
+    const found = CONSOLE_EXAMINATIONS.find((name) => name === paramsOf(request)["name"]);
+    if (found) return found;
+    throw new OperatingError("NOT_FOUND", "There is no such examination.");
   }
 
   async function getFile(id: string) {

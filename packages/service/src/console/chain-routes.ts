@@ -10,6 +10,7 @@ import { Type } from "typebox";
 import { readChainStates, setDraining } from "../addresses/index.ts";
 import { invalid, parseBody } from "../api/index.ts";
 import type { Config } from "../config/index.ts";
+import { assert } from "../core/assert.ts";
 import { displayTxHash } from "../core/base58.ts";
 import { OperatingError } from "../core/errors.ts";
 import { isEvmAddress, toAddress, toEvmAddress, toTxHash } from "../core/hex.ts";
@@ -24,7 +25,7 @@ import { cancelNonce, fillNonce, listOpenTransactions } from "../transactions/in
 import { type Access, paramsOf, readChainId, readId, trimReason } from "./access.ts";
 import { assetOf, nameOf } from "./assets.ts";
 import type { DescribeContext } from "./describe.ts";
-import { readChainRow } from "./overview.ts";
+import { readChainRows } from "./overview.ts";
 
 /** Dependencies of the routes of chains. */
 export interface ChainRoutesDeps extends DescribeContext {
@@ -32,7 +33,10 @@ export interface ChainRoutesDeps extends DescribeContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly rows: Rows;
-  readonly config: Pick<Config, "chains" | "routes" | "attestors" | "deployment" | "screening">;
+  readonly config: Pick<
+    Config,
+    "chains" | "routes" | "attestor" | "attestors" | "deployment" | "screening"
+  >;
   /** Ends a breach and applies its repair; false without an open one. */
   readonly endBreach: (end: {
     readonly id: string;
@@ -76,13 +80,15 @@ export function addChainRoutes(app: FastifyInstance, deps: ChainRoutesDeps, acce
 
   app.get("/api/chains/:id", viewer, async (request): Promise<ConsoleChainFile> => {
     const chainId = chainOf(paramsOf(request)["id"]);
-    const [chain, breaches, transactions, standing, states] = await Promise.all([
-      readChainRow(deps, chainId),
+    const [chains, breaches, transactions, standing, states] = await Promise.all([
+      readChainRows(deps),
       listBreaches(db),
       listOpenTransactions(db, { chainId, limit: TRANSACTIONS_MAX }),
       readStanding({ db, config, clock }, chainId),
       readChainStates(db),
     ]);
+    const chain = chains.find((one) => one.chainId === chainId);
+    assert(chain, "every configured chain has its row");
     return {
       chain,
       state: states.get(chainId) ?? "open",

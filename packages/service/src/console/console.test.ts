@@ -131,7 +131,7 @@ describe("who may do what", () => {
     const acts = [
       ["/api/retries", REASON, "operator"],
       ["/api/pauses", { chainId: 2, ...REASON }, "operator"],
-      ["/api/pauses/end", { chainId: 2 }, "operator"],
+      ["/api/pauses/end", { chainId: 2, ...REASON }, "operator"],
       [`/api/settlements/${id}/refund`, { to: RECIPIENT, ...REASON }, "operator"],
       ["/api/operators", { name: "Eve", role: "viewer" }, "admin"],
       ["/api/operators/disable", { name: "Eve", ...REASON }, "admin"],

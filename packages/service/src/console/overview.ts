@@ -1,12 +1,15 @@
 /** What runs, waits and is wrong now: the rows behind the metrics, of every role, with the open pauses. */
 import type { ConsoleChain, ConsoleOverview } from "@sluice/sdk/wire";
-import type { Config } from "../config/index.ts";
+import { type Config, hostOf } from "../config/index.ts";
+import type { Clock } from "../core/ports.ts";
 import type { Db } from "../db/schema.ts";
 import type { Row, Rows } from "../health/index.ts";
+import { listReserved } from "../db/rpc-budgets.ts";
 import { listIntegrators } from "../integrators/index.ts";
 import { listPauses } from "../settlements/index.ts";
 import { nameOf } from "./assets.ts";
 
+const DAY_MS = 86_400_000;
 const ROLES = ["scanner", "settler", "auditor"];
 /** Counts of work that has left its deposit address, by the name of their rows. */
 const IN_FLIGHT: Readonly<Record<string, string>> = {
@@ -14,20 +17,26 @@ const IN_FLIGHT: Readonly<Record<string, string>> = {
   bridge_transfers: "bridge transfers",
 };
 
-/** Reads the overview. Bounded by the work in progress, not by the history. */
-export async function readOverview(deps: {
+/** Dependencies of the overview. */
+export interface OverviewDeps {
   readonly db: Db;
+  readonly clock: Clock;
   readonly rows: Rows;
   readonly chains: Config["chains"];
-}): Promise<ConsoleOverview> {
-  const [rows, pauses, integrators] = await Promise.all([
+  readonly config: Pick<Config, "attestor">;
+}
+
+/** Reads the overview. Bounded by the work in progress, not by the history. */
+export async function readOverview(deps: OverviewDeps): Promise<ConsoleOverview> {
+  const [chains, rows, pauses, integrators] = await Promise.all([
+    readChainRows(deps),
     deps.rows.read(ROLES),
     listPauses(deps.db, { all: false }),
     listIntegrators(deps.db),
   ]);
   const named = (name: string) => rows.filter((row) => row.name === name);
   return {
-    chains: deps.chains.map(({ chainId }) => describeChain(rows, chainId)),
+    chains,
     open: named("settlements").map(({ chainId, label, value, oldestS }) => ({
       chain: nameOf(chainId ?? 0),
       status: label ?? "",
@@ -57,15 +66,33 @@ export async function readOverview(deps: {
   };
 }
 
-/** Reads one chain. */
-export async function readChainRow(
-  { rows }: { readonly rows: Rows },
-  chainId: number,
-): Promise<ConsoleChain> {
-  return describeChain(await rows.read(ROLES), chainId);
+/** Reads every chain. */
+export async function readChainRows(deps: OverviewDeps): Promise<readonly ConsoleChain[]> {
+  const day = Math.floor(deps.clock.now() / DAY_MS);
+  const [rows, reserved] = await Promise.all([deps.rows.read(ROLES), listReserved(deps.db, day)]);
+  return deps.chains.map((chain) => ({
+    ...describeChain(rows, chain.chainId),
+    budgets: listBudgets(deps.config, chain).map(({ host, max }) => {
+      const own = reserved.find((one) => one.chainId === chain.chainId && one.host === host);
+      return { host, max, used: own?.count ?? 0 };
+    }),
+  }));
 }
 
-function describeChain(rows: readonly Row[], chainId: number): ConsoleChain {
+/** Lists the daily budgets of the nodes of a chain, each host once, those of the attestor included. */
+function listBudgets(
+  { attestor }: OverviewDeps["config"],
+  { chainId, nodes }: Config["chains"][number],
+): readonly { readonly host: string; readonly max: number }[] {
+  const all = [...nodes.all, ...(attestor.nodes.get(chainId)?.all ?? [])];
+  const budgets = all.flatMap(({ url, requestsPerDay }) => {
+    const host = hostOf(url);
+    return host === null || requestsPerDay === undefined ? [] : [[host, requestsPerDay] as const];
+  });
+  return [...new Map(budgets)].map(([host, max]) => ({ host, max }));
+}
+
+function describeChain(rows: readonly Row[], chainId: number): Omit<ConsoleChain, "budgets"> {
   const own = rows.filter((row) => row.chainId === chainId);
   const find = (name: string) => own.find((row) => row.name === name)?.value ?? null;
   const sum = (name: string) =>

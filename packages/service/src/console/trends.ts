@@ -5,9 +5,10 @@ import { toAddress } from "../core/hex.ts";
 import type { Clock } from "../core/ports.ts";
 import type { Db } from "../db/schema.ts";
 import { listEarned } from "../ledger/index.ts";
+import { listLags } from "../scanner/index.ts";
 import { listCompletedSpans } from "../settlements/index.ts";
 import type { DescribeContext } from "./describe.ts";
-import { assetOf } from "./assets.ts";
+import { assetOf, nameOf } from "./assets.ts";
 
 const HOUR_MS = 3_600_000;
 /** Length and number of the spans of each range. */
@@ -56,9 +57,10 @@ async function readTrends(
 ): Promise<ConsoleTrends> {
   const { spanMs, count } = RANGES[range];
   const fromMs = (Math.floor(nowMs / spanMs) - count + 1) * spanMs;
-  const [completed, earned] = await Promise.all([
+  const [completed, earned, lags] = await Promise.all([
     listCompletedSpans(deps.db, { fromMs, spanMs }),
     listEarned(deps.db, { fromMs, spanMs }),
+    listLags(deps.db, { fromMs, spanMs }),
   ]);
   const places = Array.from({ length: count }, (_, place) => place);
   const spans = new Map(completed.all.map((span) => [span.place, span]));
@@ -69,6 +71,12 @@ async function readTrends(
     spanS: spanMs / 1_000,
     p50S: places.map((place) => spans.get(place)?.p50S ?? null),
     p95S: places.map((place) => spans.get(place)?.p95S ?? null),
+    lags: deps.chains.flatMap(({ chainId }) => {
+      const own = lags.filter((lag) => lag.chainId === chainId);
+      const known = new Map(own.map(({ place, blocks }) => [place, blocks]));
+      const blocks = places.map((place) => known.get(place) ?? null);
+      return own.length === 0 ? [] : [{ chain: nameOf(chainId), blocks }];
+    }),
     routes: [...routes].map(([name, own]) => {
       const counts = new Map(own.map((one) => [one.place, one.count]));
       return { name, counts: places.map((place) => counts.get(place) ?? 0) };

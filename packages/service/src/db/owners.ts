@@ -40,6 +40,7 @@ export const TABLE_OWNERS: Readonly<Record<keyof Database, TableOwner>> = {
   rate_limits: { owner: "api" },
   idempotency_keys: { owner: "api" },
   pauses: { owner: "settlements" },
+  integrator_actions: { owner: "integrators" },
   screenings: { owner: "settlements" },
   screening_records: { owner: "settlements" },
   api_keys: { owner: "integrators" },
@@ -75,6 +76,7 @@ export const TABLE_OWNERS: Readonly<Record<keyof Database, TableOwner>> = {
   scanner_blocks: { owner: "scanner", readers: GAUGES, proofs: ["ledger"] },
   scanner_finality: { owner: "scanner", readers: GAUGES, proofs: ["ledger"] },
   scanner_orders: { owner: "scanner" },
+  scanner_lags: { owner: "scanner" },
   balance_rounds: { owner: "scanner" },
   fresh_wallets: { owner: "addresses" },
   deposits: {

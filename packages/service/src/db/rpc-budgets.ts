@@ -15,6 +15,19 @@ export interface Reservation {
   readonly max: number;
 }
 
+/** Returns the requests of a day, by chain and host. */
+export async function listReserved(
+  db: Db,
+  day: number,
+): Promise<readonly Pick<Reservation, "chainId" | "host" | "count">[]> {
+  const rows = await db.selectFrom("rpc_budgets").selectAll().where("day", "=", day).execute();
+  return rows.map(({ chain_id: chainId, host, requests }) => ({
+    chainId,
+    host,
+    count: Number(requests),
+  }));
+}
+
 /**
  * Adds requests to those of the day, unless they then exceed the budget. Returns the requests of the day, or null. A process
  * whose clock is behind counts towards the newer day.

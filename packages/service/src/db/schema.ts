@@ -459,6 +459,24 @@ export interface PausesTable {
   paused_at: GeneratedStamp;
   resumed_at: Stamp | null;
   resumed_by: string | null;
+  resume_reason: string | null;
+}
+
+export interface IntegratorActionsTable {
+  id: Generated<bigint>;
+  integrator_id: string;
+  action: string;
+  subject: string;
+  detail: string | null;
+  operator: string;
+  reason: string | null;
+  at: GeneratedStamp;
+}
+
+export interface ScannerLagsTable {
+  chain_id: number;
+  minute: Stamp;
+  blocks: bigint;
 }
 
 export interface EventsTable {
@@ -578,6 +596,8 @@ export interface Database {
   operator_log: OperatorLogTable;
   integrators: IntegratorsTable;
   pauses: PausesTable;
+  integrator_actions: IntegratorActionsTable;
+  scanner_lags: ScannerLagsTable;
   screenings: ScreeningsTable;
   screening_records: ScreeningRecordsTable;
   api_keys: ApiKeysTable;

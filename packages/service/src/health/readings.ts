@@ -11,6 +11,8 @@ export interface ReadingsOfChain {
   readonly chain: Chain;
   /** Whether to read the head; true in the scanner's process. */
   readonly head: boolean;
+  /** Receives the head after it was read. */
+  readonly onHead?: (head: bigint) => Promise<void>;
   readonly lanes: readonly { readonly purpose: string; readonly address: Address }[];
   /** Tokens that are paid from inventory there. */
   readonly inventory: readonly {
@@ -27,7 +29,7 @@ export async function readChain(metrics: Metrics, wanted: ReadingsOfChain): Prom
   const { sequencing } = chain;
   const label = chainLabel(chain.chainId);
   const results = await Promise.allSettled([
-    ...(wanted.head ? [readHead(metrics, chain, label)] : []),
+    ...(wanted.head ? [readHead(metrics, wanted, label)] : []),
     ...wanted.lanes.flatMap(({ purpose, address }) => {
       const labels = { chain: label, purpose, account: address };
       return [
@@ -54,8 +56,17 @@ export async function readChain(metrics: Metrics, wanted: ReadingsOfChain): Prom
   if (failed) throw failed.reason;
 }
 
-async function readHead(metrics: Metrics, chain: Chain, label: string): Promise<void> {
-  await show(metrics.scannerHead, { chain: label }, async () => (await chain.getHead()).number);
+async function readHead(
+  metrics: Metrics,
+  { chain, onHead }: ReadingsOfChain,
+  label: string,
+): Promise<void> {
+  let head = 0n;
+  await show(metrics.scannerHead, { chain: label }, async () => {
+    head = (await chain.getHead()).number;
+    return head;
+  });
+  await onHead?.(head);
 }
 
 /** Sets the gauge, or removes it when the read fails: a stale value would look current. */

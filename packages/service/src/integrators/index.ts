@@ -1,4 +1,12 @@
 export {
+  type ByHand,
+  createKeyByHand,
+  recordIntegratorAction,
+  revokeKeyByHand,
+  rotateKeyByHand,
+  setKeyByHand,
+} from "./actions.ts";
+export {
   createIntegrator,
   findIntegrator,
   isNameTaken,

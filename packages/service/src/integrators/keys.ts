@@ -7,6 +7,7 @@ import { OperatingError } from "../core/errors.ts";
 import { formatNetwork, isInNetwork, parseAddress, parseNetwork } from "../core/networks.ts";
 import type { Random } from "../core/ports.ts";
 import type { Secret } from "../core/secret.ts";
+import { inTransaction } from "../db/in-transaction.ts";
 import type { Db, Tx } from "../db/schema.ts";
 import { findIntegrator, invalid, UUID } from "./integrators.ts";
 
@@ -108,7 +109,7 @@ export async function rotateKey(
     readonly expiresInMs?: number | null | undefined;
   },
 ): Promise<CreatedKey & { readonly replacedExpiresAt: string }> {
-  return deps.db.transaction().execute(async (tx) => {
+  return inTransaction(deps.db, async (tx) => {
     const old = await lockValid(tx, args.keyId);
     const successor = await tx
       .selectFrom("api_keys")
@@ -160,7 +161,7 @@ export async function setKey(
   { keyId, ...settings }: KeySettings & { readonly keyId: string },
 ): Promise<void> {
   const change = toColumns(settings);
-  await db.transaction().execute(async (tx) => {
+  await inTransaction(db, async (tx) => {
     const { id } = await lockValid(tx, keyId);
     if (Object.keys(change).length === 0) return;
     await tx.updateTable("api_keys").set(change).where("id", "=", id).execute();
@@ -235,6 +236,16 @@ export interface KeyRecord {
   readonly expiresAt: string | null;
   /** Null: not used yet. */
   readonly lastUsedAt: string | null;
+}
+
+/** Returns the id of the integrator of a key that exists. */
+export async function readOwner(db: Db | Tx, keyId: string): Promise<string> {
+  const { integrator_id: integratorId } = await db
+    .selectFrom("api_keys")
+    .select("integrator_id")
+    .where("id", "=", keyId)
+    .executeTakeFirstOrThrow();
+  return integratorId;
 }
 
 /** Returns the record of a key that exists. */

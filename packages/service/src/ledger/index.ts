@@ -26,5 +26,6 @@ export { readFinalPoint } from "./final-point.ts";
 export { type Audited, auditInTurns, type Found, mapAtOnce } from "./map-at-once.ts";
 export type { RouteAudit, RouteAuditDeps } from "./route-audit.ts";
 export { lockCursor, readTip as readScannedTip } from "./scanned.ts";
+export { createTotals, type Total } from "./totals.ts";
 export { listUnsettled, type Unsettled } from "./unsettled.ts";
 export { INVARIANTS, type Verdict, VERDICT_NAMES, VERDICTS } from "./verdicts.ts";

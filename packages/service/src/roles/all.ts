@@ -12,6 +12,7 @@ import { KNOWN_CHAINS } from "../core/chain-registry.ts";
 import { OperatingError } from "../core/errors.ts";
 import { claimRoles, EXCLUSIVE_ROLES } from "../db/instance.ts";
 import { createWakeups } from "../jobs/wakeups.ts";
+import type { Examinations } from "../console/index.ts";
 import {
   createIndexRequests,
   createRefundDesk,
@@ -63,6 +64,8 @@ export async function startRoles(
     readonly roles: readonly RoleName[];
     readonly standby: boolean;
     readonly askPassphrase: AskPassphrase;
+    /** What operators may run from the console. */
+    readonly examinations: Examinations;
   },
 ): Promise<RunningService> {
   const { roles } = options;
@@ -130,6 +133,7 @@ interface StartingProcess {
   readonly health: Health;
   readonly cleanups: Cleanups;
   readonly askPassphrase: AskPassphrase;
+  readonly examinations: Examinations;
 }
 
 function isWhole(roles: readonly RoleName[]): boolean {
@@ -236,7 +240,11 @@ async function startEach(
   const context = partsOf("api");
   const parts = takeParts(context, INTAKE_PARTS);
   const settlements = createSettlementDeps(parts, listRefundLanes(parts.config));
-  const desk = await startConsole(takeParts(context, CONSOLE_PARTS), settlements);
+  const desk = await startConsole(
+    takeParts(context, CONSOLE_PARTS),
+    settlements,
+    starting.examinations,
+  );
   if (desk) cleanups.push(() => desk.stop());
   const api = started("api", await startApiOf(context, settlements));
   return { apiUrl: api.url, quoteUrl: quote?.url, consoleUrl: desk?.url };

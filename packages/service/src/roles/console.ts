@@ -1,6 +1,12 @@
 /** The operators' console, on a listener of its own in the process of the API. */
 import { listen, readPageFiles } from "../api/index.ts";
-import { type ConsoleDeps, createConsole, createReadings, formatRefund } from "../console/index.ts";
+import {
+  type ConsoleDeps,
+  createConsole,
+  createReadings,
+  type Examinations,
+  formatRefund,
+} from "../console/index.ts";
 import { endBreach } from "../ledger/index.ts";
 import { REPAIRS } from "./repairs.ts";
 import { createRows } from "../health/index.ts";
@@ -21,6 +27,7 @@ export const CONSOLE_PARTS = ["config", "db", "clock", "random", "log", "format"
 export async function startConsole(
   { config, db, clock, random, log, format }: Parts<(typeof CONSOLE_PARTS)[number]>,
   settlements: SettlementDeps,
+  examinations: Examinations,
 ): Promise<RunningServer | null> {
   const listener = config.console;
   if (!listener) return null;
@@ -35,6 +42,7 @@ export async function startConsole(
     log,
     pepper: config.apiKeyPepper,
     files: readPageFiles(),
+    examinations,
     rows: createRows({ db, clock, gauges: ROUTE_GAUGES }),
     readNodes: createReadings({ ...context, config, nodes: settlements.chains, db, clock }),
     endBreach: (end) => endBreach({ db, clock, ...REPAIRS }, end),

@@ -123,13 +123,13 @@ export function startSideLoop(
   });
 }
 
-/** Starts the loops that read chains for metrics, if metrics are served. */
+/** Starts the loops that read chains for metrics and for the console, if either is served. */
 export function startReadings(
   context: HealthContext,
   readings: readonly ReadingsOfChain[],
 ): readonly Loop[] {
   const { config, health } = context;
-  if (!config.telemetry) return [];
+  if (!config.telemetry && !config.console) return [];
   health.readings.push(...readings);
   return readings.map((wanted) =>
     startSideLoop(context, {

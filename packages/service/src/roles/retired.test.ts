@@ -46,8 +46,13 @@ async function answersOf(chainIds: readonly number[], paths: readonly string[], 
   );
   const env = { ...SECRETS, PEPPER: PEPPER.reveal(), DATABASE_URL: database.url };
   const config = loadConfig({ path, env, roles: ["api"] });
-  const askPassphrase = () => Promise.reject(new Error("nobody is asked"));
-  const service = await startRoles(config, { roles: ["api"], standby: false, askPassphrase });
+  const nobody = () => Promise.reject(new Error("nobody is asked"));
+  const service = await startRoles(config, {
+    roles: ["api"],
+    standby: false,
+    askPassphrase: nobody,
+    examinations: { doctor: nobody, audit: nobody },
+  });
   try {
     return await Promise.all(
       paths.map(

@@ -6,9 +6,12 @@ import { chainLabel } from "../telemetry/metrics.ts";
 import {
   createHeadPacing,
   createScan,
+  deleteOldLags,
+  getTip,
   lookAgain,
   PACE_OF_SLOTS,
   pollBalances,
+  recordLag,
 } from "../scanner/index.ts";
 import type { BlockStreams } from "./block-streams.ts";
 import type { Parts, RunningRole } from "./context.ts";
@@ -96,11 +99,12 @@ export function startScanner(
           ]),
     ];
   });
-  // Only one process has this role, so only one runs the retention of events.
+  // Only one process has this role, so only one runs the retention.
   const retention = startRoleLoop(context, "scanner", {
     name: "retention of events",
     intervalMs: RETENTION_POLL_MS,
     async poll() {
+      await deleteOldLags(db, clock.now());
       const { created, dropped, deleted } = await maintainEvents(db, clock.now());
       if (created.length + dropped.length + deleted > 0) {
         context.log.info({ created, dropped, deleted }, "event retention ran");
@@ -110,7 +114,19 @@ export function startScanner(
   });
   const readings = startReadings(
     context,
-    [...chains.values()].map((chain) => ({ chain, head: true, lanes: [], inventory: [] })),
+    [...chains.values()].map((chain) => ({
+      chain,
+      head: true,
+      lanes: [],
+      inventory: [],
+      async onHead(head: bigint) {
+        const { chainId } = chain;
+        const tip = await getTip(db, chainId);
+        if (!tip) return;
+        const blocks = head > tip.number ? head - tip.number : 0n;
+        await recordLag(db, { chainId, blocks, nowMs: clock.now() });
+      },
+    })),
   );
   loops.push(retention, ...readings);
   return {

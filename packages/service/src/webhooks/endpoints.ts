@@ -5,6 +5,7 @@ import { OperatingError } from "../core/errors.ts";
 import type { Clock, Random } from "../core/ports.ts";
 import type { Secret } from "../core/secret.ts";
 import { formatStamp } from "../core/stamp.ts";
+import { inTransaction } from "../db/in-transaction.ts";
 import type { Db, Tx } from "../db/schema.ts";
 import { getNewestStamp } from "../events/index.ts";
 import type { AddressRules } from "./address-rules.ts";
@@ -64,7 +65,7 @@ export async function createEndpoint(
   checkTypes(settings);
   const id = random.uuid();
   const now = formatStamp(clock.now());
-  const secret = await db.transaction().execute(async (tx) => {
+  const secret = await inTransaction(db, async (tx) => {
     const since = await holdCursor(tx, integratorId);
     const { count } = await tx
       .selectFrom("webhook_endpoints")
@@ -155,7 +156,7 @@ export async function updateEndpoint(
 ): Promise<EndpointFacts> {
   const { db, clock, rules } = deps;
   const url = settings.url === undefined ? undefined : checkUrl(settings.url, rules);
-  return db.transaction().execute(async (tx) => {
+  return inTransaction(db, async (tx) => {
     const since = await holdCursor(tx, integratorId);
     const row = await tx
       .selectFrom("webhook_endpoints")
@@ -236,7 +237,7 @@ export async function rotateSecret(
 ): Promise<EndpointWithSecret> {
   const { db, clock } = deps;
   const nowMs = clock.now();
-  const secret = await db.transaction().execute(async (tx) => {
+  const secret = await inTransaction(db, async (tx) => {
     const row = await tx
       .selectFrom("webhook_endpoints")
       .select("id")

@@ -1,3 +1,4 @@
+export { changeByHand, createByHand, type Resent, resendByHand } from "./actions.ts";
 export { type AddressRules, createAddressRules } from "./address-rules.ts";
 export {
   getDelivery,
@@ -13,6 +14,7 @@ export {
   createEndpoint,
   deleteEndpoint,
   type EndpointDeps,
+  type EndpointRef,
   getEndpoint,
   listEndpoints,
   rotateSecret,

@@ -94,7 +94,11 @@ export function startPausing(stage: {
       (async () => {
         if (!target) throw new Error("a pause begins before it ends");
         const swept = await listSweeps(target);
-        await endPause(db, target, { operator: "operator", nowMs: clock.now() });
+        await endPause(db, target, {
+          operator: "operator",
+          reason: "repaired",
+          nowMs: clock.now(),
+        });
         const fresh = [...swept].filter((intent) => !known?.has(intent));
         if (!freezes && fresh.length > 0)
           throw new Broken(`T163: ${fresh[0]} was planned during the pause of a ${scope}`);

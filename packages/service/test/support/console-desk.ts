@@ -5,7 +5,13 @@ import { sql } from "kysely";
 import { expect, onTestFinished } from "vitest";
 import { readPageFiles } from "../../src/api/index.ts";
 import type { Config } from "../../src/config/index.ts";
-import { createConsole, createReadings, formatRefund } from "../../src/console/index.ts";
+import {
+  type ConsoleDeps,
+  createConsole,
+  createReadings,
+  type Examinations,
+  formatRefund,
+} from "../../src/console/index.ts";
 import { Secret } from "../../src/core/secret.ts";
 import { createRows } from "../../src/health/index.ts";
 import { endBreach } from "../../src/ledger/index.ts";
@@ -23,18 +29,34 @@ export const ORIGIN = "https://console.example";
 /** The chain of the desk, with its one token. */
 // CAST: the console reads no other field.
 const CONFIG = {
-  chains: [{ chainId: 2, kind: "evm", tokens: [{ symbol: "USDC", address: USDC, decimals: 6 }] }],
+  chains: [
+    {
+      chainId: 2,
+      kind: "evm",
+      nodes: { all: [] },
+      tokens: [{ symbol: "USDC", address: USDC, decimals: 6 }],
+    },
+  ],
   routes: [],
   attestors: { accounts: [], cold: [], threshold: 1 },
   deployment: undefined,
   screening: {},
-} as unknown as Pick<Config, "chains" | "routes" | "attestors" | "deployment" | "screening">;
+  attestor: { nodes: new Map() },
+  webhooks: { allowedRanges: ["127.0.0.0/8"], endpointsPerIntegrator: 10 },
+} as unknown as ConsoleDeps["config"] & Pick<Config, "routes">;
+
+const FOUND_NOTHING = { ok: true, text: "Nothing was found." };
 
 /** Opens a console over the settlements of a desk. */
 export async function openConsole({
   identityProvider,
   origin = () => ORIGIN,
-}: { readonly identityProvider?: ProviderConfig; readonly origin?: () => string } = {}) {
+  examinations = { doctor: async () => FOUND_NOTHING, audit: async () => FOUND_NOTHING },
+}: {
+  readonly identityProvider?: ProviderConfig;
+  readonly origin?: () => string;
+  readonly examinations?: Examinations;
+} = {}) {
   const desk = await openDesk();
   const { db } = desk;
   const people = { db, random: systemRandom, pepper: new Secret("0123456789abcdef") };
@@ -46,6 +68,7 @@ export async function openConsole({
     log: silentLog,
     files: readPageFiles(),
     config: CONFIG,
+    examinations,
     rows: createRows({ db, clock: systemClock, gauges: [] }),
     readNodes: createReadings({
       ...context,

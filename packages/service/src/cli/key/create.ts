@@ -1,7 +1,8 @@
 import { isLocal } from "../../config/index.ts";
-import { createKey } from "../../integrators/index.ts";
+import { createKeyByHand } from "../../integrators/index.ts";
 import { systemRandom } from "../../roles/system-ports.ts";
 import type { Call, Result } from "../command.ts";
+import { nameByHand } from "../operator.ts";
 import { type KeyChoices, toKeySettings } from "../values.ts";
 import { withDatabase } from "../with-database.ts";
 
@@ -12,14 +13,15 @@ export async function run(
     readonly integrator: string;
     readonly depositAddresses: boolean | undefined;
     readonly prefixed: boolean;
+    readonly reason: string | undefined;
   },
 ): Promise<Result> {
   const config = call.readConfig();
   const pepper = config.apiKeyPepper;
-  const { integrator, depositAddresses = true, prefixed } = input;
+  const { integrator, depositAddresses = true, prefixed, reason } = input;
   const kind = config.chains.every(isLocal) ? "sk_test_" : "sk_live_";
   const created = await withDatabase(config, ({ db }) =>
-    createKey(
+    createKeyByHand(
       { db, random: systemRandom, pepper },
       {
         ...toKeySettings(input),
@@ -27,6 +29,7 @@ export async function run(
         depositAddresses,
         ...(prefixed ? { prefix: kind } : {}),
       },
+      nameByHand(reason),
     ),
   );
   return { json: created, text: `API key (shown once): ${created.apiKey}` };

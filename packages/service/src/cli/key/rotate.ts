@@ -1,6 +1,7 @@
-import { rotateKey } from "../../integrators/index.ts";
+import { rotateKeyByHand } from "../../integrators/index.ts";
 import { systemRandom } from "../../roles/system-ports.ts";
 import type { Call, Result } from "../command.ts";
+import { nameByHand } from "../operator.ts";
 import type { LifetimeChoice } from "../values.ts";
 import { withDatabase } from "../with-database.ts";
 
@@ -13,18 +14,21 @@ export async function run(
     keyId,
     overlap = DAY_MS,
     expires,
+    reason,
   }: {
     readonly keyId: string;
     readonly overlap: number | undefined;
     readonly expires: LifetimeChoice | undefined;
+    readonly reason: string | undefined;
   },
 ): Promise<Result> {
   const config = call.readConfig();
   const pepper = config.apiKeyPepper;
   const rotated = await withDatabase(config, ({ db }) =>
-    rotateKey(
+    rotateKeyByHand(
       { db, random: systemRandom, pepper },
       { keyId, overlapMs: overlap, expiresInMs: expires === "never" ? null : expires },
+      nameByHand(reason),
     ),
   );
   return {

@@ -12,7 +12,11 @@ export async function run(call: Call, { all }: { readonly all: boolean }): Promi
         .filter(Boolean)
         .join(" "),
       `since ${pause.pausedAt} by ${pause.operator}`,
-      ...(pause.resumedAt ? [`until ${pause.resumedAt} by ${pause.resumedBy}`] : []),
+      ...(pause.resumedAt
+        ? [
+            `until ${pause.resumedAt} by ${pause.resumedBy}: ${pause.resumeReason ?? "no reason on record"}`,
+          ]
+        : []),
       pause.reason,
     ].join("  "),
   );

@@ -1,5 +1,6 @@
-import { createEndpoint, type WebhookScheme } from "../../webhooks/index.ts";
+import { createByHand, type WebhookScheme } from "../../webhooks/index.ts";
 import type { Call, Result } from "../command.ts";
+import { nameByHand } from "../operator.ts";
 import { formatEndpoint, formatSecret, withWebhooks } from "./endpoints.ts";
 
 /** Creates an endpoint, whose secret is shown only this once. */
@@ -12,11 +13,12 @@ export async function run(
     readonly scheme: WebhookScheme;
     readonly extended: boolean;
     readonly ordered: boolean;
+    readonly reason: string | undefined;
   },
 ): Promise<Result> {
-  const { integrator, types = null, ...settings } = input;
+  const { integrator, types = null, reason, ...settings } = input;
   const made = await withWebhooks(call, { integrator }, (deps, integratorId) =>
-    createEndpoint(deps, { ...settings, types, integratorId, description: null }),
+    createByHand(deps, { ...settings, types, integratorId, description: null }, nameByHand(reason)),
   );
   return { json: made, text: `${formatEndpoint(made)}\n${formatSecret(made)}` };
 }

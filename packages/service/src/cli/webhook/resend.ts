@@ -1,6 +1,7 @@
-import { resendEvent, resendRange } from "../../webhooks/index.ts";
+import { resendByHand } from "../../webhooks/index.ts";
 import type { Call, Result } from "../command.ts";
 import { UsageError } from "../failure.ts";
+import { nameByHand } from "../operator.ts";
 import { withWebhooks } from "./endpoints.ts";
 
 /** Queues events again: one by its id, or those of a range of time. */
@@ -12,25 +13,19 @@ export async function run(
     readonly event: string | undefined;
     readonly since: string | undefined;
     readonly until: string | undefined;
+    readonly reason: string | undefined;
   },
 ): Promise<Result> {
-  const { id, integrator, event, since, until } = input;
-  if ((event === undefined) === (since === undefined)) {
+  const { id, integrator, event, since, until, reason } = input;
+  const resent =
+    event === undefined
+      ? since !== undefined && { since, until }
+      : since === undefined && { event };
+  if (!resent) {
     throw new UsageError("expected either --event, or --since with or without --until");
   }
-  const queued = await withWebhooks(call, { integrator, id }, async (deps, integratorId) => {
-    const ref = { integratorId, id };
-    if (event !== undefined) {
-      await resendEvent(deps, ref, event);
-      return 1;
-    }
-    let total = 0;
-    for (let from = since ?? null; from !== null;) {
-      const done = await resendRange(deps, ref, { since: from, until });
-      total += done.queued;
-      from = done.nextCursor;
-    }
-    return total;
-  });
+  const queued = await withWebhooks(call, { integrator, id }, (deps, integratorId) =>
+    resendByHand(deps, { integratorId, id }, resent, nameByHand(reason)),
+  );
   return { json: { queued }, text: `${queued} events are queued` };
 }

@@ -1,5 +1,6 @@
-import { rotateSecret, type WebhookScheme } from "../../webhooks/index.ts";
+import { changeByHand, rotateSecret, type WebhookScheme } from "../../webhooks/index.ts";
 import type { Call, Result } from "../command.ts";
+import { nameByHand } from "../operator.ts";
 import { formatSecret, withWebhooks } from "./endpoints.ts";
 
 /** Creates a new secret of an endpoint; the one before stays valid for the overlap. */
@@ -10,11 +11,14 @@ export async function run(
     readonly integrator: string;
     readonly overlapSeconds: number;
     readonly scheme: WebhookScheme | undefined;
+    readonly reason: string | undefined;
   },
 ): Promise<Result> {
-  const { id, integrator, ...rotation } = input;
-  const rotated = await withWebhooks(call, { integrator, id }, (deps, integratorId) =>
-    rotateSecret(deps, { ...rotation, integratorId, id }),
-  );
+  const { id, integrator, reason, ...rotation } = input;
+  const rotated = await withWebhooks(call, { integrator, id }, (deps, integratorId) => {
+    const ref = { integratorId, id };
+    const record = { ref, action: "rotate webhook", by: nameByHand(reason) };
+    return changeByHand(deps, record, (own) => rotateSecret(own, { ...rotation, ...ref }));
+  });
   return { json: rotated, text: formatSecret(rotated) };
 }

@@ -1,5 +1,6 @@
-import { updateEndpoint } from "../../webhooks/index.ts";
+import { changeByHand, updateEndpoint } from "../../webhooks/index.ts";
 import type { Call, Result } from "../command.ts";
+import { nameByHand } from "../operator.ts";
 import { formatEndpoint, withWebhooks } from "./endpoints.ts";
 
 /** Changes an endpoint; settings that are not given stay. */
@@ -10,11 +11,14 @@ export async function run(
     readonly integrator: string;
     readonly url: string | undefined;
     readonly enabled: boolean | undefined;
+    readonly reason: string | undefined;
   },
 ): Promise<Result> {
-  const { id, integrator, ...change } = input;
-  const changed = await withWebhooks(call, { integrator, id }, (deps, integratorId) =>
-    updateEndpoint(deps, { ...change, integratorId, id }),
-  );
+  const { id, integrator, reason, ...change } = input;
+  const changed = await withWebhooks(call, { integrator, id }, (deps, integratorId) => {
+    const ref = { integratorId, id };
+    const record = { ref, action: "set webhook", by: nameByHand(reason) };
+    return changeByHand(deps, record, (own) => updateEndpoint(own, { ...change, ...ref }));
+  });
   return { json: changed, text: formatEndpoint(changed) };
 }

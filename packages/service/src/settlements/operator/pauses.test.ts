@@ -10,7 +10,7 @@ const RECORD = { operator: "ann@host", reason: "an incident at the issuer" };
 
 const pause = (desk: Desk, target: PauseTarget) => startPause(desk.deps, target, RECORD);
 const resume = (desk: Desk, target: PauseTarget) =>
-  endPause(desk.db, target, { operator: "bob@host", nowMs: desk.clock.now() });
+  endPause(desk.db, target, { operator: "bob@host", reason: "repaired", nowMs: desk.clock.now() });
 
 async function arrive(desk: Desk) {
   const address = await desk.issue("0x01");
@@ -59,7 +59,7 @@ describe("a pause", () => {
       expect(await desk.swaps()).toMatchObject([{ status: "swapping", error: null }]);
       expect(await listPauses(desk.db, { all: false })).toEqual([]);
       expect(await listPauses(desk.db, { all: true })).toMatchObject([
-        { ...RECORD, scope: target.scope, resumedBy: "bob@host" },
+        { ...RECORD, scope: target.scope, resumedBy: "bob@host", resumeReason: "repaired" },
       ]);
     },
   );

@@ -31,6 +31,8 @@ export interface PauseFacts {
   readonly pausedAt: string;
   readonly resumedAt: string | null;
   readonly resumedBy: string | null;
+  /** Null while it is paused, and of pauses that an earlier version ended. */
+  readonly resumeReason: string | null;
 }
 
 /** Starts a pause. Returns false if the target is paused already. */
@@ -54,12 +56,16 @@ export async function startPause(
 export async function endPause(
   db: Db,
   target: PauseTarget,
-  { operator, nowMs }: { readonly operator: string; readonly nowMs: number },
+  {
+    operator,
+    reason,
+    nowMs,
+  }: { readonly operator: string; readonly reason: string; readonly nowMs: number },
 ): Promise<boolean> {
   const { scope, chain_id: chainId, subject } = columnsOf(target);
   const result = await db
     .updateTable("pauses")
-    .set({ resumed_at: formatStamp(nowMs), resumed_by: operator })
+    .set({ resumed_at: formatStamp(nowMs), resumed_by: operator, resume_reason: reason })
     .where("scope", "=", scope)
     .where(sql<boolean>`chain_id is not distinct from ${chainId}::integer`)
     .where("subject", "=", subject)
@@ -89,6 +95,7 @@ export async function listPauses(
     pausedAt: row.paused_at,
     resumedAt: row.resumed_at,
     resumedBy: row.resumed_by,
+    resumeReason: row.resume_reason,
   }));
 }
 

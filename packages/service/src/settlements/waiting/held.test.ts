@@ -142,7 +142,11 @@ test("the end of one of two pauses retries nothing, that of both everything, pag
   expect(await countDue(desk)).toBe(0);
   const poll = createHeldPoll(desk.deps, 2);
   const end = (target: typeof chain | typeof token) =>
-    endPause(desk.db, target, { operator: "ann@host", nowMs: desk.clock.now() });
+    endPause(desk.db, target, {
+      operator: "ann@host",
+      reason: "repaired",
+      nowMs: desk.clock.now(),
+    });
   await end(chain);
   expect(await poll()).toBe(false);
   expect(await countDue(desk)).toBe(0);

@@ -1,0 +1,33 @@
+/** Lags by minute: the most of each counts, in spans, until they are too old to be drawn. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
+import { deleteOldLags, listLags, recordLag } from "./lags.ts";
+
+const MINUTE_MS = 60_000;
+const START_MS = Date.UTC(2026, 0, 1);
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+test("the most of a minute and of a span is kept, by chain", async () => {
+  const { db } = database;
+  const record = (chainId: number, minute: number, blocks: bigint) =>
+    recordLag(db, { chainId, blocks, nowMs: START_MS + minute * MINUTE_MS + 20_000 });
+  await record(2, 0, 3n);
+  await record(2, 0, 7n);
+  await record(2, 0, 1n);
+  await record(2, 1, 2n);
+  await record(2, 5, 0n);
+  await record(30, 5, 90n);
+  const read = () => listLags(db, { fromMs: START_MS, spanMs: 5 * MINUTE_MS });
+  expect((await read()).toSorted((a, b) => a.place - b.place || a.chainId - b.chainId)).toEqual([
+    { place: 0, chainId: 2, blocks: 7 },
+    { place: 1, chainId: 2, blocks: 0 },
+    { place: 1, chainId: 30, blocks: 90 },
+  ]);
+  await deleteOldLags(db, START_MS + 31 * 24 * 60 * MINUTE_MS + 5 * MINUTE_MS);
+  expect((await read()).map(({ place }) => place)).toEqual([1, 1]);
+});

@@ -64,6 +64,7 @@ async function takeAll(from: Browser): Promise<void> {
     "operators-overview": `${operatorsUrl}/?view=overview`,
     "operators-settlements": `${operatorsUrl}/?view=settlements`,
     "operators-settlement": `${operatorsUrl}/?view=settlement&id=${settlement}`,
+    "operators-integrator": `${operatorsUrl}/?view=integrator&name=${integrator?.name}`,
     "operators-chain": `${operatorsUrl}/?view=chain&id=${chain?.chainId}`,
     "operators-trends": `${operatorsUrl}/?view=trends&range=1h`,
   };

@@ -1,5 +1,8 @@
 /** The operators' console in a real browser with a virtual authenticator, on the whole sandbox. */
+import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { runServiceCommand } from "@sluice/sandbox";
 import type { OperatorRole } from "@sluice/sdk/wire";
 import type { Browser, BrowserContext, Page } from "playwright-core";
@@ -100,6 +103,7 @@ test("an operator pauses a chain, sees why a settlement waits, and lets it go on
 
   await view("Overview");
   await page.getByRole("button", { name: "Resume" }).click();
+  await dialog().getByLabel("Reason").fill("the rehearsal is over");
   await dialog().getByRole("button", { name: "Resume" }).click();
   await page.getByText("Nothing is paused.").waitFor();
   await search(address);
@@ -116,6 +120,7 @@ test("an operator pauses a chain, sees why a settlement waits, and lets it go on
   await page.getByText("each with the hash of the one before").waitFor();
   const done = await page.locator("tbody td[data-name=What]").allInnerTexts();
   expect(done).toEqual(expect.arrayContaining(["pause chain", "settlement retry", "resume chain"]));
+  await page.getByRole("cell", { name: "the rehearsal is over", exact: true }).waitFor();
   expect(await inspect(page)).toEqual(FINE);
   expect((await command("operators", "log"))["proof"]).toMatchObject({ brokenAt: null });
 });
@@ -181,11 +186,18 @@ test("an operator reads inventories, trends and an integrator, and drains and op
   await join("Otto", "operator");
   await page.getByRole("cell", { name: "USDC on Base", exact: true }).first().waitFor();
   await page.getByRole("cell", { name: "deliver", exact: true }).first().waitFor();
+  const books = page.locator("section", { has: page.getByRole("heading", { name: "The books" }) });
+  await books.getByRole("cell", { name: "delivered to recipients", exact: true }).first().waitFor();
+  const download = page.waitForEvent("download");
+  await books.getByRole("button", { name: "As CSV" }).click();
+  const shown = readFileSync(await (await download).path(), "utf8");
+  expect(shown).toContain('"Chain","Account","Amount"');
   expect(await page.locator(".tile").first().innerText()).toMatch(/Head\s+\d+/);
 
   await view("Trends");
   await page.getByRole("img", { name: "Newest: half within" }).waitFor();
   await page.getByRole("img", { name: "Completed settlements: SWIFT" }).waitFor();
+  await page.getByRole("img", { name: "The most blocks behind the head: Ethereum" }).waitFor();
   await page.getByRole("cell", { name: "USDC on ethereum", exact: true }).waitFor();
   expect(await inspect(page)).toEqual(FINE);
 
@@ -218,6 +230,63 @@ test("an operator reads inventories, trends and an integrator, and drains and op
   expect(saved.at(-1)).toBe("");
 });
 
+test("an admin runs the doctor and the audit, hands out a key, and sends events again", async () => {
+  await join("Ada", "admin");
+  await view("Checks");
+  await page.getByRole("button", { name: "Run the audit" }).click();
+  await page.getByText("The ledger agrees with the chains.").waitFor();
+  await page.getByRole("button", { name: "Run the doctor" }).click();
+  const report = page.getByLabel("Report of the doctor");
+  await report.waitFor();
+  expect(await report.innerText()).toMatch(/ok/);
+  expect(await inspect(page)).toEqual(FINE);
+
+  const receiver = createServer((_, answer) => answer.end()).listen(0, "127.0.0.1");
+  await once(receiver, "listening");
+  const { port } = receiver.address() as AddressInfo;
+  try {
+    const url = `http://127.0.0.1:${port}/events`;
+    await command("webhook", "create", "--integrator", "acme", "--url", url);
+    await view("Integrators");
+    await view("acme");
+    await page.getByRole("button", { name: "Create", exact: true }).click();
+    await dialog().getByLabel("A name for people").fill("reporting");
+    await dialog().getByRole("checkbox", { name: "read", exact: true }).check();
+    await dialog().getByLabel("Reason").fill("asked for by Ann");
+    expect(await inspect(page)).toEqual(FINE);
+    await dialog().getByRole("button", { name: "Create", exact: true }).click();
+    const apiKey = await dialog().locator("code").innerText();
+    expect(apiKey).toMatch(/^sk_test_[0-9a-f]{32}$/);
+    const list = await fetch(`${world.sandbox.service.baseUrl}/swaps`, {
+      headers: { "x-api-key": apiKey },
+    });
+    expect(list.status).toBe(200);
+    await dialog().getByRole("button", { name: "Close" }).click();
+    const row = page.getByRole("row", { name: /reporting/ });
+    await row.getByRole("button", { name: "Revoke" }).click();
+    await dialog().getByLabel("Reason").fill("it was a rehearsal");
+    await dialog().getByRole("button", { name: "Revoke" }).click();
+    await row.getByRole("cell", { name: "revoked", exact: true }).waitFor();
+
+    await view("Deliveries");
+    await page.getByRole("button", { name: "Resend" }).click();
+    await dialog().getByLabel("After").fill("2020-01-01T00:00:00");
+    await dialog().getByLabel("Reason").fill("they lost a day");
+    await dialog().getByRole("button", { name: "Resend" }).click();
+    expect(await dialog().getByRole("status").innerText()).toMatch(/^[1-9]\d* events are queued/);
+    await dialog().getByRole("button", { name: "Close" }).click();
+    await page.getByRole("cell", { name: "delivered", exact: true }).first().waitFor();
+    expect(await inspect(page)).toEqual(FINE);
+  } finally {
+    receiver.close();
+  }
+  await view("Log");
+  await page.getByText("each with the hash of the one before").waitFor();
+  const done = await page.locator("tbody td[data-name=What]").allInnerTexts();
+  const expected = ["integrator create key", "integrator revoke key", "integrator resend webhook"];
+  expect(done).toEqual(expect.arrayContaining(expected));
+});
+
 test("signing in by passkey on a phone, and every view fits it", async () => {
   await context.close();
   await open(PHONE);
@@ -225,7 +294,15 @@ test("signing in by passkey on a phone, and every view fits it", async () => {
   await join("Otto", "operator");
   await page.getByRole("button", { name: "Sign out" }).click();
   await page.getByRole("button", { name: "Sign in with a passkey" }).click();
-  for (const name of ["Overview", "Settlements", "Trends", "Integrators", "Log", "People"]) {
+  for (const name of [
+    "Overview",
+    "Settlements",
+    "Trends",
+    "Integrators",
+    "Checks",
+    "Log",
+    "People",
+  ]) {
     await view(name);
     await page.locator("main .card").first().waitFor();
     await page.getByText("Loading…").waitFor({ state: "detached" });

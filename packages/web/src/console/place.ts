@@ -13,6 +13,7 @@ export const VIEWS = [
   "trends",
   "integrators",
   "integrator",
+  "examinations",
   "log",
   "people",
 ] as const;

@@ -8,6 +8,7 @@ import { ChainFile } from "./chain.tsx";
 import { act, read, register, signIn } from "./desk.ts";
 import { IntegratorFile, Integrators } from "./integrators.tsx";
 import { Log, People } from "./log.tsx";
+import { Examinations } from "./examinations.tsx";
 import { Overview } from "./overview.tsx";
 import { SettlementFile } from "./settlement.tsx";
 import { AllSettlements } from "./settlements.tsx";
@@ -104,6 +105,7 @@ const TABS: readonly (readonly [View, string])[] = [
   ["settlements", "Settlements"],
   ["trends", "Trends"],
   ["integrators", "Integrators"],
+  ["examinations", "Checks"],
   ["log", "Log"],
   ["people", "People"],
 ];
@@ -163,8 +165,14 @@ function Opened(props: {
         {present.view === "trends" && <Charts range={present.filters["range"] ?? "24h"} />}
         {present.view === "integrators" && <Integrators />}
         {present.view === "integrator" && (
-          <IntegratorFile name={present.filters["name"] ?? ""} filters={present.filters} />
+          <IntegratorFile
+            name={present.filters["name"] ?? ""}
+            filters={present.filters}
+            mayAct={mayAct}
+            isAdmin={role === "admin"}
+          />
         )}
+        {present.view === "examinations" && <Examinations mayAct={mayAct} />}
         {present.view === "log" && <Log />}
         {present.view === "people" && (
           <People own={name} isAdmin={role === "admin"} onRegister={props.onRegister} />

@@ -1,11 +1,13 @@
 /** What runs, waits and is wrong now. */
 import type {
+  ConsoleBooks,
   ConsoleChain,
   ConsoleOverview,
   ConsolePause,
   ConsoleReadings,
   ConsoleScreening,
 } from "@sluice/sdk/wire";
+import { Fragment } from "preact";
 import { useState } from "preact/hooks";
 import { Go } from "../console/lists.tsx";
 import { Time } from "../console/names.tsx";
@@ -19,6 +21,8 @@ import { Amount, Rows } from "./rows.tsx";
 
 const POLL_MS = 2_000;
 const READINGS_POLL_MS = 15_000;
+
+const number = (value: number) => new Intl.NumberFormat("en").format(value);
 
 /** Names a span of seconds. */
 export function span(seconds: number | null): string {
@@ -66,6 +70,7 @@ export function Overview({ mayAct }: { readonly mayAct: boolean }) {
         <Rows
           empty="Nothing is open."
           names={["Chain", "Status", "Count", "Oldest"]}
+          file="open-settlements.csv"
           rows={value.open.map(({ chain, status, count, oldestS }) => [
             chainName(chain),
             <Go key={status} to={{ view: "settlements", filters: { status } }}>
@@ -95,6 +100,7 @@ export function Overview({ mayAct }: { readonly mayAct: boolean }) {
         <Rows
           empty="No lock and no bridge transfer is open."
           names={["To", "What", "State", "Count", "Oldest"]}
+          file="in-flight.csv"
           rows={value.inFlight.map(({ chain, what, state, count, oldestS }) => [
             chainName(chain),
             what,
@@ -104,6 +110,7 @@ export function Overview({ mayAct }: { readonly mayAct: boolean }) {
           ])}
         />
       </section>
+      <Books />
       <Screenings mayAct={mayAct} />
       {readings && <Means readings={readings} />}
       <section class="card">
@@ -114,6 +121,7 @@ export function Overview({ mayAct }: { readonly mayAct: boolean }) {
         <Rows
           empty="Nothing is paused."
           names={["What", "Since", "By", "Reason", ""]}
+          file="pauses.csv"
           rows={value.pauses.map((pause) => [
             nameOf(pause),
             <Time key="at" at={pause.pausedAt} />,
@@ -168,6 +176,14 @@ export function ChainTile(props: {
         </dd>
         <dt>Audited</dt>
         <dd>{auditedS === null ? "not yet" : `${span(auditedS)} ago`}</dd>
+        {chain.budgets.map(({ host, used, max }) => (
+          <Fragment key={host}>
+            <dt>Requests today</dt>
+            <dd title={host}>
+              {number(used)} of {number(max)}
+            </dd>
+          </Fragment>
+        ))}
       </dl>
       {node && node.problem !== null && <p class="wrong">No node answers: {node.problem}</p>}
       {wrong.map(([count, text]) => (
@@ -179,6 +195,49 @@ export function ChainTile(props: {
         <p class="hint">The books agree with the chain.</p>
       )}
     </div>
+  );
+}
+
+/** What the accounts of the ledger mean. */
+const ACCOUNTS: Readonly<Record<string, string>> = {
+  external: "arrived from outside",
+  wallet: "in deposit addresses",
+  transit: "swept, not yet recorded",
+  in_flight: "swept, not yet delivered",
+  delivered: "delivered to recipients",
+  fees: "fees",
+  inventory: "paid out of inventory",
+  treasury: "claimed for what inventory paid",
+  refunded: "refunded",
+  lane: "coin of the lanes",
+  gas: "burned as gas",
+};
+
+/** Where every base unit is, by the ledger. */
+function Books() {
+  const { value } = useAsked(
+    "books",
+    () => read<ConsoleBooks>("books"),
+    () => READINGS_POLL_MS,
+  );
+  if (!value) return null;
+  return (
+    <section class="card">
+      <h2>The books</h2>
+      <p class="hint">
+        By chain and token all accounts add up to zero: what arrived from outside is somewhere.
+      </p>
+      <Rows
+        empty="Nothing has arrived yet."
+        names={["Chain", "Account", "Amount"]}
+        file="books.csv"
+        rows={value.accounts.map(({ chain, account, amount }) => [
+          chainName(chain),
+          ACCOUNTS[account] ?? account,
+          <Amount key="amount" text={amount} />,
+        ])}
+      />
+    </section>
   );
 }
 
@@ -200,6 +259,7 @@ function Means({ readings }: { readonly readings: ConsoleReadings }) {
         <Rows
           empty="No route pays from inventory."
           names={["Token", "Available", "Balance", "Reserved", "Cap left", "Unclaimed", "Lasts"]}
+          file="inventory.csv"
           rows={inventories.map((one) => [
             `${one.symbol} on ${chainName(one.chain)}`,
             <Amount key="available" text={one.available} />,
@@ -217,6 +277,7 @@ function Means({ readings }: { readonly readings: ConsoleReadings }) {
       <Rows
         empty="No lane has run yet."
         names={["Chain", "Lane", "Account", "Balance", "Lasts"]}
+        file="lanes.csv"
         rows={lanes.map(({ chain, purpose, account, balance, runwayDays }) => [
           chainName(chain),
           purpose,
@@ -354,7 +415,9 @@ function ResumeButton(props: { readonly pause: ConsolePause; readonly onDone: ()
       title={`Resume ${nameOf(props.pause)}`}
       explains="What waited for it is settled from now on."
       onDone={props.onDone}
-      run={() => act("pauses/end", target).then(() => null)}
-    />
+      run={({ reason }) => act("pauses/end", { ...target, reason }).then(() => null)}
+    >
+      <Reason />
+    </Ask>
   );
 }

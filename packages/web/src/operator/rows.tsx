@@ -1,6 +1,6 @@
 /** Tables of the operators' page, and files of what they show. */
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { Refusal } from "../console/api.ts";
 
 /** A table; on a narrow screen each cell names its column. */
@@ -8,11 +8,15 @@ export function Rows(props: {
   readonly names: readonly string[];
   readonly rows: readonly (readonly ComponentChildren[])[];
   readonly empty: string;
+  /** The name of the file that the table is saved as; without it there is no button. */
+  readonly file?: string;
 }) {
+  const table = useRef<HTMLTableElement>(null);
+  const { file } = props;
   if (props.rows.length === 0) return <p class="hint">{props.empty}</p>;
   return (
     <div class="scrolled">
-      <table>
+      <table ref={table}>
         <thead>
           <tr>
             {props.names.map((name) => (
@@ -34,7 +38,26 @@ export function Rows(props: {
           ))}
         </tbody>
       </table>
+      {file !== undefined && (
+        <button
+          type="button"
+          class="quiet"
+          onClick={() => table.current && saveLines(file, readLines(table.current))}
+        >
+          As CSV
+        </button>
+      )}
     </div>
+  );
+}
+
+/** Returns the texts of a table, as it is shown; a cell whose title is longer than its text has that. */
+function readLines(table: HTMLTableElement): readonly (readonly string[])[] {
+  return [...table.rows].map((row) =>
+    [...row.cells].map((cell) => {
+      const titled = cell.querySelector("[title]")?.getAttribute("title");
+      return titled ?? cell.textContent;
+    }),
   );
 }
 
@@ -57,11 +80,13 @@ const DIGITS = 4;
 
 /** An amount in whole units, maybe with its symbol: grouped, and without digits that nobody reads. */
 export function Amount({ text }: { readonly text: string }) {
-  const [, whole = "", fraction = "", rest = ""] = /^(\d+)(?:\.(\d+))?(.*)$/.exec(text) ?? [];
+  const [, sign = "", whole = "", fraction = "", rest = ""] =
+    /^(-?)(\d+)(?:\.(\d+))?(.*)$/.exec(text) ?? [];
   if (whole === "") return <>{text}</>;
   const kept = fraction.slice(0, DIGITS);
   return (
     <span title={text}>
+      {sign && "−"}
       {new Intl.NumberFormat("en").format(BigInt(whole))}
       {kept === "" ? "" : `.${kept}`}
       {fraction.length > DIGITS && "…"}

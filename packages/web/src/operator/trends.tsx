@@ -5,6 +5,7 @@ import uPlot from "uplot";
 import styles from "uplot/dist/uPlot.min.css?inline";
 import { Go } from "../console/lists.tsx";
 import { useAsked } from "../console/use-asked.ts";
+import { chainName } from "../pay/words.ts";
 import { read } from "./desk.ts";
 import { Rows } from "./rows.tsx";
 
@@ -65,6 +66,21 @@ export function Trends({ range }: { readonly range: string }) {
                 label={`Completed settlements: ${value.routes.map(({ name, counts }) => `${name} ${sum(counts)}`).join(", ")}.`}
                 at={value.at}
                 lines={value.routes.map(({ name, counts }) => ({ name, values: counts }))}
+              />
+            )}
+          </section>
+          <section class="card">
+            <h2>Blocks behind the head</h2>
+            {value.lags.length === 0 ? (
+              <p class="hint">No scanner ran in this time.</p>
+            ) : (
+              <Chart
+                label={`The most blocks behind the head: ${value.lags.map(({ chain, blocks }) => `${chainName(chain)} ${Math.max(...blocks.map((one) => one ?? 0))}`).join(", ")}.`}
+                at={value.at}
+                lines={value.lags.map(({ chain, blocks }) => ({
+                  name: chainName(chain),
+                  values: blocks,
+                }))}
               />
             )}
           </section>

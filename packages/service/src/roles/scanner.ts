@@ -6,7 +6,6 @@ import { chainLabel } from "../telemetry/metrics.ts";
 import {
   createHeadPacing,
   createScan,
-  deleteOldLags,
   getTip,
   lookAgain,
   PACE_OF_SLOTS,
@@ -99,12 +98,11 @@ export function startScanner(
           ]),
     ];
   });
-  // Only one process has this role, so only one runs the retention.
+  // Only one process has this role, so only one runs the retention of events.
   const retention = startRoleLoop(context, "scanner", {
     name: "retention of events",
     intervalMs: RETENTION_POLL_MS,
     async poll() {
-      await deleteOldLags(db, clock.now());
       const { created, dropped, deleted } = await maintainEvents(db, clock.now());
       if (created.length + dropped.length + deleted > 0) {
         context.log.info({ created, dropped, deleted }, "event retention ran");

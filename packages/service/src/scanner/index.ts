@@ -1,5 +1,5 @@
 export type { ScannerDeps } from "./deps.ts";
-export { deleteOldLags, type Lag, listLags, recordLag } from "./lags.ts";
+export { type Lag, listLags, recordLag } from "./lags.ts";
 export { createHeadPacing, type HeadPacing } from "./head-pacing.ts";
 export { pollBalances } from "./native.ts";
 export { lookAgain } from "./second-look.ts";

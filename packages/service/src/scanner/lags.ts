@@ -15,7 +15,7 @@ export interface Lag {
   readonly blocks: number;
 }
 
-/** Keeps the most of a minute. */
+/** Records the most of a minute, and deletes what no chart of the chain shows any more. */
 export async function recordLag(
   db: Db,
   {
@@ -30,6 +30,9 @@ export async function recordLag(
 ): Promise<void> {
   const minute = formatStamp(Math.floor(nowMs / MINUTE_MS) * MINUTE_MS);
   await sql`
+    with old as(
+      delete from scanner_lags where chain_id = ${chainId} and minute < ${formatStamp(nowMs - KEPT_MS)}
+    )
     insert into scanner_lags as known (chain_id, minute, blocks) values (${chainId}, ${minute}, ${blocks})
     on conflict (chain_id, minute) do update set blocks = excluded.blocks
      where known.blocks < excluded.blocks`.execute(db);
@@ -50,12 +53,4 @@ export async function listLags(
     chainId,
     blocks: Number(blocks),
   }));
-}
-
-/** Deletes what no chart shows any more. */
-export async function deleteOldLags(db: Db, nowMs: number): Promise<void> {
-  await db
-    .deleteFrom("scanner_lags")
-    .where("minute", "<", formatStamp(nowMs - KEPT_MS))
-    .execute();
 }

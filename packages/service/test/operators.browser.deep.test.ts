@@ -205,6 +205,8 @@ test("an operator reads inventories, trends and an integrator, and drains and op
   await view("acme");
   await page.getByText("Refund authority", { exact: true }).waitFor();
   await page.getByRole("cell", { name: "valid", exact: true }).first().waitFor();
+  await view("Deposits");
+  await page.getByRole("cell", { name: "5 USDC", exact: true }).first().waitFor();
   expect(await inspect(page)).toEqual(FINE);
 
   await view("Overview");

@@ -109,6 +109,18 @@ export interface ConsoleRun {
   readonly text: string | null;
 }
 
+/** Lists of an integrator, beside its settlements. */
+export const CONSOLE_INTEGRATOR_LISTS = ["addresses", "deposits", "refunds"] as const;
+/** A list of an integrator, beside its settlements. */
+export type ConsoleIntegratorList = (typeof CONSOLE_INTEGRATOR_LISTS)[number];
+
+/** A page of a list, as it is shown: the first column is a time. */
+export interface ConsoleTable {
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+  readonly nextCursor: string | null;
+}
+
 /** A new API key, shown once. */
 export interface ConsoleKey {
   readonly keyId: string;

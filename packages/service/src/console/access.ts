@@ -57,6 +57,20 @@ export function readId(value: string | undefined, missing: string): string {
   throw new OperatingError("NOT_FOUND", missing);
 }
 
+/** The position of a row in a list. */
+export interface Position {
+  readonly at: string;
+  readonly id: string;
+}
+
+/** Reads the position after which a page begins. @throws OperatingError VALIDATION_ERROR. */
+export function readPosition(value: string | undefined): Position | undefined {
+  if (value === undefined) return undefined;
+  const [at = "", id = ""] = value.split("_");
+  if (!Number.isNaN(Date.parse(at)) && new RegExp(UUID_PATTERN).test(id)) return { at, id };
+  throw invalid("cursor", "the nextCursor of an earlier page");
+}
+
 /** Reads the bridge id of a chain. @throws OperatingError VALIDATION_ERROR. */
 export function readChainId(value: string): number {
   if (!/^\d{1,9}$/.test(value)) throw invalid("chainId", "the bridge id of a chain");

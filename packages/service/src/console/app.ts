@@ -11,7 +11,6 @@ import {
   ERROR_CODE_NAMES,
   OPERATOR_ROLES,
   SIGN_IN_PROBLEMS,
-  UUID_PATTERN,
 } from "@sluice/sdk/wire";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { Type } from "typebox";
@@ -57,7 +56,6 @@ import {
   endPause,
   listAllSettlements,
   listRetryable,
-  type OperatorCursor,
   type OperatorRequest,
   type PauseTarget,
   readSettlementFile,
@@ -67,7 +65,15 @@ import {
   startPause,
 } from "../settlements/index.ts";
 import type { Log } from "../telemetry/log.ts";
-import { ACCESS, paramsOf, queryOf, readChainId, readId, trimReason } from "./access.ts";
+import {
+  ACCESS,
+  paramsOf,
+  queryOf,
+  readChainId,
+  readId,
+  readPosition,
+  trimReason,
+} from "./access.ts";
 import { addChainRoutes, type ChainRoutesDeps } from "./chain-routes.ts";
 import { type DescribeContext, describeFile, describeListed } from "./describe.ts";
 import { guard } from "./guard.ts";
@@ -261,7 +267,7 @@ export function createConsole(deps: ConsoleDeps): FastifyInstance {
     const found = await listAllSettlements(db, {
       filter: await readFilter(query),
       limit: limit + 1,
-      after: readCursor(query["cursor"]),
+      after: readPosition(query["cursor"]),
     });
     const items = found.slice(0, limit).map((listed) => describeListed(deps, listed));
     const last = items.at(-1);
@@ -490,11 +496,4 @@ function readHash(value: string) {
   } catch {
     throw invalid("txHash", "0x and 64 hex digits");
   }
-}
-
-function readCursor(value: string | undefined): OperatorCursor | undefined {
-  if (value === undefined) return undefined;
-  const [at = "", id = ""] = value.split("_");
-  if (!Number.isNaN(Date.parse(at)) && new RegExp(UUID_PATTERN).test(id)) return { at, id };
-  throw invalid("cursor", "the nextCursor of an earlier page");
 }

@@ -3,6 +3,7 @@ import type {
   ConsoleIntegratorFile,
   ConsoleKey,
   ConsoleLog,
+  ConsoleTable,
   ConsoleWebhooks,
 } from "@sluice/sdk/wire";
 import { describe, expect, test } from "vitest";
@@ -76,6 +77,32 @@ describe("keys", () => {
       ["console: Ada", "integrator rotate key", "ticket 7"],
       ["console: Ada", "integrator revoke key", "ticket 7"],
     ]);
+  });
+});
+
+describe("lists", () => {
+  test("addresses, deposits and refunds are read a page at a time", async () => {
+    const { join, name, desk } = await openWithEndpoint();
+    for (let user = 1; user <= 51; user++) await desk.issue(`0x${user.toString(16)}f`);
+    const viewer = await join("Vera", "viewer");
+    const url = `/api/integrators/${name}/lists`;
+    const read = (list: string) => viewer.get<ConsoleTable>(`${url}/${list}`);
+    const first = await read("addresses");
+    expect(first.rows).toHaveLength(50);
+    expect(first.columns).toHaveLength(first.rows[0]?.length ?? 0);
+    const second = await read(`addresses?cursor=${first.nextCursor}`);
+    expect([second.rows.length, second.nextCursor]).toEqual([2, null]);
+    const users = [...first.rows, ...second.rows].map(([, wallet]) => wallet);
+    expect(new Set(users).size).toBe(52);
+
+    const deposits = await read("deposits");
+    expect(deposits.rows.map((row) => [...row.slice(1, 3), ...row.slice(-2)])).toEqual([
+      ["0.001 USDC", "ethereum", "confirming", "held"],
+    ]);
+    expect(deposits.columns).toHaveLength(deposits.rows[0]?.length ?? 0);
+    expect((await read("refunds")).rows).toEqual([]);
+    expect((await viewer.send("GET", `${url}/other`)).statusCode).toBe(404);
+    expect((await viewer.send("GET", `${url}/deposits?cursor=1`)).statusCode).toBe(400);
   });
 });
 

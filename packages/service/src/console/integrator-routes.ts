@@ -1,5 +1,6 @@
 /** Integrators in the console: their terms, keys and webhooks, and what can be done to them. */
 import {
+  CONSOLE_INTEGRATOR_LISTS,
   type ConsoleIntegrator,
   type ConsoleIntegratorFile,
   type ConsoleKey,
@@ -15,7 +16,6 @@ import { type Config, isLocal } from "../config/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import type { Clock, Random } from "../core/ports.ts";
 import type { Secret } from "../core/secret.ts";
-import type { Db } from "../db/schema.ts";
 import {
   createKeyByHand,
   listIntegrators,
@@ -34,7 +34,8 @@ import {
   resendByHand,
   updateEndpoint,
 } from "../webhooks/index.ts";
-import { type Access, paramsOf, queryOf, readId, trimReason } from "./access.ts";
+import { INTEGRATOR_LISTS, type ListDeps } from "./integrator-lists.ts";
+import { type Access, paramsOf, queryOf, readId, readPosition, trimReason } from "./access.ts";
 
 /** No integrator has more endpoints: the maximum of the setting. */
 const ENDPOINTS_MAX = 10_000;
@@ -85,8 +86,7 @@ const Resend = Type.Object(
 const Switch = Type.Object({ enabled: Type.Boolean(), reason }, strict);
 
 /** Dependencies of the routes of integrators. */
-export interface IntegratorRoutesDeps {
-  readonly db: Db;
+export interface IntegratorRoutesDeps extends ListDeps {
   readonly clock: Clock;
   readonly random: Random;
   /** Keys the hashes of API keys. */
@@ -175,6 +175,14 @@ export function addIntegratorRoutes(
     } satisfies ConsoleWebhooks;
   });
 
+  app.get("/api/integrators/:name/lists/:list", viewer, async (request) => {
+    const { name, list } = paramsOf(request);
+    const { integratorId } = await get(name);
+    const known = CONSOLE_INTEGRATOR_LISTS.find((one) => one === list);
+    if (!known) throw new OperatingError("NOT_FOUND", "There is no such list.");
+    const after = readPosition(queryOf(request)["cursor"]);
+    return INTEGRATOR_LISTS[known](deps, integratorId, after);
+  });
   // Whoever has a key acts as the integrator: only admins hand them out.
   app.post("/api/integrators/:name/keys", admin, async (request): Promise<ConsoleKey> => {
     const { name } = await get(paramsOf(request)["name"]);

@@ -32,7 +32,7 @@ export {
   readUnsent,
   type UnsentState,
 } from "./operator/attested-refund.ts";
-export { type AddressRefund, findLastRefund } from "./operator/refunds.ts";
+export { type AddressRefund, findLastRefund, listRefundsOf } from "./operator/refunds.ts";
 export {
   createRefundDesk,
   type RefundAsked,

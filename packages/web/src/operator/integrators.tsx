@@ -1,8 +1,11 @@
 /** Integrators: terms, keys and webhooks. */
 import {
+  CONSOLE_INTEGRATOR_LISTS,
   type ConsoleIntegrator,
   type ConsoleIntegratorFile,
+  type ConsoleIntegratorList,
   type ConsoleKey,
+  type ConsoleTable,
   type ConsoleWebhooks,
   KEY_SCOPES,
 } from "@sluice/sdk/wire";
@@ -10,6 +13,7 @@ import { useState } from "preact/hooks";
 import { Go } from "../console/lists.tsx";
 import { Time } from "../console/names.tsx";
 import { useAsked } from "../console/use-asked.ts";
+import { shorten } from "../kit/amounts.ts";
 import { Ask, Reason } from "./ask.tsx";
 import { act, read } from "./desk.ts";
 import { Facts, Rows, Save } from "./rows.tsx";
@@ -87,6 +91,7 @@ export function IntegratorFile(props: {
       </p>
     );
   }
+  const list = CONSOLE_INTEGRATOR_LISTS.find((one) => one === filters["list"]) ?? "addresses";
   const endpoint = value.endpoints.find(({ id }) => id === filters["endpoint"]);
   return (
     <>
@@ -146,12 +151,80 @@ export function IntegratorFile(props: {
           />
         )}
       </section>
+      <Lists key={list} path={path} name={name} shown={list} />
     </>
   );
 }
 
 interface Acting {
   readonly onDone: () => void;
+}
+
+/** Addresses, deposits and refunds, one list at a time. */
+function Lists({
+  path,
+  name,
+  shown,
+}: {
+  readonly path: string;
+  readonly name: string;
+  readonly shown: ConsoleIntegratorList;
+}) {
+  const [more, setMore] = useState<readonly ConsoleTable[]>([]);
+  const { value, refusal } = useAsked(
+    `${path}/lists/${shown}`,
+    () => read<ConsoleTable>(`${path}/lists/${shown}`),
+    () => POLL_MS,
+  );
+  const pages = value ? [value, ...more] : [];
+  const last = pages.at(-1);
+  const readMore = async (cursor: string) => {
+    const page = await read<ConsoleTable>(`${path}/lists/${shown}`, { cursor });
+    setMore([...more, page]);
+  };
+  return (
+    <section class="card">
+      <nav aria-label="Lists" class="ranges">
+        {CONSOLE_INTEGRATOR_LISTS.map((one) => (
+          <span key={one} aria-current={one === shown ? "page" : undefined}>
+            <Go to={{ view: "integrator", filters: { name, list: one } }}>{titleOf(one)}</Go>
+          </span>
+        ))}
+      </nav>
+      {refusal && (
+        <p class="banner" role="alert">
+          {refusal.message}
+        </p>
+      )}
+      <Rows
+        empty={value ? "There are none." : "Loading…"}
+        names={last?.columns ?? []}
+        file={`${name}-${shown}.csv`}
+        rows={pages.flatMap(({ rows }) =>
+          rows.map(([at = "", ...texts]) => [
+            <Time key="at" at={at} />,
+            ...texts.map((text) => (isLong(text) ? <Long key={text} text={text} /> : text)),
+          ]),
+        )}
+      />
+      {last && last.nextCursor !== null && (
+        <p class="pages">
+          <button type="button" class="quiet" onClick={() => void readMore(last.nextCursor ?? "")}>
+            Show more
+          </button>
+        </p>
+      )}
+    </section>
+  );
+}
+
+const titleOf = (list: ConsoleIntegratorList) => `${list.charAt(0).toUpperCase()}${list.slice(1)}`;
+
+/** Whether a text is an address or a hash, which is shown shortened. */
+const isLong = (text: string) => text.length > 30 && !text.includes(" ");
+
+function Long({ text }: { readonly text: string }) {
+  return <code title={text}>{shorten(text)}</code>;
 }
 
 function CreateKey({ path, onDone }: Acting & { readonly path: string }) {

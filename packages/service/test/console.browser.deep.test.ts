@@ -144,7 +144,7 @@ test("on a phone, why a settlement waits is said in words until it goes on", asy
   await page.locator("tbody a").first().click();
   await page.getByText("Reason:").waitFor();
   expect(await inspect(page)).toEqual(FINE);
-  await pause("end");
+  await pause("end", "--reason", "the rehearsal is over");
   await expect
     .poll(() => page.locator(".state").innerText(), { timeout: 120_000 })
     .toBe("completed");

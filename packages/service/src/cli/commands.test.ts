@@ -238,13 +238,15 @@ describe("the command line", () => {
     expect((await run(start, env)).stdout).toBe("token native of chain 2 is already paused\n");
     const { stdout } = await run(["pause", "list"], env);
     expect(stdout).toMatch(/^token 0x0{40} chain 2 {2}since .* by .*@.* {2}an incident\n$/);
-    expect((await run(["pause", "end", ...target], env)).stdout).toBe(
-      "token native of chain 2 goes on\n",
-    );
+    const end = ["pause", "end", "--reason", "it is over"];
+    expect(await run(["pause", "end", ...target], env)).toMatchObject({ code: 2 });
+    expect((await run([...end, ...target], env)).stdout).toBe("token native of chain 2 goes on\n");
     expect((await run(["pause", "list"], env)).stdout).toBe("nothing is paused\n");
-    expect((await run(["pause", "list", "--all"], env)).stdout).toMatch(/until .* by /);
+    expect((await run(["pause", "list", "--all"], env)).stdout).toMatch(
+      /until .* by .*: it is over {2}an incident/,
+    );
     for (const unclear of [[], ["--token", "native"], ["--integrator", "shop", "--chain", "2"]]) {
-      expect(await run(["pause", "end", ...unclear], env)).toMatchObject({ code: 2 });
+      expect(await run([...end, ...unclear], env)).toMatchObject({ code: 2 });
     }
   });
 

@@ -420,6 +420,29 @@ describe("failures", () => {
     expect(await desk.deposits()).toMatchObject([{ settlement_id: swaps[1]?.id }]);
   });
 
+  test("a completed settlement whose sweep is mined again later also takes the deposits of the next one [T295]", async () => {
+    const { desk, address } = await openPending(true);
+    desk.route.waitsForFinality = false;
+    await desk.poll();
+    desk.state.swept = 1_000n;
+    desk.state.balance = 0n;
+    await desk.mine("sweep:", true, "mined");
+    desk.state.delivery = { kind: "delivered", txHash: hashOf("delivery"), amount: 999n };
+    await desk.poll();
+    desk.state.balance = 1_500n;
+    await desk.arrive(address, { amount: 500n, block: 102n, tx: "later" });
+    const [first, next] = await desk.swaps();
+    const ownersOf = async () => (await desk.deposits()).map((one) => one.settlement_id);
+    expect(await ownersOf()).toEqual([first?.id, next?.id]);
+
+    // The reorg undid the sweep; mined again after the second deposit, it took both.
+    Object.assign(desk.state, { block: 105n, blockHash: toHex32(hashOf("later")), balance: 0n });
+    desk.state.swept = 1_500n;
+    await desk.mine("sweep:", true, "final");
+    await followCompleted(desk.deps, 2);
+    expect(await ownersOf()).toEqual([first?.id, first?.id]);
+  });
+
   test("the deposits of a completed settlement whose lock was returned go to a new settlement [V9]", async () => {
     const { desk } = await openPending(true);
     await desk.poll();

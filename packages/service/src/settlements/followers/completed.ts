@@ -3,7 +3,7 @@
  * stays `completed`. Once the sweep is final, its deposits are assigned by its final position; a sweep that finally
  * reverted releases them to the next settlement.
  */
-import { assignSwept, releaseDeposits } from "../../deposits/index.ts";
+import { assignBySweeps, assignSwept, releaseDeposits } from "../../deposits/index.ts";
 import { withUpTo } from "../part.ts";
 import { getAddressById } from "../../addresses/index.ts";
 import { getByIntent, type MinedFacts } from "../../transactions/index.ts";
@@ -87,5 +87,10 @@ async function recordFinality(
       await route.recordSweep(tx, { settlementId: settlement.id, address, sweep, fee, receipt });
     }
     await recordFinalSweep(tx, settlement, { receipt, logIndex: sweep.logIndex, done });
+    // Mined again in a later block, it also took deposits that a later settlement holds.
+    if (hasMoved) {
+      const recheckAtMs = deps.clock.now() + RECHECK_MS;
+      await assignBySweeps(tx, SETTLEMENT_CONDITIONS, settlement, recheckAtMs);
+    }
   });
 }

@@ -22,13 +22,13 @@ async function compile(name: keyof typeof MODULES): Promise<void> {
 
 const [name] = process.argv.slice(2);
 if (name === "sandbox" || name === "service") {
-  await compile(name);
-} else {
-  const children = Object.keys(MODULES).map((each) =>
-    spawn(process.execPath, [import.meta.filename, each], { stdio: "inherit" }),
+  // The first start compiles them otherwise: no reason for an installation to fail.
+  await compile(name).catch((error: unknown) =>
+    console.warn(`The modules of ${name} are not compiled ahead: ${String(error)}`),
   );
-  for (const child of children) {
-    if (child.exitCode === null) await once(child, "exit");
-    if (child.exitCode !== 0) process.exitCode = 1;
-  }
+} else {
+  const ended = Object.keys(MODULES).map((each) =>
+    once(spawn(process.execPath, [import.meta.filename, each], { stdio: "inherit" }), "exit"),
+  );
+  await Promise.all(ended);
 }

@@ -71,7 +71,7 @@ describe("keys", () => {
       expiresAt: expect.any(String),
     });
     expect(stateOf(second.keyId)).toMatchObject({ label: "backend", state: "revoked" });
-    // What was refused is not on record.
+    // Refused changes are not on record.
     expect(await readActions(admin)).toEqual([
       ["console: Ada", "integrator create key", "ticket 7"],
       ["console: Ada", "integrator rotate key", "ticket 7"],
@@ -128,7 +128,7 @@ describe("webhooks", () => {
     expect(queued).toBe(events.length);
     const [{ eventId = "" } = {}] = events;
     const one = await browser.post(`${url}/resend`, { event: eventId, ...REASON });
-    expect(one.json()).toEqual({ queued: 1 });
+    expect(one.json()).toEqual({ queued: 1, nextCursor: null });
     for (const wrong of [{}, { event: eventId, since: range.since }, { until: range.since }]) {
       const refused = await browser.post(`${url}/resend`, { ...wrong, ...REASON });
       expect(refused.json().error.message).toContain("since with or without until");

@@ -40,6 +40,8 @@ import { type Access, paramsOf, queryOf, readId, readPosition, trimReason } from
 /** No integrator has more endpoints: the maximum of the setting. */
 const ENDPOINTS_MAX = 10_000;
 const DELIVERIES_MAX = 50;
+/** Parts of a range that is sent again: an answer must come while a browser waits. */
+const RESEND_PARTS_MAX = 20;
 const HOUR_MS = 3_600_000;
 const strict = { additionalProperties: false } as const;
 const reason = Type.String({ minLength: 1, maxLength: 500, description: "Why" });
@@ -183,7 +185,7 @@ export function addIntegratorRoutes(
     const after = readPosition(queryOf(request)["cursor"]);
     return INTEGRATOR_LISTS[known](deps, integratorId, after);
   });
-  // Whoever has a key acts as the integrator: only admins hand them out.
+  // A key acts as the integrator: only admins hand it out.
   app.post("/api/integrators/:name/keys", admin, async (request): Promise<ConsoleKey> => {
     const { name } = await get(paramsOf(request)["name"]);
     const { reason: why, days, ...settings } = parseBody(Key, request);
@@ -229,7 +231,8 @@ export function addIntegratorRoutes(
         ? since !== undefined && { since, until }
         : since === undefined && until === undefined && { event };
     if (!resent) throw invalid("event", "an event, or since with or without until");
-    return { queued: await resendByHand(webhooks, ref, resent, byHand(request, why)) };
+    const by = { ...byHand(request, why), partsMax: RESEND_PARTS_MAX };
+    return resendByHand(webhooks, ref, resent, by);
   });
   app.post("/api/integrators/:name/endpoints/:id/enabled", confirmed, async (request) => {
     const ref = await readRef(request);

@@ -1,6 +1,7 @@
-/** The totals of the ledger: each read adds what is new, and counts nothing twice. */
+/** Tests that each read of the totals adds the new lines, and no line twice. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
+import { systemClock } from "../roles/system-ports.ts";
 import { createTotals } from "./totals.ts";
 
 const MINUTE_MS = 60_000;
@@ -23,6 +24,18 @@ async function post(amount: number, minutes: number): Promise<void> {
     [TOKEN, amount, minutes],
   );
 }
+
+test("reads at the same time, in parts, count each line once", async () => {
+  const totals = createTotals({ db: database.db, clock: systemClock, linesAtOnce: 3n });
+  for (let i = 1; i <= 10; i++) await post(i, 60);
+  await post(100, 0);
+  const [first, second] = await Promise.all([totals.read(), totals.read()]);
+  const expected = [-155n, 155n];
+  expect(first.map(({ amount }) => amount)).toEqual(expected);
+  expect(second).toEqual(first);
+  expect((await totals.read()).map(({ amount }) => amount)).toEqual(expected);
+  await post(-155, 0);
+});
 
 test("adds up older lines once, and newer ones each time", async () => {
   let nowMs = Date.now();

@@ -47,37 +47,33 @@ export async function changeByHand<Result>(
 }
 
 /**
- * Sends events again, on record, and returns their number. A long range is queued in parts, with a line on record for each.
+ * Sends events again, on record, and returns their number. A long range is queued in parts, at most `partsMax` of them; then
+ * `nextCursor` is the stamp from which to go on.
  * @throws OperatingError NOT_FOUND; VALIDATION_ERROR while the endpoint is disabled.
  */
 export async function resendByHand(
   deps: EndpointDeps,
   ref: EndpointRef,
   resent: Resent,
-  by: ByHand,
-): Promise<number> {
+  { partsMax = Infinity, ...by }: ByHand & { readonly partsMax?: number },
+): Promise<{ readonly queued: number; readonly nextCursor: string | null }> {
   const action = "resend webhook";
   if ("event" in resent) {
     const detail = `event ${resent.event}`;
     await changeByHand(deps, { ref, action, detail, by }, (own) =>
       resendEvent(own, ref, resent.event),
     );
-    return 1;
+    return { queued: 1, nextCursor: null };
   }
   const { since, until } = resent;
-  let total = 0;
-  let from: string | null = since;
-  while (from !== null) {
-    const part: { readonly since: string; readonly until: string | undefined } = {
-      since: from,
-      until,
-    };
-    const detail = `events after ${part.since}${until === undefined ? "" : ` until ${until}`}`;
-    const { queued, nextCursor } = await changeByHand(deps, { ref, action, detail, by }, (own) =>
-      resendRange(own, ref, part),
-    );
-    total += queued;
-    from = nextCursor;
+  const detail = `events after ${since}${until === undefined ? "" : ` until ${until}`}`;
+  let { queued, nextCursor } = await changeByHand(deps, { ref, action, detail, by }, (own) =>
+    resendRange(own, ref, { since, until }),
+  );
+  for (let parts = 1; nextCursor !== null && parts < partsMax; parts++) {
+    const part = await resendRange(deps, ref, { since: nextCursor, until });
+    queued += part.queued;
+    nextCursor = part.nextCursor;
   }
-  return total;
+  return { queued, nextCursor };
 }

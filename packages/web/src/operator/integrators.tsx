@@ -232,7 +232,7 @@ function CreateKey({ path, onDone }: Acting & { readonly path: string }) {
     <Ask
       name="Create"
       title="Create a key"
-      explains="Whoever has it acts as the integrator. It is shown once."
+      explains="It acts as the integrator. It is shown once."
       onDone={onDone}
       run={async ({ label, days, reason, ...ticked }) => {
         const scopes = KEY_SCOPES.filter((scope) => ticked[scope] !== undefined);
@@ -339,12 +339,20 @@ function Endpoint(
         onDone={onDone}
         isDisabled={!isEnabled}
         run={async ({ since, until, reason }) => {
-          const { queued } = await act<{ readonly queued: number }>(`${path}/resend`, {
+          const { queued, nextCursor } = await act<{
+            readonly queued: number;
+            readonly nextCursor: string | null;
+          }>(`${path}/resend`, {
             since: stampOf(since),
             ...(until !== undefined && { until: stampOf(until) }),
             reason,
           });
-          return <p>{queued} events are queued.</p>;
+          return (
+            <>
+              <p>{queued} events are queued.</p>
+              {nextCursor !== null && <p class="hint">There are more, after {nextCursor}.</p>}
+            </>
+          );
         }}
       >
         <label>

@@ -3,9 +3,16 @@ import { UUID_PATTERN } from "@sluice/sdk/wire";
 import type { Config } from "../../config/index.ts";
 import { findIntegrator } from "../../integrators/index.ts";
 import { systemClock, systemRandom } from "../../roles/system-ports.ts";
-import { createAddressRules, type EndpointDeps, type EndpointFacts } from "../../webhooks/index.ts";
+import {
+  changeByHand,
+  createAddressRules,
+  type EndpointDeps,
+  type EndpointFacts,
+  type EndpointRef,
+} from "../../webhooks/index.ts";
 import type { Call } from "../command.ts";
 import { UsageError } from "../failure.ts";
+import { nameByHand } from "../operator.ts";
 import { withDatabase } from "../with-database.ts";
 
 /** Runs the work of a command for an integrator, given by name or id. */
@@ -21,6 +28,26 @@ export async function withWebhooks<Done>(
   return withDatabase(config, async ({ db }) =>
     work({ ...depsOf(config), db }, await findIntegrator(db, integrator)),
   );
+}
+
+/** An endpoint that a command changes, and why. */
+export interface EndpointInput {
+  readonly id: string;
+  readonly integrator: string;
+  readonly reason: string | undefined;
+}
+
+/** Changes an endpoint, on record. */
+export async function changeEndpoint<Done>(
+  call: Call,
+  { id, integrator, reason }: EndpointInput,
+  action: string,
+  change: (deps: EndpointDeps, ref: EndpointRef) => Promise<Done>,
+): Promise<Done> {
+  return withWebhooks(call, { integrator, id }, (deps, integratorId) => {
+    const ref = { integratorId, id };
+    return changeByHand(deps, { ref, action, by: nameByHand(reason) }, (own) => change(own, ref));
+  });
 }
 
 function depsOf({ webhooks, apiKeyPepper }: Config): Omit<EndpointDeps, "db"> {

@@ -24,7 +24,7 @@ export async function run(
   if (!resent) {
     throw new UsageError("expected either --event, or --since with or without --until");
   }
-  const queued = await withWebhooks(call, { integrator, id }, (deps, integratorId) =>
+  const { queued } = await withWebhooks(call, { integrator, id }, (deps, integratorId) =>
     resendByHand(deps, { integratorId, id }, resent, nameByHand(reason)),
   );
   return { json: { queued }, text: `${queued} events are queued` };

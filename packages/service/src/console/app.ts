@@ -24,10 +24,12 @@ import {
   refusalOptions,
   SERVER_LIMITS,
 } from "../api/index.ts";
+import { roundUnits } from "../core/amounts.ts";
+import { parseSolanaTxHash } from "../core/base58.ts";
 import { OperatingError } from "../core/errors.ts";
 import { type Address, toTxHash } from "../core/hex.ts";
 import type { Clock } from "../core/ports.ts";
-import type { RouteKind } from "../config/index.ts";
+import type { Config, RouteKind } from "../config/index.ts";
 import type { Rows } from "../health/index.ts";
 import { findIntegrator } from "../integrators/index.ts";
 import {
@@ -53,6 +55,7 @@ import {
   signInByPasskey,
 } from "../operators/index.ts";
 import {
+  type AmountOf,
   endPause,
   listAllSettlements,
   listRetryable,
@@ -425,7 +428,7 @@ export function createConsole(deps: ConsoleDeps): FastifyInstance {
   }
 
   async function readFilter(query: Readonly<Record<string, string | undefined>>) {
-    const { status, integrator, chainId, wallet, userId, txHash } = query;
+    const { status, integrator, chainId, wallet, userId, txHash, amount } = query;
     return {
       status,
       integratorId: integrator === undefined ? undefined : await findIntegrator(db, integrator),
@@ -433,6 +436,7 @@ export function createConsole(deps: ConsoleDeps): FastifyInstance {
       wallet: wallet === undefined ? undefined : readAddress(wallet, "wallet"),
       userId,
       txHash: txHash === undefined ? undefined : readHash(txHash),
+      amounts: amount === undefined ? undefined : readAmounts(deps.chains, amount),
     };
   }
 
@@ -491,9 +495,26 @@ function readLimit(value: string | undefined): number {
 }
 
 function readHash(value: string) {
-  try {
-    return toTxHash(value.toLowerCase());
-  } catch {
-    throw invalid("txHash", "0x and 64 hex digits");
-  }
+  const hash = /^0x[0-9a-f]{64}$/i.test(value) ? toTxHash(value) : parseSolanaTxHash(value);
+  if (hash !== undefined) return hash;
+  throw invalid("txHash", "0x and 64 hex digits, or 64 bytes in base58");
+}
+
+/** Returns an amount such as `25.5` or `25.5 USDC` in the base units of every listed token that it can be an amount of. */
+function readAmounts(chains: Config["chains"], value: string): readonly AmountOf[] {
+  const match = /^(\d{1,40}(?:\.(\d{1,40}))?)(?: ([\w.]{1,16}))?$/.exec(value);
+  if (!match) throw invalid("amount", "a number such as 25.5, or with a symbol such as 25.5 USDC");
+  const [, units = "", fraction = "", symbol] = match;
+  return chains.flatMap(({ chainId, tokens }) =>
+    tokens
+      .filter(
+        (token) => symbol === undefined || token.symbol.toLowerCase() === symbol.toLowerCase(),
+      )
+      .filter(({ decimals }) => fraction.replace(/0+$/, "").length <= decimals)
+      .map(({ address, decimals }) => ({
+        chainId,
+        token: address,
+        amount: roundUnits(units, decimals),
+      })),
+  );
 }

@@ -2,6 +2,7 @@
 import type { ConsoleFile, ConsoleList, ConsoleLog, ConsoleLogProof } from "@sluice/sdk/wire";
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
+import { toBase58 } from "../core/base58.ts";
 import { openConsole, ORIGIN } from "../../test/support/console-desk.ts";
 import { createPasskey } from "../../test/support/passkey.ts";
 import { RECIPIENT, USDC } from "../../test/support/settlement-desk.ts";
@@ -170,7 +171,7 @@ describe("who may do what", () => {
 
 describe("what it shows", () => {
   test("lists the settlements of every integrator, by filters, and one with its timeline", async () => {
-    const { join, fail } = await openConsole();
+    const { join, fail, db } = await openConsole();
     const { id, wallet } = await fail();
     const browser = await join("Vera", "viewer");
     const list = (query: string) => browser.get<ConsoleList>(`/api/settlements?${query}`);
@@ -179,7 +180,21 @@ describe("what it shows", () => {
     ]);
     const counts: Record<string, number> = {};
     const found = ["status=failing", "status=open", "integrator=acme", `wallet=${wallet}`];
+    const [{ amount: units = "", txHash = "" } = {}] = (
+      await sql<{ amount: string; txHash: string }>`
+        select trim_scale(amount / 1e6)::text as amount, tx_hash as "txHash" from deposits`.execute(
+        db,
+      )
+    ).rows;
+    found.push(
+      `amount=${units}`,
+      `amount=${units}%20usdc`,
+      `amount=${units}00`,
+      `txHash=${txHash}`,
+    );
     const others = ["status=dead", "chainId=30", `wallet=${RECIPIENT}`];
+    others.push(`amount=9${units}`, `amount=${units}%20WETH`, `amount=${units}0000000000000000001`);
+    others.push(`txHash=0x${"1".repeat(64)}`, `txHash=${toBase58(`0x${"07".repeat(64)}`)}`);
     for (const query of [...found, ...others]) counts[query] = (await list(query)).items.length;
     expect(counts).toEqual({
       ...Object.fromEntries(found.map((query) => [query, 1])),
@@ -200,6 +215,8 @@ describe("what it shows", () => {
     expect((await browser.send("GET", "/api/settlements/none")).statusCode).toBe(404);
     const wrong = await browser.send("GET", "/api/settlements?wallet=0x1");
     expect(wrong.json().error.message).toBe("wallet: expected an address.");
+    const noAmount = await browser.send("GET", "/api/settlements?amount=1e3");
+    expect(noAmount.json().error.message).toMatch(/^amount: expected a number such as 25\.5/);
   });
 
   test("many are retried by a filter, after a look at how many; dead ones only by name", async () => {

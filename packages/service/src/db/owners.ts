@@ -85,6 +85,7 @@ export const TABLE_OWNERS: Readonly<Record<keyof Database, TableOwner>> = {
       "scanner/store": "deposits that are not final are found by the heights of their chains",
       "settlements/store/deposits": "the last deposit is found by its settlement's holding",
       "settlements/details": DETAILS,
+      "settlements/operator": "a settlement is found by the transaction or the amount of a deposit",
       "settlements/screening": "the deposits that a sweep would take are joined with their answers",
     },
     proofs: ["ledger"],

@@ -6,6 +6,7 @@ export { readReport } from "./report.ts";
 export type { Heights } from "./wait-reason.ts";
 export { findRefusal, type OperatorRequest } from "./operator/request.ts";
 export {
+  type AmountOf,
   listAllSettlements,
   type OperatorCursor,
   type OperatorFilter,

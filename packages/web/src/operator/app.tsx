@@ -190,9 +190,17 @@ function Charts({ range }: { readonly range: string }) {
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-const HASH = /^0x[0-9a-f]{64}$/i;
+const HASH = /^(0x[0-9a-f]{64}|[1-9A-HJ-NP-Za-km-z]{80,90})$/i;
+const AMOUNT = /^\d+(\.\d+)?( [\w.]+)?$/;
 
-/** Goes to what a text names: a settlement's id, a transaction, a user, or an address. */
+/** Returns the filter that a text is meant as. */
+function filterOf(text: string): string {
+  if (HASH.test(text)) return "txHash";
+  if (AMOUNT.test(text)) return "amount";
+  return /^0x0{10}/.test(text) ? "userId" : "wallet";
+}
+
+/** Goes to what a text names: a settlement's id, a transaction, an amount, a user, or an address. */
 function Search() {
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
@@ -200,8 +208,7 @@ function Search() {
     const form = event.currentTarget as HTMLFormElement;
     const text = String(new FormData(form).get("text")).trim();
     if (UUID.test(text)) return go({ view: "settlement", filters: { id: text.toLowerCase() } });
-    const filter = HASH.test(text) ? "txHash" : /^0x0{10}/.test(text) ? "userId" : "wallet";
-    return go({ view: "settlements", filters: { [filter]: text } });
+    return go({ view: "settlements", filters: { [filterOf(text)]: text } });
   };
   return (
     <form role="search" onSubmit={submit}>
@@ -209,7 +216,7 @@ function Search() {
         name="text"
         type="search"
         aria-label="Search"
-        placeholder="Id, address, user or transaction"
+        placeholder="Id, address, user, transaction or amount"
         autocomplete="off"
         spellcheck={false}
         required

@@ -13,8 +13,17 @@ export interface OperatorFilter {
   readonly chainId?: number | undefined;
   readonly wallet?: Address | undefined;
   readonly userId?: string | undefined;
-  /** Hash of the sweep or of the delivery. */
+  /** Hash of a deposit, the sweep or the delivery. */
   readonly txHash?: TxHash | undefined;
+  /** Amounts in base units, one per token: those of which a deposit has one. */
+  readonly amounts?: readonly AmountOf[] | undefined;
+}
+
+/** An amount of a token, in base units. */
+export interface AmountOf {
+  readonly chainId: number;
+  readonly token: Address;
+  readonly amount: bigint;
 }
 
 /** A settlement in the list. */
@@ -103,7 +112,7 @@ type Row = Parameters<typeof errorOf>[0] & {
 const RETRIED = ["failed_deploy", "failed_swap", "failed_settle", "deferred"] as const;
 
 function conditionsOf(
-  { status, chainId, wallet, userId, txHash }: OperatorFilter,
+  { status, chainId, wallet, userId, txHash, amounts }: OperatorFilter,
   after: OperatorCursor | undefined,
 ): readonly Expression<SqlBool>[] {
   const conditions: Expression<SqlBool>[] = [sql<boolean>`true`];
@@ -118,7 +127,23 @@ function conditionsOf(
   if (wallet !== undefined) conditions.push(sql<boolean>`s.wallet = ${wallet}`);
   if (userId !== undefined) conditions.push(sql<boolean>`s.user_id = ${userId}`);
   if (txHash !== undefined) {
-    conditions.push(sql<boolean>`(s.swap_tx_hash = ${txHash} or s.delivery_tx_hash = ${txHash})`);
+    // A union, so that each part is found by its index.
+    conditions.push(sql<boolean>`s.id in (
+      select id from settlements where integrator_id = integrators.id and swap_tx_hash = ${txHash}
+      union all
+      select id from settlements where integrator_id = integrators.id and delivery_tx_hash = ${txHash}
+      union all
+      select settlement_id from deposits where integrator_id = integrators.id and tx_hash = ${txHash})`);
+  }
+  if (amounts !== undefined) {
+    const alternatives = amounts.map(
+      (of) =>
+        sql<boolean>`(amount = ${of.amount} and chain_id = ${of.chainId} and token = ${of.token})`,
+    );
+    conditions.push(sql<boolean>`s.id in (
+      select settlement_id from deposits
+       where integrator_id = integrators.id
+         and (${sql.join([sql<boolean>`false`, ...alternatives], sql` or `)}))`);
   }
   if (after !== undefined) {
     conditions.push(

@@ -18,7 +18,7 @@ beforeEach(() => emptyBooks(database.db));
 const LATE = TIP - 5n;
 
 /** Opens a scanner whose second look finds the return of a lock of native coin in a block that it has passed. */
-async function openReturned(amount: bigint) {
+async function openReturned(amount: bigint, { heightsOfFirst }: { heightsOfFirst?: number } = {}) {
   const { db } = database;
   const { clock, newAddress } = await openBooks(db);
   const address = await newAddress();
@@ -41,6 +41,15 @@ async function openReturned(amount: bigint) {
           ]
         : [],
   });
+  if (heightsOfFirst !== undefined) {
+    const { readSection } = chain;
+    let max = heightsOfFirst;
+    chain.readSection = async (request) => {
+      const section = await readSection({ ...request, max: Math.min(request.max, max) });
+      max = Infinity;
+      return section;
+    };
+  }
   const row = { number: TIP, looked_again: LATE - 2n };
   await db.updateTable("scanner_finality").set(row).execute();
   const random = createCountingRandom();
@@ -117,4 +126,11 @@ test("only the amount of the late return leaves the deposits that were found sin
   expect(await explained()).toBe(20n);
   await look();
   expect(await deposits()).toEqual([5n, "orphaned", 3n, 2n]);
+});
+
+test("an answer that ends early leaves the rest to the next look [T256]", async () => {
+  const { find, look, deposits } = await openReturned(10n, { heightsOfFirst: 1 });
+  await find(10n, LATE + 1n);
+  await look();
+  expect(await deposits()).toEqual(["orphaned"]);
 });

@@ -63,9 +63,11 @@ async function readAgain(
     tokens: tokens.filter((token) => !isNative(token)),
     choose: async (accounts) => new Set((await listByWallets(db, accounts)).keys()),
   });
-  if (!section) return null;
+  const last = section?.blocks.at(-1);
+  if (!section || !last) return null;
   for (const block of section.blocks) await recordLeftOut(deps, block);
-  return range.from + max - 1n;
+  // Not the last height that was asked for: beyond the last block nothing is known.
+  return last.number;
 }
 
 async function recordLeftOut(deps: ScannerDeps, block: ScannedBlock): Promise<void> {

@@ -202,6 +202,14 @@ export const ALERT_CASES: readonly AlertCase[] = [
     ...chain,
     kind: "48h",
   }),
+  gauge("SluiceEarlyLockMissing", "sluice_early_payouts_usd", [1, 0], {
+    ...chain,
+    state: "missing",
+  }),
+  gauge("SluiceEarlyPayoutsClosed", "sluice_early_payouts_closed", [1, 0], {
+    ...chain,
+    by: "operator",
+  }),
   gauge("SluiceDeliveryReturning", "sluice_deliveries_oldest_age_seconds", [172_801, 172_800], {
     ...chain,
     state: "returning",

@@ -301,7 +301,7 @@ test("a compromised service and attestor together get no payout without a lock [
   };
   expect(await ask("settler", "/transactions", request)).toMatchObject({
     status: 503,
-    body: { error: "WAITS", message: expect.stringContaining("no such final lock") },
+    body: { error: "WAITS", message: expect.stringContaining("no such lock that may be paid yet") },
   });
 });
 

@@ -250,6 +250,26 @@ describe("the command line", () => {
     }
   });
 
+  test("closes and opens early payouts, and books only what is missing", async () => {
+    const env = { SLUICE_CONFIG: config };
+    expect((await run(["early", "list"], env)).stdout).toBe(
+      "no chain has earlyPayouts: every lock is final before it is paid\n",
+    );
+    const of = ["--chain", "2", "--reason", "an incident"];
+    const says = async (...args: string[]) => (await run(["early", ...args], env)).stdout;
+    expect(await says("close", ...of)).toBe("the early payouts of chain 2 are closed\n");
+    expect(await says("close", ...of)).toBe("the early payouts of chain 2 are closed already\n");
+    expect(await says("open", ...of)).toBe("the early payouts of chain 2 are open\n");
+    expect(await says("open", ...of)).toBe("the early payouts of chain 2 are not closed\n");
+    const id = `0x${"a".repeat(64)}`;
+    expect(await says("accept", id, "--reason", "lost")).toBe(
+      `the lock of ${id} is not recorded as missing: nothing is booked\n`,
+    );
+    expect(await run(["early", "accept", "0x12", "--reason", "lost"], env)).toMatchObject({
+      code: 2,
+    });
+  });
+
   test("sets and lists who pays for gas, per integrator", async () => {
     const env = { SLUICE_CONFIG: config };
     const create = ["integrator", "create", "--refund-evm", REFUND, "--name"];

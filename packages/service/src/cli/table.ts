@@ -46,6 +46,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
   governance: "changes of the contracts by their owner and guardian",
   operators: "people who may use the console, and the log of manual actions",
   pause: "pauses of an integrator, a chain, a token or a route",
+  early: "payouts before their lock is final",
   screening: "deposits that wait for the operator's screening or are held by it",
   scanner: "orders to the scanner of a chain, on record",
   settlement: "one settlement: inspect it, retry it, refund it, take its lock back",
@@ -585,6 +586,30 @@ export const COMMANDS: readonly CommandRow[] = [
     summary: "list the pauses, with who paused, when and why",
     options: { all: flag("also those that ended") },
     load: () => import("./pause/list.ts"),
+  }),
+  command({
+    name: "early list",
+    summary: "show what payouts before finality risk on each chain, and the locks that are missing",
+    load: () => import("./early/list.ts"),
+  }),
+  command({
+    name: "early close",
+    summary: "close the early payouts of a chain: its locks are final before they are paid",
+    options: { chain: CHAIN, reason: REASON },
+    load: () => import("./early/close.ts"),
+  }),
+  command({
+    name: "early open",
+    summary: "open the early payouts of a chain again",
+    options: { chain: CHAIN, reason: REASON },
+    load: () => import("./early/open.ts"),
+  }),
+  command({
+    name: "early accept",
+    summary: "book the payout of a missing lock as lost, which frees its part of the exposure",
+    arguments: { delivery: "id of the delivery, as `early list` shows it" },
+    options: { reason: REASON },
+    load: () => import("./early/accept.ts"),
   }),
   command({
     name: "chain show",

@@ -223,6 +223,30 @@ describe("a chain with a preset", () => {
     expect(loadBase({ chainId: 30, evmChainId: 8453 })?.chainId).toBe(30);
   });
 
+  test("pays early only with an exposure, by the tiers of the preset or its own", () => {
+    const earlyOf = (earlyPayouts?: object) => {
+      const chain = loadBase({ earlyPayouts });
+      return chain?.kind === "evm" ? chain.earlyPayouts : null;
+    };
+    const usd = (amount: bigint) => amount * 10n ** 18n;
+    expect(earlyOf()).toBeUndefined();
+    expect(earlyOf({ exposureUsd: "5000" })).toEqual({
+      exposure: usd(5_000n),
+      tiers: [
+        { after: 2, upTo: usd(200n) },
+        { after: 10, upTo: usd(2_000n) },
+      ],
+      acceptedLosses: [],
+    });
+    const own = { exposureUsd: "10.5", tiers: [{ after: 1, upToUsd: "10" }] };
+    const id = `0x${"a".repeat(64)}`;
+    expect(earlyOf({ ...own, acceptedLosses: [id] })).toMatchObject({
+      exposure: usd(21n) / 2n,
+      tiers: [{ after: 1, upTo: usd(10n) }],
+      acceptedLosses: [id],
+    });
+  });
+
   test("lists the tokens that the file names: from the preset, changed, or new", () => {
     const dai = { symbol: "DAI", address: OTHER, decimals: 18 };
     const tokens = ["BASE", { symbol: "USDC", minDeposit: "7", inventoryMin: "100" }, dai];
@@ -248,6 +272,24 @@ describe("a chain with a preset", () => {
       "an unknown preset",
       { preset: "sonic" },
       "chains[1].preset: expected one of ethereum, bsc, polygon, avalanche, arbitrum, optimism, base, linea, unichain",
+    ],
+    [
+      "tiers that do not rise",
+      {
+        earlyPayouts: {
+          exposureUsd: "5",
+          tiers: [
+            { after: 2, upToUsd: "1" },
+            { after: 3, upToUsd: "1" },
+          ],
+        },
+      },
+      "chains[1].earlyPayouts.tiers[1]: expected more blocks and more dollars than in the tier before",
+    ],
+    [
+      "early payouts without an exposure",
+      { earlyPayouts: {} },
+      "chains[1].earlyPayouts.exposureUsd: expected US dollars, a plain decimal, it is missing",
     ],
     [
       "another bridge chain id",

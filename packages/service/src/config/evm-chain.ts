@@ -3,12 +3,12 @@ import { type Static, Type } from "typebox";
 import { parseUnits } from "../core/amounts.ts";
 import { findChainById } from "../core/chain-registry.ts";
 import type { Frozen } from "../core/frozen.ts";
-import { toEvmAddress } from "../core/hex.ts";
+import { toEvmAddress, toHex32 } from "../core/hex.ts";
 import { type GivenToChain, resolveShared, SharedSettings } from "./every-chain.ts";
 import { type KeyConfig, KeyRef } from "./keys.ts";
-import { findPreset, PRESETS } from "./presets/index.ts";
+import { findPreset, type Preset, PRESETS } from "./presets/index.ts";
 import { createWrittenTokens, resolveToken, Token } from "./tokens.ts";
-import { EvmAddressText, Flag, GweiText, NativeCoinsText, setting } from "./values.ts";
+import { EvmAddressText, Flag, GweiText, NativeCoinsText, setting, UsdText } from "./values.ts";
 
 /** Deployments, settlements, payouts and claims use separate lanes, so that a stuck nonce does not stop the others. */
 export const LANE_PURPOSES = ["deploy", "settle", "deliver", "claim"] as const;
@@ -87,6 +87,49 @@ const UniswapV3 = Type.Object(
   },
 );
 
+/** One tier of payouts before finality. */
+const EarlyTier = Type.Object(
+  {
+    after: setting(
+      Type.Integer({ minimum: 1, maximum: 100, description: "a number of blocks, 1 to 100" }),
+      "The number of blocks, including the block of the lock, after which a lock is paid.",
+    ),
+    upToUsd: setting(UsdText, "The largest payout of the tier, in US dollars."),
+  },
+  { additionalProperties: false, description: "an object with after and upToUsd" },
+);
+
+/** Payouts before their lock is final, at the operator's risk. */
+const EarlyPayouts = Type.Object(
+  {
+    exposureUsd: setting(
+      UsdText,
+      "The most, in US dollars, that inventory may have paid or be about to pay for locks of this chain that are not final. Settler and attestors count separately, each by its own configuration.",
+    ),
+    tiers: setting(
+      Type.Optional(
+        Type.Array(EarlyTier, { minItems: 1, maxItems: 8, description: "a list of 1 to 8 tiers" }),
+      ),
+      "The tiers, in rising order: a larger payout waits for more blocks. Above the last one, payouts wait for finality.",
+      { defaultText: "the preset's; required without one" },
+    ),
+    acceptedLosses: setting(
+      Type.Optional(
+        Type.Array(Type.String({ pattern: "^0x[0-9a-f]{64}$", description: "a delivery id" }), {
+          maxItems: 1000,
+          description: "a list of delivery ids",
+        }),
+      ),
+      "Payouts whose locks never became final, which the attestor no longer counts. The settler's are accepted by `sluice early accept`.",
+      { default: [] },
+    ),
+  },
+  {
+    additionalProperties: false,
+    description: "an object with exposureUsd, and tiers unless a preset has them",
+  },
+);
+
 /** Keys of one purpose. Several share the work, so that a stuck nonce does not stop all of it. */
 const LaneKeys = Type.Union([KeyRef, Type.Array(KeyRef, { minItems: 1, maxItems: 16 })], {
   description: "a key, or a list of at most 16",
@@ -139,6 +182,11 @@ export const CompleteEvmChain = Type.Object(
       ),
       "The number of blocks, including the block of the delivery, after which a settlement is `completed`.",
       { defaultText: "the preset's, else 1" },
+    ),
+    earlyPayouts: setting(
+      Type.Optional(EarlyPayouts),
+      "Whether inventory pays for locks of this chain [before they are final](early-payouts.md), and within which bounds.",
+      { defaultText: "none: payouts wait until their lock is final" },
     ),
     contracts: setting(
       Contracts,
@@ -215,6 +263,7 @@ export const WrittenEvmChain = Type.Object(
 
 /** A resolved EVM chain. */
 export interface EvmChain extends Frozen<ReturnType<typeof resolveEvmChain>> {}
+export type EarlyPayoutsConfig = NonNullable<EvmChain["earlyPayouts"]>;
 export type CctpConfig = NonNullable<EvmChain["cctp"]>;
 export type UniswapV3Config = NonNullable<EvmChain["uniswapV3"]>;
 
@@ -254,6 +303,13 @@ export function resolveEvmChain(
     traces: chain.traces ?? false,
     /** Blocks including the delivery's own; 1 means as soon as it is mined. It is followed until final in any case. */
     deliveryConfirmations: chain.deliveryConfirmations ?? 1,
+    /** Undefined if payouts wait until their lock is final. */
+    earlyPayouts:
+      chain.earlyPayouts &&
+      resolveEarlyPayouts(chain.earlyPayouts, setting, {
+        preset: chain.preset === undefined ? undefined : findPreset(chain.preset),
+        problems: given.problems,
+      }),
     contracts: {
       factory: toEvmAddress(chain.contracts.factory),
       escrow: toEvmAddress(chain.contracts.escrow),
@@ -281,6 +337,37 @@ export function resolveEvmChain(
     gasPriceMax: parseUnits(chain.gasPriceMaxGwei ?? GAS_PRICE_MAX_GWEI, 9),
     /** Wei charged per transaction in addition to its gas. */
     transactionSurcharge: parseUnits(chain.transactionSurcharge ?? "0", 18),
+  };
+}
+
+function resolveEarlyPayouts(
+  { exposureUsd, acceptedLosses, ...written }: Static<typeof EarlyPayouts>,
+  setting: string,
+  { preset, problems }: Pick<GivenToChain, "problems"> & { readonly preset: Preset | undefined },
+) {
+  const tiers = written.tiers ?? preset?.early?.tiers;
+  if (!tiers) {
+    problems.push(
+      `${setting}.earlyPayouts.tiers: required, because no preset of the chain has them`,
+    );
+    return undefined;
+  }
+  const resolved = tiers.map(({ after, upToUsd }) => ({ after, upTo: parseUnits(upToUsd, 18) }));
+  for (const [index, tier] of resolved.entries()) {
+    const before = resolved[index - 1];
+    if (before && (tier.after <= before.after || tier.upTo <= before.upTo)) {
+      problems.push(
+        `${setting}.earlyPayouts.tiers[${index}]: expected more blocks and more dollars than in the tier before`,
+      );
+    }
+  }
+  return {
+    /** US dollars times 1e18. */
+    exposure: parseUnits(exposureUsd, 18),
+    /** `after` in blocks, including that of the lock; `upTo` in US dollars times 1e18. */
+    tiers: resolved,
+    /** Delivery ids. */
+    acceptedLosses: (acceptedLosses ?? []).map(toHex32),
   };
 }
 

@@ -34,6 +34,7 @@ export {
 } from "./deployment.ts";
 export {
   type CctpConfig,
+  type EarlyPayoutsConfig,
   type EvmChain,
   LANE_PURPOSES,
   type LanePurpose,

@@ -301,7 +301,13 @@ export function createConsole(deps: ConsoleDeps): FastifyInstance {
     return {
       lines: lines.map(({ entry, ...line }) => ({
         ...line,
-        reason: read(entry, ["resume_reason", "end_reason", "expected_reason", "reason"]),
+        reason: read(entry, [
+          "open_reason",
+          "resume_reason",
+          "end_reason",
+          "expected_reason",
+          "reason",
+        ]),
         settlementId: read(entry, ["settlement_id"]),
       })),
     };

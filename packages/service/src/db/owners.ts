@@ -111,7 +111,12 @@ export const TABLE_OWNERS: Readonly<Record<keyof Database, TableOwner>> = {
   },
   transactions: {
     owner: "transactions",
-    readers: { "settlements/operator": "a refund is listed with its outcome", ...LEFT, ...GAUGES },
+    readers: {
+      "settlements/operator": "a refund is listed with its outcome",
+      "routes/swift/audit": "a lock is looked for once its sweep is final",
+      ...LEFT,
+      ...GAUGES,
+    },
   },
   lane_actions: { owner: "transactions" },
   attempts: {
@@ -123,6 +128,9 @@ export const TABLE_OWNERS: Readonly<Record<keyof Database, TableOwner>> = {
   payout_searches: { owner: "routes/swift" },
   inventory_reservations: { owner: "routes/swift", readers: GAUGES },
   payout_hours: { owner: "routes/swift" },
+  early_payouts: { owner: "routes/swift" },
+  early_closures: { owner: "routes/swift" },
+  early_losses: { owner: "routes/swift" },
   attestations: { owner: "routes/swift" },
   attestation_answers: { owner: "routes/swift" },
   bridge_transfers: {

@@ -306,6 +306,36 @@ export interface DeliveriesTable {
   audit_again_at: Stamp | null;
   ended_height: Int8OrNull;
   integrator_id: Generated<string>;
+  superseded: Generated<boolean>;
+}
+
+export interface EarlyPayoutsTable {
+  delivery_id: string;
+  src_chain: number;
+  worth: Numeric;
+  usable_until: Int8;
+  counted_at: GeneratedStamp;
+  missing_at: Stamp | null;
+}
+
+export interface EarlyClosuresTable {
+  id: Generated<string>;
+  src_chain: number;
+  reason: string;
+  closed_by: string | null;
+  closed_at: GeneratedStamp;
+  opened_by: string | null;
+  open_reason: string | null;
+  opened_at: Stamp | null;
+}
+
+export interface EarlyLossesTable {
+  delivery_id: string;
+  worth: Numeric;
+  operator: string;
+  reason: string;
+  accepted_at: GeneratedStamp;
+  recovered_at: Stamp | null;
 }
 
 export interface PayoutSearchesTable {
@@ -624,6 +654,9 @@ export interface Database {
   bridge_transfers: BridgeTransfersTable;
   inventory_reservations: InventoryReservationsTable;
   payout_hours: PayoutHoursTable;
+  early_payouts: EarlyPayoutsTable;
+  early_closures: EarlyClosuresTable;
+  early_losses: EarlyLossesTable;
   attestations: AttestationsTable;
   attestation_answers: AttestationAnswersTable;
   events: EventsTable;

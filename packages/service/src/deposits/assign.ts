@@ -104,7 +104,7 @@ export async function sumOpen(tx: Tx, holding: Holding, settlementId: string): P
 
 /**
  * Returns the last block before the newest deposits that add up to an amount, of those up to a block that no other settlement
- * took: with first in, first out, the rest of the balance arrived up to there. Null without any deposit.
+ * took: with first in, first out, the rest of the balance arrived up to there.
  *
  * Zero while the deposits add up to less: the log of an older one may be left out, and no part may take credit for it before
  * it is recorded.
@@ -123,7 +123,7 @@ export async function findEndBeforeNewest(
     readonly upTo: bigint;
     readonly amount: bigint;
   },
-): Promise<bigint | null> {
+): Promise<bigint> {
   const newest = db
     .selectFrom("deposits")
     .select([
@@ -143,11 +143,44 @@ export async function findEndBeforeNewest(
     .selectFrom(newest.as("newest"))
     .select((eb) => [
       eb.fn.max("block_number").filterWhere("sum", ">=", amount.toString()).as("first"),
-      eb.fn.min("block_number").as("oldest"),
     ])
     .executeTakeFirstOrThrow();
-  if (row.oldest === null) return null;
   return row.first === null ? 0n : row.first - 1n;
+}
+
+/**
+ * Returns the last block whose deposits a mined sweep took in full, with those before it, or undefined if it left nothing of
+ * what arrived before it: first in, first out. Unlike the block that was planned, it follows the deposits that a reorg moved. Null
+ * until the sweep is recorded as an outflow.
+ */
+export async function findEndOfPart(
+  tx: Tx,
+  holding: Holding,
+  sweep: { readonly block: bigint; readonly logIndex: number },
+): Promise<bigint | undefined | null> {
+  const { rows } = await sql<{ seen: boolean; left: string; first: bigint | null }>`
+    with known as(
+      select block_number, log_index, amount from deposits
+       where chain_id = ${holding.chainId} and wallet = ${holding.wallet} and token = ${holding.token}
+         and orphaned_at is null and (block_number, log_index) < (${sweep.block}, ${sweep.logIndex})
+    ), taken as(
+      select block_number, log_index, amount from outflows
+       where chain_id = ${holding.chainId} and wallet = ${holding.wallet} and token = ${holding.token}
+         and (block_number, log_index) <= (${sweep.block}, ${sweep.logIndex})
+    ), rest as(
+      select coalesce((select sum(amount) from known), 0) - coalesce((select sum(amount) from taken), 0) as amount
+    ), newest as(
+      select block_number, sum(amount) over (order by block_number desc) as sum from known
+    )
+    select exists (select from taken where block_number = ${sweep.block} and log_index = ${sweep.logIndex}) as seen,
+           (select amount from rest)::text as left,
+           (select max(block_number) from newest where sum >= (select amount from rest)) as first`.execute(
+    tx,
+  );
+  const [row] = rows;
+  if (!row?.seen) return null;
+  if (BigInt(row.left) <= 0n) return undefined;
+  return row.first === null ? 0n : BigInt(row.first) - 1n;
 }
 
 /** Returns when the oldest deposit was detected, in milliseconds, that no sweep or refund took; null without any. */

@@ -22,6 +22,7 @@ export {
   assignSwept,
   assignUnsettled,
   findEndBeforeNewest,
+  findEndOfPart,
   findOldestLeft,
   refreshKnown,
   releaseDeposits,

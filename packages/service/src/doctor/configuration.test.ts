@@ -7,7 +7,7 @@ import {
   USDC,
 } from "../../test/support/doctor-doubles.ts";
 import type { ChainConfig, Config, RouteConfig } from "../config/index.ts";
-import { toEvmAddress } from "../core/hex.ts";
+import { type EvmAddress, toEvmAddress } from "../core/hex.ts";
 import { checkConfiguration } from "./configuration.ts";
 import { runChecks } from "./run.ts";
 import { configuredRoute } from "../../test/support/routes.ts";
@@ -93,6 +93,34 @@ describe("the configuration", () => {
     const both = { ...none, accounts: [COLD_ATTESTOR], threshold: 2 };
     expect(await found(both)).toMatchObject([{ found: "2 attestor(s), of which 2 must sign" }]);
     expect(await found(none, [STAY])).toEqual([]);
+  });
+
+  test("is a warning where attestors that share no member could each sign the exposure [T270]", async () => {
+    const chain: ChainConfig = {
+      ...CHAIN,
+      earlyPayouts: { exposure: 5_000n * 10n ** 18n, tiers: [], acceptedLosses: [] },
+    };
+    const found = async (threshold: number, accounts: readonly EvmAddress[]) =>
+      (
+        await examine({
+          chain,
+          config: {
+            routes: [STAY],
+            attestors: { threshold, accounts, cold: [], databaseUsers: [] },
+          },
+        })
+      ).filter(({ id }) => id === "early.exposure");
+    const others = ["5", "6"].map((digit) => toEvmAddress(`0x${digit.repeat(40)}`));
+    expect(await found(1, [])).toEqual([]);
+    expect(await found(2, others)).toEqual([]);
+    expect(await found(1, others)).toMatchObject([
+      {
+        status: "warning",
+        found:
+          "3 attestor(s), of which 1 must sign: a stolen settler could have $15000 paid before finality",
+        expected: "at most $5000, the exposure",
+      },
+    ]);
   });
 
   test("is a problem when others can read a secret file, with the chmod to run", async () => {

@@ -1,6 +1,6 @@
 /** Checks of the configuration, the keys and the terms. They need neither a node nor the database. */
 import { type Config, listEvmChains, type RouteConfig } from "../config/index.ts";
-import { feeOf, minOutOf } from "../core/amounts.ts";
+import { feeOf, formatUnits, minOutOf } from "../core/amounts.ts";
 import type { Address } from "../core/hex.ts";
 import { type Check, type CheckResult, judge, ok } from "../core/check.ts";
 import { describeRoute, getToken } from "../routes/index.ts";
@@ -29,6 +29,7 @@ export function checkConfiguration(deps: DoctorDeps): readonly Check[] {
     checkKeys(deps),
     ...checkSpareAttestor(deps),
     ...checkClaimLanes(deps),
+    ...checkEarlyPayouts(deps),
     checkFee(config),
     ...config.routes.flatMap((route) => checkMinimum(config, route)),
   ];
@@ -121,6 +122,36 @@ function checkClaimLanes(deps: DoctorDeps): readonly Check[] {
         });
       },
     }));
+}
+
+/**
+ * Checks that no settler can have more paid before finality than the exposure. Each attestor counts what it signed itself, so
+ * that attestors in groups that share no member would each sign the whole exposure for a stolen settler.
+ */
+function checkEarlyPayouts({ config, attestor }: DoctorDeps): readonly Check[] {
+  const { threshold, accounts, cold } = config.attestors;
+  const running = new Set([attestor, ...accounts]);
+  for (const account of cold) running.delete(account);
+  const groups = BigInt(Math.max(1, Math.floor(running.size / threshold)));
+  return listEvmChains(config).flatMap((chain) => {
+    const { earlyPayouts } = chain;
+    if (!earlyPayouts) return [];
+    const usd = (worth: bigint) => `$${formatUnits(worth, 18)}`;
+    return [
+      {
+        id: "early.exposure",
+        subject: subjectOf(chain),
+        needs: [],
+        run: () =>
+          judge(groups === 1n, {
+            found: `${running.size} attestor(s), of which ${threshold} must sign: a stolen settler could have ${usd(earlyPayouts.exposure * groups)} paid before finality`,
+            expected: `at most ${usd(earlyPayouts.exposure)}, the exposure`,
+            advice: `Raise the threshold above half of the attestors, or set exposureUsd of each attestor to a part of ${groups}.`,
+            otherwise: "warning",
+          }),
+      },
+    ];
+  });
 }
 
 /** Returns the groups of names that share an account. */

@@ -53,8 +53,16 @@ export function checkPrices(
           ...chainsOf(route).map((chainId) => ({ chainId, token: nativeOf(kindOf(chainId)) })),
         ])
       : [];
+  const early = config.routes.flatMap((route) =>
+    route.fromInventory && findEvmChain(config, route.chainId)?.earlyPayouts
+      ? [{ chainId: route.destChain, token: route.destToken }]
+      : [],
+  );
   const needed = new Map(
-    [...priced, ...floored, ...charged].map((token) => [`${token.chainId} ${token.token}`, token]),
+    [...priced, ...floored, ...charged, ...early].map((token) => [
+      `${token.chainId} ${token.token}`,
+      token,
+    ]),
   );
   const readParties = once(() => listParties(deps));
   return [

@@ -298,7 +298,16 @@ async function openAttestor(
   const chains = attestedChainsOf(config);
   const signer = createEvmAttestorSigner({ key: await open.key(config.attestor.key), chains });
   return guard.guardAttestor(signer, {
-    ...createEvmAttestorPolicy({ chains, routes: config.routes, refunds: config.refunds }),
+    ...createEvmAttestorPolicy({
+      chains,
+      earlyPayouts: new Map(
+        listEvmChains(config).flatMap(({ chainId, earlyPayouts }) =>
+          earlyPayouts ? [[chainId, earlyPayouts] as const] : [],
+        ),
+      ),
+      routes: config.routes,
+      refunds: config.refunds,
+    }),
     payoutWindowS: config.payoutWindowS,
   });
 }

@@ -217,6 +217,7 @@ function startRouteWorkers(
     log: context.log,
     attestations: context.attestations,
     attestors: context.attestors,
+    prices: context.prices,
     lanes,
     readAddress: remember({ clock, forMs: ADDRESS_MEMO_MS }, (settlementId: string) =>
       readAddressOf(context.db, settlementId),

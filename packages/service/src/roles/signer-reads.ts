@@ -2,7 +2,7 @@
 import type { Chains } from "../chains/port/index.ts";
 import type { Config } from "../config/index.ts";
 import type { Prices } from "../prices/index.ts";
-import { getChain, judgeRefundReason } from "../routes/index.ts";
+import { createEarlyRules, findPayable, getChain, judgeRefundReason } from "../routes/index.ts";
 import type { ReadLock } from "../signers/payout-policy.ts";
 import { SignerRefusal, SignerWaits } from "../signers/refusal.ts";
 import type { CheckRefund } from "../signers/solana/lane-signer.ts";
@@ -24,8 +24,13 @@ export function createSignerReads(
     return { srcChain: chainId, srcToken: token, destChain, destToken };
   });
   return {
-    readLock: (srcChain, lock, hints) =>
-      getChain(getReaders().chains, srcChain).getLock(lock, "final", hints),
+    async readLock(srcChain, facts, { hints, paid }) {
+      const { chains, prices } = getReaders();
+      const rules = createEarlyRules(config.chains, prices).get(srcChain);
+      const source = getChain(chains, srcChain);
+      const payable = await findPayable(source, facts, { hints, rules, paid });
+      return payable?.lock ?? null;
+    },
     async checkRefund({ chainId, amount: maxAmount, ...refund }) {
       const readers = getReaders();
       const chain = getChain(readers.chains, chainId);

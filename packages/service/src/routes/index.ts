@@ -29,6 +29,15 @@ export {
 } from "./registry.ts";
 export type { AttestationId } from "./swift/attestation-requests.ts";
 export { getRefundAttestation, insertRefundAttestation } from "./swift/attested-refunds.ts";
+export { findPayable } from "./swift/early/find-payable.ts";
+export { createEarlyRules } from "./swift/early/rules.ts";
+export {
+  acceptLoss as acceptEarlyLoss,
+  close as closeEarly,
+  type EarlyState,
+  open as openEarly,
+  readStates as readEarlyStates,
+} from "./swift/early/store.ts";
 export { judgeRefundReason, readStood, REFUND_LIFETIME_MAX_S } from "./swift/judge-refund.ts";
 export { createClaimCapReader } from "./swift/claim-cap.ts";
 export { listRouteSet } from "./route-set.ts";

@@ -74,6 +74,8 @@ export interface SettlerDeps {
   /** Client of Circle's attestation service; null if no route needs it. */
   readonly attestations: BridgeAttestations | null;
   readonly attestors: AttestorSet;
+  /** Value payouts that are made before finality. */
+  readonly prices: Pick<Prices, "readUsd">;
   /** Senders by bridge chain id. */
   readonly lanes: ReadonlyMap<
     number,

@@ -107,6 +107,8 @@ export interface Route extends FeeRoute {
    * and delivery id must not change after that.
    */
   readonly waitsForFinality: boolean;
+  /** Whether the delivery of a sweep of this amount may be paid at the operator's risk, so that the sweep counts at once. */
+  mayPayEarly?(amount: bigint): Promise<boolean>;
   /** Contract that pays the recipient on the destination; absent where the sweep itself does. */
   readonly payer?: "delivery" | "bridge";
   /** Whether the sweep is also the delivery, so that both become final together. */

@@ -1,9 +1,11 @@
 /** Sweeps in parts. */
+import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import { hashOf } from "../../test/support/doubles.ts";
 import { type Desk, openDesk } from "../../test/support/settlement-desk.ts";
 import type { DepositAddress } from "../addresses/index.ts";
 import { pollDueSettlements } from "./advance.ts";
+import { followCompleted } from "./followers/completed.ts";
 import { sizePart } from "./part.ts";
 
 describe("the amount of a part", () => {
@@ -120,6 +122,38 @@ describe("a balance above the capacity of its route", () => {
     await pollSoon(desk);
     expect(await takersOf(desk)).toEqual([0, 1, 1]);
     expect((await desk.swaps()).map(({ status }) => status)).toEqual(["completed", "pending_swap"]);
+  });
+
+  test("ends where its amount does once it is final, also where a reorg moved deposits below its planned end [T296]", async () => {
+    const { desk } = await openWith([300n, 300n, 400n]);
+    const { db, state } = desk;
+    Object.assign(state, { held: null, capacity: 450n });
+    await desk.poll();
+    await desk.poll();
+    expect(state.ordered.at(-1)).toEqual({ amount: 450n, asOf: 40n });
+    state.swept = 450n;
+    await desk.mine("sweep:");
+    state.balance = 550n;
+    state.delivery = { kind: "delivered", txHash: hashOf("paid"), amount: 450n };
+    await pollSoon(desk);
+    // The second deposit is mined again before the first one.
+    await sql`update deposits set block_number = 39 where block_number = 41`.execute(db);
+    await desk.mine("sweep:", true, "final");
+    await followCompleted(desk.deps, 2);
+    // Not before the scanner shows the sweep.
+    expect(await takersOf(desk)).toEqual([1, 0, 1]);
+    await sql`insert into outflows (chain_id, block_number, block_hash, log_index, wallet, token, amount, kind, tx_hash)
+      select chain_id, swept_block, swept_block_hash, swept_log_index, wallet, token, 450, 'swept', swap_tx_hash
+        from settlements where status = 'completed'`.execute(db);
+    await followCompleted(desk.deps, 2);
+    desk.clock.advance(60_000);
+    await followCompleted(desk.deps, 2);
+    expect(await takersOf(desk)).toEqual([0, -1, 1]);
+    const { rows } =
+      await sql`select sweep_final, swept_up_to from settlements order by created_at limit 1`.execute(
+        db,
+      );
+    expect(rows).toEqual([{ sweep_final: true, swept_up_to: 39n }]);
   });
 
   test("takes no credit for deposits that came after the balance was read [T261]", async () => {

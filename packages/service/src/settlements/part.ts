@@ -14,8 +14,7 @@ import type { Settlement } from "./types.ts";
 
 /**
  * Returns the part of a balance that the route takes now, and the block up to which it takes all arrivals. Null where the
- * route has no limit, where either the part or the rest would be too small, and
- * while no deposit of the balance is recorded.
+ * route has no limit, where either the part or the rest would be too small.
  */
 export async function planPart(
   deps: SettlementDeps,
@@ -36,8 +35,6 @@ export async function planPart(
     upTo: known.asOf,
     amount: known.amount - amount,
   });
-  // Without a row the scanner is behind.
-  if (end === null) return null;
   return {
     amount,
     asOf: end,
@@ -56,6 +53,14 @@ async function readKnown(
   const head = await chain.getHead();
   const balance = await chain.getBalance(settlement.token, settlement.wallet, head);
   return { amount: balance, asOf: head.number };
+}
+
+/**
+ * Reports whether a sweep is a part of which the chain does not show where it ends. The planned end is a height, below which a
+ * reorg may bring other deposits: it is found again once the sweep is final.
+ */
+export function hasPlannedEnd({ plannedUpTo }: Settlement, sweep: Sweep): boolean {
+  return plannedUpTo !== null && sweep.upTo === undefined;
 }
 
 /**

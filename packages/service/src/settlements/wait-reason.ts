@@ -49,6 +49,9 @@ export function findWaitReason(facts: WaitFacts): SettlementWait | null {
     if (payment) return ofTransaction(facts, payment);
     if (transfer) return ofBridge(facts, transfer);
     if (error) return ofError(facts, error);
+    if (lock?.state === "locked" && open?.state === "mined" && open.chainId === chainId) {
+      return ofTransaction(facts, open);
+    }
     if (lock) return wait(facts, "delivery", "the payment from inventory", { chainId: destChain });
     return wait(facts, "confirmations", "confirmations of its payment", { chainId: destChain });
   }

@@ -11,9 +11,12 @@ import type { HeldSigners } from "./server.ts";
 import {
   Accounts,
   CapLeft,
+  Covered,
+  EarlyList,
   Failure,
   formatDelivery,
   formatSigningRequest,
+  parseEarly,
   Signature,
   Signed,
   Vault,
@@ -74,8 +77,14 @@ export async function connectSigner(socketPath: string): Promise<HeldSigners> {
       ? null
       : {
           address: toAddress(accounts.attestor),
-          signDelivery: (destChain, order) =>
-            attest("/deliveries", formatDelivery(destChain, order)),
+          signDelivery: (destChain, order, worth) =>
+            attest("/deliveries", formatDelivery(destChain, order, worth)),
+          early: {
+            list: async () => parseEarly(await ask("/early", undefined, EarlyList)),
+            async cover(deliveryId) {
+              await ask("/covered", { deliveryId }, Covered);
+            },
+          },
           signClaim: (srcChain, claim) => attest("/claims", formatBigints({ srcChain, ...claim })),
           signReturn: (srcChain, order) =>
             attest("/returns", formatBigints({ srcChain, ...order })),

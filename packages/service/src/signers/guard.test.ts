@@ -325,6 +325,8 @@ describe("a guarded attestor", () => {
       if (reason !== "below_minimum") throw new SignerRefusal("not allowed");
     },
     hashCommitment: ({ userId }) => userId,
+    earlyBoundsOf: () => ({ exposure: 1_000n, acceptedLosses: [] }),
+    deliveryOf: () => WORD,
     payoutWindowS: 43_200n,
   };
   /** The number of journal entries at each signature. */
@@ -377,6 +379,42 @@ describe("a guarded attestor", () => {
     reason: "below_minimum",
     deadline: soon(600),
     ...change,
+  });
+
+  test("counts early payouts before it signs, up to the exposure, across restarts [T270]", async () => {
+    written.length = 0;
+    await open().signDelivery(30, delivery(), 600n);
+    expect(written).toEqual([1]);
+    const other = delivery({ seq: 1n });
+    restart();
+    await expect(open().signDelivery(30, other, 401n)).rejects.toThrow(
+      "early payouts worth 1001, above the exposure of 1000",
+    );
+    expect(countEntries()).toBe(1);
+    // A final lock risks nothing, and the same payout is counted once.
+    await open().signDelivery(30, other);
+    await open().signDelivery(30, delivery(), 1_000n);
+    restart();
+    await expect(open().signDelivery(30, other, 1n)).rejects.toThrow("above the exposure");
+    expect(await open().early?.list()).toMatchObject([
+      { deliveryId: ID, srcChain: 2, destChain: 30, worth: 1_000n, lock: { amount: 1_000n } },
+    ]);
+    const entries = countEntries();
+    await open().early?.cover(OTHER_ID);
+    expect(countEntries()).toBe(entries);
+    await open().early?.cover(ID);
+    restart();
+    expect(await open().early?.list()).toEqual([]);
+    await open().signDelivery(30, other, 1_000n);
+  });
+
+  test("signs no early payout for a chain without an exposure [T270]", async () => {
+    const bounds = { exposure: 0n, acceptedLosses: [] };
+    const strict = guard.guardAttestor(inner, { ...rules, earlyBoundsOf: () => bounds });
+    await expect(strict.signDelivery(30, delivery(), 1n)).rejects.toThrow(
+      "above the exposure of 0",
+    );
+    expect(countEntries()).toBe(0);
   });
 
   test("signs one refund of a wallet and token at a time, across restarts [T193]", async () => {

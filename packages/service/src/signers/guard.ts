@@ -13,6 +13,7 @@ import { assertNever } from "../core/assert.ts";
 import type { Commitment } from "../core/commitment.ts";
 import { type Address, type Hex32, toAddress, toHex32 } from "../core/hex.ts";
 import type { Clock } from "../core/ports.ts";
+import { createEarlyMemory, type EarlyBounds } from "./early-memory.ts";
 import { type Journal, type JournalEntry, openJournal } from "./journal.ts";
 import {
   createOrderMemory,
@@ -20,7 +21,13 @@ import {
   type OrderLimits,
   type OrderMemory,
 } from "./order-memory.ts";
-import type { AttestorSigner, LaneSigner, SignedTransaction, SigningRequest } from "./port.ts";
+import type {
+  AttestorSigner,
+  LaneSigner,
+  SignedEarly,
+  SignedTransaction,
+  SigningRequest,
+} from "./port.ts";
 import { SignerRefusal } from "./refusal.ts";
 import {
   CANCEL_METHOD,
@@ -69,6 +76,10 @@ export interface AttestorRules {
   /** Computes the hash of a commitment. */
   readonly hashCommitment: (commitment: Commitment) => Hex32;
   readonly payoutWindowS: bigint;
+  /** Returns the bounds of early payouts for locks of a chain; no exposure where there are none. */
+  readonly earlyBoundsOf: (srcChain: number) => EarlyBounds;
+  /** Returns the contract that pays on a chain, as locks name it. */
+  readonly deliveryOf: (destChain: number) => Hex32;
 }
 
 /** Tolerated difference between a chain's clock and ours. */
@@ -97,6 +108,8 @@ export function openGuard(options: { readonly journal: string; readonly clock: C
   /** By delivery id: the end of the payout window of the signed order. */
   const orders = new Map<string, { readonly deadline: bigint; readonly atMs: number }>();
   const endings = new Map<string, { readonly ending: Ending; readonly atMs: number }>();
+  /** By delivery id: payouts that were signed before their lock was final, and are not covered. */
+  const early = createEarlyMemory();
   /** By chain, commitment and token: the refund that was signed last. */
   const refunds = new Map<string, JournalEntry & { readonly kind: "refund" }>();
 
@@ -134,8 +147,12 @@ export function openGuard(options: { readonly journal: string; readonly clock: C
         const deadline = BigInt(entry.deadline);
         const { deadline: latest = 0n } = orders.get(entry.deliveryId) ?? {};
         orders.set(entry.deliveryId, { deadline: deadline > latest ? deadline : latest, atMs });
+        if (entry.early) early.remember(readEarly(entry, entry.early, atMs));
         return;
       }
+      case "covered":
+        early.forget(toHex32(entry.deliveryId));
+        return;
       case "price":
         return;
       case "refund":
@@ -219,7 +236,14 @@ export function openGuard(options: { readonly journal: string; readonly clock: C
     guardAttestor(signer, rules) {
       return {
         ...signer,
-        async signDelivery(destChain, order) {
+        early: {
+          list: async () => early.list(rules.earlyBoundsOf),
+          async cover(deliveryId) {
+            if (early.has(deliveryId)) record({ kind: "covered", deliveryId });
+          },
+        },
+
+        async signDelivery(destChain, order, worth) {
           const { deliveryId, commitment } = rules.identify(destChain, order);
           if (!rules.isPair(destChain, order))
             throw new SignerRefusal("no inventory route is configured for the pair");
@@ -229,6 +253,9 @@ export function openGuard(options: { readonly journal: string; readonly clock: C
           if (amount === 0n) throw new SignerRefusal("delivery amount is zero");
           const deadline = order.windowStart + rules.payoutWindowS;
           checkDeadline(deadline, rules.payoutWindowS);
+          if (worth !== undefined) {
+            early.check({ srcChain: order.srcChain, deliveryId, worth }, rules.earlyBoundsOf);
+          }
           record({
             kind: "delivery",
             destChain,
@@ -236,6 +263,18 @@ export function openGuard(options: { readonly journal: string; readonly clock: C
             commitment,
             amount: amount.toString(),
             deadline: deadline.toString(),
+            ...(worth !== undefined && {
+              early: {
+                srcChain: order.srcChain,
+                escrow: order.escrow,
+                delivery: rules.deliveryOf(destChain),
+                token: order.srcToken,
+                lockedAmount: order.lockedAmount.toString(),
+                minOut: order.minOut.toString(),
+                seq: order.seq.toString(),
+                worth: worth.toString(),
+              },
+            }),
           });
           return signer.signDelivery(destChain, order);
         },
@@ -368,5 +407,32 @@ function readMessage(entry: OrdersEntry): GuardedMessage {
       amount: BigInt(amount),
       ...(minOut !== undefined && { minOut: BigInt(minOut) }),
     })),
+  };
+}
+
+type DeliveryEntry = JournalEntry & { readonly kind: "delivery" };
+
+function readEarly(
+  { deliveryId, destChain, commitment, deadline }: DeliveryEntry,
+  early: NonNullable<DeliveryEntry["early"]>,
+  signedAtMs: number,
+): SignedEarly {
+  const { srcChain, escrow, delivery, token, lockedAmount, minOut, seq, worth } = early;
+  return {
+    deliveryId: toHex32(deliveryId),
+    srcChain,
+    destChain,
+    escrow: toAddress(escrow),
+    lock: {
+      commitment: toHex32(commitment),
+      delivery: toHex32(delivery),
+      token: toAddress(token),
+      amount: BigInt(lockedAmount),
+      minOut: BigInt(minOut),
+      seq: BigInt(seq),
+    },
+    worth: BigInt(worth),
+    deadline: BigInt(deadline),
+    signedAtMs,
   };
 }

@@ -77,7 +77,22 @@ export const JournalEntry = Type.Union([
     commitment: Word,
     amount: Quantity,
     deadline: Quantity,
+    /** Of a payout before its lock is final: the lock, and the value at risk in US dollars times 1e18. */
+    early: Type.Optional(
+      Type.Object({
+        srcChain: ChainId,
+        escrow: Account,
+        delivery: Word,
+        token: Account,
+        lockedAmount: Quantity,
+        minOut: Quantity,
+        seq: Quantity,
+        worth: Quantity,
+      }),
+    ),
   }),
+  /** The lock of an early payout is final, or the payout can no longer be made. */
+  Type.Object({ kind: Type.Literal("covered"), deliveryId: Word }),
   Type.Object({
     kind: Type.Literal("claim"),
     srcChain: ChainId,

@@ -32,6 +32,7 @@ const pair: PayoutPair = {
   decimalsIn: 6,
   destChain: 30,
   destToken: commitment.destToken,
+  paidToken: address("b0"),
   decimalsOut: 18,
   delivery: word("de"),
   isPriced: false,
@@ -77,7 +78,8 @@ describe("a payout", () => {
   test("is signed for a lock that the signer read itself, hints included [T121]", async () => {
     const { check, payout, lock, chain } = openPolicy();
     await check(payout, [HINT]);
-    expect(chain.asked).toEqual([[2, payout.lock, [HINT]]]);
+    const paid = { destChain: 30, token: address("b0"), amount: payout.amount };
+    expect(chain.asked).toEqual([[2, payout.lock, { hints: [HINT], paid }]]);
     await check({ ...payout, amount: lock.minOut }, []);
     await check({ ...payout, amount: UNIT }, []);
   });

@@ -10,12 +10,23 @@ import type { Clock } from "../core/ports.ts";
 import type { RouteConfig } from "../config/index.ts";
 import { SignerRefusal, SignerWaits } from "./refusal.ts";
 
-/** Reads a lock at a final block of its chain, with the signer's readers. Throws RPC_UNAVAILABLE. */
+/**
+ * Reads a lock that may be paid, with the signer's readers: at a final block of its chain, or deep enough for an early payout
+ * of this amount. Throws RPC_UNAVAILABLE.
+ */
 export type ReadLock = (
   srcChain: number,
   lock: LockFacts,
-  /** Transactions that may have opened the lock: read first, never trusted. */
-  hints: readonly TxHash[],
+  payout: {
+    /** Transactions that may have opened the lock: read first, never trusted. */
+    readonly hints: readonly TxHash[];
+    readonly paid: {
+      readonly destChain: number;
+      readonly token: Address;
+      /** Base units. */
+      readonly amount: bigint;
+    };
+  },
 ) => Promise<Lock | null>;
 
 /** A payout as the destination takes it. Addresses may be padded to 32 bytes. */
@@ -40,7 +51,9 @@ export interface PayoutPair {
   readonly srcToken: Hex32;
   readonly decimalsIn: number;
   readonly destChain: number;
+  /** The paid token, padded and in the form of its chain. */
   readonly destToken: Hex32;
+  readonly paidToken: Address;
   readonly decimalsOut: number;
   readonly delivery: Hex32;
   /** The tokens are different assets; the lock's minimum states its value. */
@@ -77,8 +90,9 @@ export function createPayoutPolicy(options: {
     if (ordered.delivery !== pair.delivery) {
       throw new SignerRefusal("payout of a lock for another destination");
     }
-    const lock = await readLock(srcChain, { ...ordered, token: pair.token }, hints);
-    if (!lock) throw new SignerWaits(`no such final lock on chain ${srcChain}`);
+    const paid = { destChain: pair.destChain, token: pair.paidToken, amount };
+    const lock = await readLock(srcChain, { ...ordered, token: pair.token }, { hints, paid });
+    if (!lock) throw new SignerWaits(`no such lock that may be paid yet on chain ${srcChain}`);
     // A claimed lock is the operator's, and the destination pays it once.
     if (lock.state === "returned" || lock.state === "taken_back") {
       if (until < nowS) throw new SignerWaits(`payout of a ${lock.state} lock just expired`);
@@ -124,6 +138,7 @@ export function listPayoutPairs(options: {
       decimalsIn: decimalsOf(chainId, token),
       destChain,
       destToken: padAddress(destToken),
+      paidToken: destToken,
       decimalsOut: decimalsOf(destChain, destToken),
       delivery: deliveryOf(destChain),
       isPriced: pricedIn !== null,

@@ -8,13 +8,14 @@ import type {
   Payout,
   Fees,
   Lifetime,
+  LockFacts,
   PriceRequest,
   RefundProof,
   ReturnProof,
 } from "../chains/port/index.ts";
 import type { LanePurpose } from "../config/index.ts";
 import type { Commitment } from "../core/commitment.ts";
-import type { Address, EvmAddress, Hex, TxHash } from "../core/hex.ts";
+import type { Address, EvmAddress, Hex, Hex32, TxHash } from "../core/hex.ts";
 
 /** Most by which a claim may offer more than the gas price cap of its chain: a claim that comes too late loses a payout. */
 export const CLAIM_CAP_FACTOR_MAX = 8n;
@@ -59,8 +60,14 @@ export interface LaneSigner {
  */
 export interface AttestorSigner {
   readonly address: Address;
-  /** Signs a payout for the `Delivery` contract of the destination chain. */
-  signDelivery(destChain: number, order: Payout): Promise<Hex>;
+  /**
+   * Signs a payout for the `Delivery` contract of the destination chain. For a lock that is not final `worth` is the value at
+   * risk, in US dollars times 1e18: it is counted until the lock is covered, and `SignerWaits` is thrown where the exposure of
+   * the lock's chain has no room for it.
+   */
+  signDelivery(destChain: number, order: Payout, worth?: bigint): Promise<Hex>;
+  /** The count of early payouts. A signer without one signs none. */
+  readonly early?: EarlyCount;
   /** Signs a claim for the `Escrow` contract of the source chain. */
   signClaim(srcChain: number, claim: ClaimProof): Promise<Hex>;
   /** Signs a return for the `Escrow` contract of the source chain: the lock may go back to its deposit address. */
@@ -69,6 +76,29 @@ export interface AttestorSigner {
   signPrice(srcChain: number, order: PriceRequest): Promise<Hex>;
   /** Signs a refund for the factory of a chain; at most one of a wallet and token is valid at a time. */
   signRefund(chainId: number, proof: RefundProof): Promise<Hex>;
+}
+
+/** The early payouts that an attestor has signed. */
+export interface EarlyCount {
+  /** Lists those that are counted, the oldest first. */
+  list(): Promise<readonly SignedEarly[]>;
+  /** No longer counts a payout: its lock is final, or it can no longer be made. */
+  cover(deliveryId: Hex32): Promise<void>;
+}
+
+/** A payout that was signed before its lock was final. */
+export interface SignedEarly {
+  readonly deliveryId: Hex32;
+  readonly srcChain: number;
+  readonly destChain: number;
+  readonly escrow: Address;
+  readonly lock: LockFacts;
+  /** US dollars times 1e18. */
+  readonly worth: bigint;
+  /** End of the payout window, in Unix seconds. */
+  readonly deadline: bigint;
+  /** When it was signed first, in Unix milliseconds. */
+  readonly signedAtMs: number;
 }
 
 /** A message for attestors to sign, and the bridge chain id of the chain that verifies it. */

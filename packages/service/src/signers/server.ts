@@ -14,7 +14,7 @@ import { dirname } from "node:path";
 import type { Static, TSchema } from "typebox";
 import { Value } from "typebox/value";
 import { OperatingError } from "../core/errors.ts";
-import { toAddress } from "../core/hex.ts";
+import { toAddress, toHex32 } from "../core/hex.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { AttestorSigner, LaneSigner, VaultSigner } from "./port.ts";
 import { SignerRefusal, SignerWaits } from "./refusal.ts";
@@ -22,8 +22,10 @@ import {
   type Accounts,
   CapBody,
   ClaimBody,
+  CoverBody,
   DeliveryBody,
   type Failure,
+  formatEarly,
   parseClaim,
   parseCommitment,
   parseDelivery,
@@ -142,8 +144,17 @@ function createHandlers({ lanes, attestor, vaults }: HeldSigners): Handlers {
       return { left: left.toString() };
     }),
     "POST /deliveries": handle(DeliveryBody, async (request) => ({
-      signature: await getAttestor().signDelivery(request.destChain, parseDelivery(request)),
+      signature: await getAttestor().signDelivery(
+        request.destChain,
+        parseDelivery(request),
+        request.worth === undefined ? undefined : BigInt(request.worth),
+      ),
     })),
+    "GET /early": async () => formatEarly((await getAttestor().early?.list()) ?? []),
+    "POST /covered": handle(CoverBody, async ({ deliveryId }) => {
+      await getAttestor().early?.cover(toHex32(deliveryId));
+      return {};
+    }),
     "POST /claims": handle(ClaimBody, async (request) => ({
       signature: await getAttestor().signClaim(request.srcChain, parseClaim(request)),
     })),

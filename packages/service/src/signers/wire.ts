@@ -10,7 +10,7 @@ import type {
 } from "../chains/port/index.ts";
 import { type Hex, toAddress, toHex32, toTxHash } from "../core/hex.ts";
 import { REFUND_REASONS } from "../core/refund-reason.ts";
-import type { SigningRequest } from "./port.ts";
+import type { SignedEarly, SigningRequest } from "./port.ts";
 import { REFUSED } from "./refusal.ts";
 
 const exact = { additionalProperties: false } as const;
@@ -68,9 +68,36 @@ export const DeliveryBody = Type.Object(
     seq: Quantity,
     windowStart: Quantity,
     amount: Quantity,
+    /** Of a payout before its lock is final. */
+    worth: Type.Optional(Quantity),
   },
   exact,
 );
+
+export const CoverBody = Type.Object({ deliveryId: Word }, exact);
+
+/** Early payouts that are counted. */
+export const EarlyList = Type.Object({
+  early: Type.Array(
+    Type.Object({
+      deliveryId: Word,
+      srcChain: ChainId,
+      destChain: ChainId,
+      escrow: Account,
+      lock: Type.Object({
+        commitment: Word,
+        delivery: Word,
+        token: Account,
+        amount: Quantity,
+        minOut: Quantity,
+        seq: Quantity,
+      }),
+      worth: Quantity,
+      deadline: Quantity,
+      signedAtMs: Type.Integer({ minimum: 0 }),
+    }),
+  ),
+});
 
 export const ClaimBody = Type.Object(
   { srcChain: ChainId, deliveryId: Word, paidAmount: Quantity, deadline: Quantity },
@@ -135,6 +162,7 @@ export const Signed = Type.Object({
   hash: Hash,
 });
 export const Vault = Type.Object({ wallet: Account, proof: Bytes });
+export const Covered = Type.Object({});
 export const CapLeft = Type.Object({ left: Quantity });
 export const Signature = Type.Object({ signature: Bytes });
 export const Failure = Type.Object({
@@ -216,6 +244,7 @@ export function parseDelivery(request: Static<typeof DeliveryBody>): Payout {
 export function formatDelivery(
   destChain: number,
   { lockedAmount, minOut, seq, windowStart, amount, ...order }: Payout,
+  worth?: bigint,
 ): Static<typeof DeliveryBody> {
   return {
     destChain,
@@ -225,7 +254,42 @@ export function formatDelivery(
     seq: seq.toString(),
     windowStart: windowStart.toString(),
     amount: amount.toString(),
+    ...(worth !== undefined && { worth: worth.toString() }),
   };
+}
+
+export function formatEarly(early: readonly SignedEarly[]): Static<typeof EarlyList> {
+  return {
+    early: early.map(({ lock, worth, deadline, ...rest }) => ({
+      ...rest,
+      lock: {
+        ...lock,
+        amount: lock.amount.toString(),
+        minOut: lock.minOut.toString(),
+        seq: lock.seq.toString(),
+      },
+      worth: worth.toString(),
+      deadline: deadline.toString(),
+    })),
+  };
+}
+
+export function parseEarly({ early }: Static<typeof EarlyList>): readonly SignedEarly[] {
+  return early.map(({ deliveryId, escrow, lock, worth, deadline, ...rest }) => ({
+    ...rest,
+    deliveryId: toHex32(deliveryId),
+    escrow: toAddress(escrow),
+    lock: {
+      commitment: toHex32(lock.commitment),
+      delivery: toHex32(lock.delivery),
+      token: toAddress(lock.token),
+      amount: BigInt(lock.amount),
+      minOut: BigInt(lock.minOut),
+      seq: BigInt(lock.seq),
+    },
+    worth: BigInt(worth),
+    deadline: BigInt(deadline),
+  }));
 }
 
 export function parseClaim(request: Static<typeof ClaimBody>): ClaimProof {

@@ -77,6 +77,23 @@ export async function listMinedHashes(db: Db | Tx, settlementId: string): Promis
   return rows.flatMap(({ mined_hash: hash }) => (hash === null ? [] : toTxHash(hash)));
 }
 
+/**
+ * Returns the block from which on the sweeps of a settlement can do nothing more, zero without any; null while one of them may
+ * still take effect, or lose it by a reorg.
+ */
+export async function findEndOfSweeps(db: Db, settlementId: string): Promise<bigint | null> {
+  const { open, last } = await db
+    .selectFrom("transactions")
+    .select((eb) => [
+      eb.fn.countAll<string>().filterWhere("state", "not in", ["final", "abandoned"]).as("open"),
+      eb.fn.max("mined_block_number").as("last"),
+    ])
+    .where("settlement_id", "=", settlementId)
+    .where("intent", "like", "sweep:%")
+    .executeTakeFirstOrThrow();
+  return Number(open) > 0 ? null : (last ?? 0n);
+}
+
 /** Selects the queued intents of a lane in the order in which they get nonces: integrators take turns, oldest first. */
 export function takeQueued(
   lane: { readonly chainId: number; readonly address: Address },

@@ -146,7 +146,8 @@ export async function isAtRest(
 ): Promise<boolean> {
   const [busy] = await database.query<{ busy: boolean }>(`
     select exists (select from settlements where (status not in ('completed', 'dead') and coalesce(error_code, '') not in ('NO_ROUTE', 'AMOUNT_TOO_SMALL', 'FEE_NOT_COVERED')) or (status = 'completed' and not sweep_final))
-      or exists (select from deliveries where state not in ('claimed', 'returned', 'taken_back'))
+      or exists (select from deliveries d where state not in ('claimed', 'returned', 'taken_back')
+        and not exists (select from early_losses l where l.delivery_id = d.id and l.recovered_at is null))
       or exists (select from bridge_transfers where state not in ('final', 'superseded'))
       or exists (select from transactions where state not in ('final', 'abandoned')) as busy`);
   if (busy?.busy) return false;

@@ -109,6 +109,14 @@ export class Kernel {
     });
   }
 
+  /** Runs an action again and again, so many milliseconds apart. */
+  repeat(name: string, afterMs: number, action: () => void): void {
+    this.schedule(name, afterMs, () => {
+      action();
+      this.repeat(name, afterMs, action);
+    });
+  }
+
   /** Schedules an event of the world. An error in it ends the run. */
   schedule(label: string, inMs: number, act: () => void | Promise<void>): void {
     const open = () => {

@@ -113,6 +113,8 @@ export interface Stage {
   readonly runningAttestors: () => readonly EvmAddress[];
   /** Returns a section of an EVM chain without logs that a server may leave out unnoticed. */
   readonly leaveOut: (request: SectionRequest, section: Section) => Section;
+  /** Called with each payout that an attestor signs before its lock is final. */
+  readonly onEarly: () => void;
   /** Faults of the auditor's reads. */
   readonly auditFaults: AuditFaults;
   /** The HTTP port to Circle's attestation service. */
@@ -367,6 +369,15 @@ export function createLives(stage: Stage) {
   const attestors = createFakeAttestors(
     new Map([...chains].map(([chainId, { contracts }]) => [chainId, contracts])),
     stage.attestors,
+    {
+      boundsOf(srcChain) {
+        const chain = stage.config().chains.find(({ chainId }) => chainId === srcChain);
+        const terms = chain?.kind === "evm" ? chain.earlyPayouts : undefined;
+        return terms ?? { exposure: 0n, acceptedLosses: [] };
+      },
+      nowMs: () => kernel.nowMs,
+      onEarly: stage.onEarly,
+    },
   );
 
   /** The process's log: silent, or part of the trace when the trace is printed. */

@@ -221,6 +221,11 @@ async function compareRecipients(
     `select wallet, sum(delivered_amount)::text as amount from settlements s where status = 'completed'
       and not exists (select from deliveries d where d.id = s.delivery_id and d.state = 'returned') group by 1`,
   );
+  const lost = await database.query<{ wallet: string; amount: string }>(
+    `select d.wallet, sum(d.delivered_amount)::text as amount from early_losses l
+      join deliveries d on d.id = l.delivery_id join settlements s on s.id = d.settlement_id
+      where l.recovered_at is null and (s.status <> 'completed' or s.delivery_id is distinct from d.id) group by 1`,
+  );
   let strangers = 0n;
   for (const { wallet, destChain, destWallet, destToken } of addresses.map(
     ({ address }) => address,
@@ -228,7 +233,8 @@ async function compareRecipients(
     const byOthers = sumUnattended(chains.get(destChain), { wallet, destWallet, destToken });
     strangers += byOthers;
     const own = BigInt(rows.find((row) => row.wallet === wallet)?.amount ?? 0);
-    const said = own + byOthers;
+    const lostTo = BigInt(lost.find((row) => row.wallet === wallet)?.amount ?? 0);
+    const said = own + byOthers + lostTo;
     const has = chains.get(destChain)?.head.state.balanceOf(destToken, destWallet) ?? 0n;
     if (said !== has)
       throw new Broken(`V2: ${destWallet} has ${has} of ${destToken}, it was told ${said}`);

@@ -5,6 +5,7 @@
 import type { FakeBlock, FakeChain } from "../fake-chain/model.ts";
 import { isNative, NATIVE_TOKEN } from "../../src/core/hex.ts";
 import type { SharedDatabase } from "./database.ts";
+import { readLost } from "./early.ts";
 import { Broken } from "./broken.ts";
 import { type Bridged, judgeBridge, readBridge } from "./oracle-bridge.ts";
 import { judgeDestroyed } from "./oracle-destroyed.ts";
@@ -243,8 +244,12 @@ export async function judge(
     const address = wallets.get(lock.wallet);
     if (address) add(owed, `${lock.destChain}:${address.destWallet}:${address.destToken}`, amount);
   }
-  for (const deliveryId of paid.keys()) {
-    if (!locks.has(deliveryId)) throw new Broken(`V5: ${deliveryId} was paid and is not locked`);
+  const lost = new Map((await readLost(database)).map((row) => [row.id, row]));
+  for (const [deliveryId, [amount = 0n]] of paid) {
+    if (locks.has(deliveryId)) continue;
+    const loss = lost.get(deliveryId);
+    if (!loss) throw new Broken(`V5: ${deliveryId} was paid and is not locked`);
+    add(owed, `${loss.dest_chain}:${loss.dest_wallet}:${loss.dest_token}`, amount);
   }
   for (const key of new Set([...received.keys(), ...owed.keys()])) {
     if ((received.get(key) ?? 0n) !== (owed.get(key) ?? 0n)) {
@@ -337,12 +342,29 @@ async function compare(
     deliveryId === null ||
     // CAST: 32 bytes in hex, as in rows and model.
     chains.get(chainId)?.head.state.locks.get(deliveryId as never)?.state === "claimed";
-  /** The last position whose deposits a sweep takes; a part on an EVM chain takes only the oldest before it. */
+  /**
+   * The last position whose deposits a sweep takes; a part on an EVM chain takes only the oldest before it, as far as the balance
+   * that it left on the chain says.
+   */
   const endOf = (sweep: (typeof settled)[number]): Position => {
-    const upTo = settlements.find((one) => one.swap_tx_hash === sweep.txHash)?.planned_up_to;
-    return upTo === null || upTo === undefined || chainId === SOLANA
-      ? sweep
-      : { block: { number: BigInt(upTo) }, position: Infinity };
+    const isPart = settlements.some(
+      ({ swap_tx_hash, planned_up_to }) => swap_tx_hash === sweep.txHash && planned_up_to !== null,
+    );
+    const chain = chains.get(chainId);
+    if (!isPart || !chain || chainId === SOLANA) return sweep;
+    const { number } = sweep.block;
+    const after = chain.branchOf(chain.head)[Number(number)]?.state.balances;
+    const isLater = (one: Position) => one.block.number === number && comes(sweep, one);
+    const later = sum(inbound.filter(isLater)) - sum(settled.filter(isLater));
+    // What the issuer destroyed counts as if it was there: it belonged to no sweep.
+    const gone = sum(destroyed.filter(({ block }) => block.number <= number));
+    let left = (after?.get(`${token}:${wallet}`) ?? 0n) - later + gone;
+    for (const one of inbound.filter((other) => comes(other, sweep)).toReversed()) {
+      if (left <= 0n) break;
+      left -= one.amount;
+      if (left <= 0n) return { block: { number: one.block.number - 1n }, position: Infinity };
+    }
+    return left > 0n ? { block: { number: -1n }, position: Infinity } : sweep;
   };
   const lasting = settled.filter(({ deliveryId }) => isClaimed(deliveryId));
   for (const sweep of lasting) {

@@ -38,6 +38,7 @@ import {
   type RouteChoice,
   STILL_MARKET,
 } from "./faults.ts";
+import { acceptLosses, checkExposure, drawWithEarly } from "./early.ts";
 import { checkAlways, checkQuota, describeRest, isAtRest } from "./invariants.ts";
 import { Kernel, type Life } from "./kernel.ts";
 import { drawLimits, NO_LIMITS } from "./limits.ts";
@@ -191,7 +192,9 @@ async function play(
   const { mark, safetyMs = SAFETY_MS } = options;
   /** Generator of the events, separate from that of their order, so that another order does not change the payments. */
   const dice = createDice(seed, 1);
-  const drawn = options.faults ?? drawFaults(createDice(seed, 2));
+  const { early, drawn, drawDelay } = options.faults
+    ? { early: null, drawn: options.faults, drawDelay: () => 0 }
+    : drawWithEarly(seed, drawFaults(createDice(seed, 2)), mark);
   let faults = drawn;
   const inventory = drawn.shortInventory ? 3n * UNIT : 10n ** 12n;
   const laneWei = drawn.poorLanes ? ETHER / 1000n : 1000n * ETHER;
@@ -247,6 +250,7 @@ async function play(
     ...createConfig(payoutWindowS, gas, routes, market !== null, hasSolana, {
       addressBps: large?.addressBps,
       openSettlements: quota ?? 1_000,
+      early,
     }),
     screening: screening.config,
     attestors: { threshold, accounts, cold, databaseUsers: [] },
@@ -317,6 +321,7 @@ async function play(
     leaveOut: (request, section) => flooding?.leaveOut(request, section) ?? section,
     attestors,
     runningAttestors: () => runningAttestors,
+    onEarly: () => mark("signed before the lock was final"),
     auditFaults,
     attestationsOf: attestations.httpOf,
     screeningOf: screening.httpOf,
@@ -427,7 +432,7 @@ async function play(
   const outageDice = createDice(seed, 21);
   const blockingDice = createDice(seed, 22);
   for (const [chainId, chain] of chains) {
-    const depth = 2 + dice.int(6);
+    const depth = 2 + dice.int(6) + drawDelay();
     const hasOutages = chainId !== SOLANA && !options.faults;
     const outages = hasOutages ? drawOutages(outageDice, safetyMs) : { halt: null, pause: null };
     const blocking = hasOutages ? drawBlocking(blockingDice, safetyMs) : null;
@@ -686,6 +691,7 @@ async function play(
     restartDead();
     if (kernel.steps % CHECK_EVERY !== 0) return;
     await checkAlways(database, chains);
+    if (early) checkExposure(chains, early);
     if (quota !== null) await checkQuota(database, quota);
   };
 
@@ -697,21 +703,20 @@ async function play(
   isCalm = true;
   // Otherwise settlements by a removed route would wait permanently.
   if (change) reconfigure(between);
-  if (drawn.isHasty) {
-    // The service now waits as long as the contracts, so that every lock can be paid.
+  // The service now waits as long as the contracts, so that every lock can be paid.
+  if (drawn.isHasty)
     kernel.schedule("locks have longer", HASTE_MS, () => {
       payoutWindowS = windowS;
       reconfigure(between);
     });
-  }
   kernel.note("calm");
-  const endQuarantines = () => {
-    const { db } = api.context;
-    guard(auditFaults.endHeld(db).then(() => destroying.writeOff(db, database)));
-    kernel.schedule("an operator ends quarantines", 30_000, endQuarantines);
-  };
+  const attend = (label: string, act: (db: typeof api.context.db) => Promise<unknown>) =>
+    kernel.repeat(label, 30_000, () => guard(act(api.context.db)));
   if (auditFaults.isOn || destroying.isOn)
-    kernel.schedule("an operator ends quarantines", 30_000, endQuarantines);
+    attend("an operator ends quarantines", (db) =>
+      auditFaults.endHeld(db).then(() => destroying.writeOff(db, database)),
+    );
+  if (early) attend("an operator accepts losses", (db) => acceptLosses(db, kernel.nowMs, mark));
   for (const process of lives.running) process.life.frozenUntilMs = 0;
   // A user's later transactions would wait permanently behind a payment that a reorg dropped.
   for (const chain of chains.values()) {

@@ -3,7 +3,7 @@
  * checks orders like the real one, but does not remember how long its signatures are valid: here the lane alone must
  * prevent a second signature of an order.
  */
-import type { Fees } from "../../src/chains/port/index.ts";
+import type { Fees, Payout } from "../../src/chains/port/index.ts";
 import type { LanePurpose, RouteConfig } from "../../src/config/index.ts";
 import { assertNever } from "../../src/core/assert.ts";
 import {
@@ -20,8 +20,9 @@ import type {
   AttestorSet,
   AttestorSigner,
   LaneSigner,
+  SignedEarly,
 } from "../../src/signers/port.ts";
-import { decode, deliveryIdOfPayout } from "../fake-chain/codec.ts";
+import { decode, deliveryIdOfPayout, hashCommitment } from "../fake-chain/codec.ts";
 import {
   type Action,
   attestation,
@@ -32,6 +33,11 @@ import {
 import { hashOf, toRaw } from "../fake-chain/model.ts";
 import { lockIdOf } from "../fake-chain/slots.ts";
 import type { AttestorPlan } from "./attestors.ts";
+import {
+  createEarlyMemory,
+  type EarlyBounds,
+  type EarlyMemory,
+} from "../../src/signers/early-memory.ts";
 import { SignerRefusal } from "../../src/signers/refusal.ts";
 
 /** Names fees as an Ethereum transaction does. */
@@ -86,10 +92,54 @@ function describeMessage(message: AttestedMessage, { factory, escrow, delivery }
 export function createFakeAttestors(
   chains: ReadonlyMap<number, FakeContracts>,
   { threshold, accounts }: Pick<AttestorPlan, "threshold" | "accounts">,
+  {
+    boundsOf,
+    nowMs,
+    onEarly,
+  }: {
+    /** Returns the bounds of early payouts for locks of a chain. */
+    readonly boundsOf: (srcChain: number) => EarlyBounds;
+    readonly nowMs: () => number;
+    /** Called with each early payout that is signed. */
+    readonly onEarly: () => void;
+  },
 ): {
   signerOf(address: EvmAddress): AttestorSigner;
   readonly set: AttestorSet;
 } {
+  /** The memories of the attestors' signers, which survive the processes that use them. */
+  const memories = new Map<EvmAddress, EarlyMemory>();
+  const memoryOf = (address: EvmAddress): EarlyMemory => {
+    const memory = memories.get(address) ?? createEarlyMemory();
+    memories.set(address, memory);
+    return memory;
+  };
+  const toSignedEarly = (
+    destChain: number,
+    order: Payout,
+    { worth, nowMs: signedAtMs }: { readonly worth: bigint; readonly nowMs: number },
+  ): SignedEarly => {
+    const contracts = chains.get(destChain);
+    if (!contracts) throw new Error(`chain ${destChain} is not simulated`);
+    const { srcChain, escrow, srcToken: token, lockedAmount: amount, minOut, seq } = order;
+    return {
+      deliveryId: deliveryIdOfPayout(contracts.delivery, order),
+      srcChain,
+      destChain,
+      escrow,
+      lock: {
+        commitment: hashCommitment(order.commitment),
+        delivery: padAddress(contracts.delivery),
+        token,
+        amount,
+        minOut,
+        seq,
+      },
+      worth,
+      deadline: order.windowStart + contracts.payoutWindowS,
+      signedAtMs,
+    };
+  };
   const sign = (address: EvmAddress, message: AttestedMessage): Hex => {
     const { chainId } = message;
     const contracts = chains.get(chainId);
@@ -106,7 +156,19 @@ export function createFakeAttestors(
     },
     signerOf: (address) => ({
       address,
-      signDelivery: async (chainId, order) => sign(address, { kind: "delivery", chainId, order }),
+      early: {
+        list: async () => memoryOf(address).list(boundsOf),
+        cover: async (deliveryId) => void memoryOf(address).forget(deliveryId),
+      },
+      async signDelivery(chainId, order, worth) {
+        if (worth !== undefined) {
+          const early = toSignedEarly(chainId, order, { worth, nowMs: nowMs() });
+          memoryOf(address).check(early, boundsOf);
+          memoryOf(address).remember(early);
+          onEarly();
+        }
+        return sign(address, { kind: "delivery", chainId, order });
+      },
       signClaim: async (chainId, order) => sign(address, { kind: "claim", chainId, order }),
       signReturn: async (chainId, order) => sign(address, { kind: "return", chainId, order }),
       signPrice: async (chainId, order) => sign(address, { kind: "price", chainId, order }),

@@ -11,6 +11,7 @@ import { hash } from "../fake-chain/codec.ts";
 import {
   CONNECTIONS,
   type Config,
+  type EarlyPayoutsConfig,
   type EvmChain,
   type GasPolicy,
   LANE_PURPOSES,
@@ -348,11 +349,14 @@ export function createConfig(
   {
     addressBps = 5_000,
     openSettlements = 1_000,
+    early = null,
   }: {
     /** Share of the inventory that one address may reserve. */
     readonly addressBps?: number | undefined;
     /** Most open settlements of an integrator on a chain. */
     readonly openSettlements?: number;
+    /** Payouts before finality; null for none. */
+    readonly early?: EarlyPayoutsConfig | null;
   } = {},
 ): Config {
   const isBridged = between.some((kind) => kind === "FAST_MCTP");
@@ -414,6 +418,7 @@ export function createConfig(
         startBlock: 0,
         balanceCheckIntervalMs: 5_000,
         traces: false,
+        earlyPayouts: early ?? undefined,
         deliveryConfirmations: 2,
         uniswapV3: swaps ? { ...poolOf(chainId), router: poolOf(chainId).account } : undefined,
         contracts: evmContractsOf(chainId),

@@ -45,6 +45,7 @@ export const CHAIN: EvmChain = {
   pollIntervalMs: 1_000,
   balanceCheckIntervalMs: 15_000,
   traces: false,
+  earlyPayouts: undefined,
   deliveryConfirmations: 1,
   uniswapV3: undefined,
   contracts: { factory: addressOf("f"), escrow: addressOf("e"), delivery: addressOf("d") },

@@ -80,6 +80,13 @@ export async function openLocked() {
     searched: [] as (readonly [bigint, bigint])[],
     deliveredFinal: false,
     isLockFinal: true,
+    /** Block of the lock, and the newest and the final block of its chain. Whether a reorg removed the lock. */
+    lockBlock: 95n,
+    sourceHead: 100n,
+    sourceFinal: 90n,
+    isLockGone: false,
+    /** Time of the source's final block, in Unix seconds. */
+    finalTime: lockedAt - 60n,
     /** Hash of the block that the destination has at any height; null if it has none. */
     blockHash: null as ReturnType<typeof hashOf> | null,
     /** Whether the lane was a relayer at the time of the lock. */
@@ -96,11 +103,17 @@ export async function openLocked() {
     chainId: 2,
     getLock: async (_id, at, hints) => {
       state.hinted.push(["lock", hints]);
+      if (state.isLockGone) return null;
+      if (typeof at === "object") return at.number >= state.lockBlock ? state.lock : null;
       return at === "final" && !state.isLockFinal ? null : state.lock;
     },
+    getHead: async () => ({ number: state.sourceHead, hash: ID, parentHash: ID }),
+    getFinalBlock: async () => ({ number: state.sourceFinal, hash: ID }),
+    getBlock: async (number) => ({ number, hash: ID, parentHash: ID }),
+    getTime: async () => state.finalTime,
     wasListed: async (listing, at) => {
       expect(listing).toEqual({ role: "relayer", account: LANE, time: state.lock.lockedAt });
-      expect(at).toBe("final");
+      expect(at).toBe(state.isLockFinal ? "final" : "latest");
       return state.wasRelayer;
     },
     buildClaim: (_claim, _signature, { held, whole }) => {
@@ -131,6 +144,7 @@ export async function openLocked() {
     },
     simulate: async () => ({ ok: true, gas: 7n }),
     isDelivered: async () => state.deliveredFinal,
+    isOrderOver: async (deadline) => deadline < BigInt(Math.floor(clock.now() / 1000)),
     getHead: async () => ({ number: state.head, hash: ID, parentHash: ID }),
     getBlock: async (number) =>
       state.blockHash && { number, hash: toHex32(state.blockHash), parentHash: ID },
@@ -155,6 +169,7 @@ export async function openLocked() {
       ]),
     ),
     deliveryConfirmations: new Map([[30, 1]]),
+    early: new Map(),
     payoutWindowS: 3_600n,
     readAddress: (settlementId) => readAddressOf(db, settlementId),
     onChanged: async () => undefined,

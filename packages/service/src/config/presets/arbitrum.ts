@@ -5,14 +5,24 @@ export const arbitrum: Preset = {
   name: "arbitrum",
   finality: {
     rule: "A block is final when its batch is in a final block of Ethereum: about 20 minutes.",
+    seconds: 1200,
     isInstant: false,
     source: "https://docs.arbitrum.io/how-arbitrum-works/transaction-lifecycle",
   },
+  blockSeconds: 0.25,
   terms: {
     minDepositUsd: "1",
     deliveryConfirmations: 20,
     pollIntervalMs: 500,
     gasPriceMaxGwei: "50",
+  },
+  early: {
+    reason:
+      "One sequencer orders the blocks. It replaces them only after a failure of its own, or of what it reads from Ethereum.",
+    tiers: [
+      { after: 4, upToUsd: "200" },
+      { after: 40, upToUsd: "2000" },
+    ],
   },
   tokens: [
     nativeCoin("arbitrum", {

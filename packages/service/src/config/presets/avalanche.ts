@@ -5,9 +5,11 @@ export const avalanche: Preset = {
   name: "avalanche",
   finality: {
     rule: "Every block is final when it is accepted.",
+    seconds: 2,
     isInstant: true,
     source: "https://build.avax.network/docs/primary-network/avalanche-consensus",
   },
+  blockSeconds: 1.5,
   terms: {
     minDepositUsd: "1",
     deliveryConfirmations: 1,

@@ -5,14 +5,24 @@ export const base: Preset = {
   name: "base",
   finality: {
     rule: "A block is final when it is derived from a final block of Ethereum: about 15 minutes.",
+    seconds: 900,
     isInstant: false,
     source: "https://docs.base.org/base-chain/network-information/transaction-finality",
   },
+  blockSeconds: 2,
   terms: {
     minDepositUsd: "1",
     deliveryConfirmations: 5,
     pollIntervalMs: 1000,
     gasPriceMaxGwei: "50",
+  },
+  early: {
+    reason:
+      "One sequencer orders the blocks. It replaces them only after a failure of its own, or of what it reads from Ethereum.",
+    tiers: [
+      { after: 2, upToUsd: "200" },
+      { after: 10, upToUsd: "2000" },
+    ],
   },
   tokens: [
     nativeCoin("base", {

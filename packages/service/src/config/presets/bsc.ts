@@ -5,9 +5,11 @@ export const bsc: Preset = {
   name: "bsc",
   finality: {
     rule: "Votes of the validators on two blocks (BEP-126): a few seconds; without them, depth.",
+    seconds: 5,
     isInstant: false,
     source: "https://docs.bnbchain.org/bnb-smart-chain/developers/json_rpc/bsc-api-list/",
   },
+  blockSeconds: 0.75,
   terms: {
     minDepositUsd: "1",
     deliveryConfirmations: 15,

@@ -5,14 +5,23 @@ export const ethereum: Preset = {
   name: "ethereum",
   finality: {
     rule: "Two epochs of votes: about 13 minutes.",
+    seconds: 780,
     isInstant: false,
     source: "https://ethereum.org/en/developers/docs/consensus-mechanisms/pos/#finality",
   },
+  blockSeconds: 12,
   terms: {
     minDepositUsd: "10",
     deliveryConfirmations: 3,
     pollIntervalMs: 4000,
     gasPriceMaxGwei: "500",
+  },
+  early: {
+    reason: "Blocks are replaced now and then, mostly one deep.",
+    tiers: [
+      { after: 3, upToUsd: "100" },
+      { after: 12, upToUsd: "1000" },
+    ],
   },
   tokens: [
     nativeCoin("ethereum", {

@@ -5,14 +5,24 @@ export const linea: Preset = {
   name: "linea",
   finality: {
     rule: "A block is final when its proof is in a final block of Ethereum: hours.",
+    seconds: 14400,
     isInstant: false,
     source: "https://docs.linea.build/network/overview/transaction-finality",
   },
+  blockSeconds: 2,
   terms: {
     minDepositUsd: "1",
     deliveryConfirmations: 5,
     pollIntervalMs: 1000,
     gasPriceMaxGwei: "100",
+  },
+  early: {
+    reason:
+      "One sequencer orders the blocks. It replaces them only after a failure of its own, or of what it reads from Ethereum.",
+    tiers: [
+      { after: 2, upToUsd: "200" },
+      { after: 10, upToUsd: "2000" },
+    ],
   },
   tokens: [
     nativeCoin("linea", {

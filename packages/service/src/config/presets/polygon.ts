@@ -5,10 +5,12 @@ export const polygon: Preset = {
   name: "polygon",
   finality: {
     rule: "Milestones of the validators (PIP-11): a few seconds.",
+    seconds: 5,
     isInstant: false,
     source:
       "https://github.com/maticnetwork/Polygon-Improvement-Proposals/blob/main/PIPs/PIP-11.md",
   },
+  blockSeconds: 2,
   terms: {
     minDepositUsd: "1",
     deliveryConfirmations: 16,

@@ -59,9 +59,17 @@ export interface PresetUniswapV3 extends Sourced {
 /** The finality of a chain. The service reads the block with the tag `finalized` on every chain. */
 export interface PresetFinality {
   readonly rule: string;
+  /** About the time from a block to its finality, for estimates. */
+  readonly seconds: number;
   /** True if the newest block is already final. */
   readonly isInstant: boolean;
   readonly source: string;
+}
+
+/** Tiers of payouts before finality. They apply only where the configuration sets an exposure. */
+export interface PresetEarly {
+  readonly reason: string;
+  readonly tiers: readonly { readonly after: number; readonly upToUsd: string }[];
 }
 
 export interface Preset {
@@ -77,6 +85,10 @@ export interface Preset {
     /** Highest price of a unit of gas that a transaction may offer: far above the prices of busy hours. */
     readonly gasPriceMaxGwei: string;
   };
+  /** A term; absent where blocks are final within seconds. */
+  readonly early?: PresetEarly;
+  /** About the time between two blocks, for estimates. */
+  readonly blockSeconds: number;
   readonly tokens: readonly PresetToken[];
   /** Absent if Circle issues no USDC on the chain. */
   readonly cctp?: PresetCctp;

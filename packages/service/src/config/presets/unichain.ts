@@ -5,14 +5,24 @@ export const unichain: Preset = {
   name: "unichain",
   finality: {
     rule: "A block is final when it is derived from a final block of Ethereum: about 15 minutes.",
+    seconds: 900,
     isInstant: false,
     source: "https://docs.optimism.io/concepts/transactions/transaction-finality",
   },
+  blockSeconds: 1,
   terms: {
     minDepositUsd: "1",
     deliveryConfirmations: 5,
     pollIntervalMs: 1000,
     gasPriceMaxGwei: "50",
+  },
+  early: {
+    reason:
+      "One sequencer orders the blocks. It replaces them only after a failure of its own, or of what it reads from Ethereum.",
+    tiers: [
+      { after: 2, upToUsd: "200" },
+      { after: 20, upToUsd: "2000" },
+    ],
   },
   tokens: [
     nativeCoin("unichain", { minDeposit: "0.0005" }),

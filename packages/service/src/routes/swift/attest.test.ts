@@ -24,6 +24,7 @@ import {
 } from "../../core/hex.ts";
 import { createIntegrator } from "../../integrators/index.ts";
 import { recordFindings, toFinding } from "../../ledger/index.ts";
+import { SignerWaits } from "../../signers/refusal.ts";
 import { type AttestorDeps, pollAttestationRequests } from "./attest.ts";
 import { type AttestationId, type AttestationRequest } from "./attestation-requests.ts";
 import { insertAttestation, listOpenRequests } from "./attestations.ts";
@@ -82,6 +83,8 @@ function openAttestor() {
     found: null as FoundDelivery | null,
     finalNumber: 10n,
     finalTime: nowS,
+    /** Whether the lock is in a block that is not final. */
+    isFresh: false,
     unreachable: false,
     /** Signatures that a claim needs. */
     threshold: 1,
@@ -111,15 +114,21 @@ function openAttestor() {
       state.asked.push(asked);
       await state.slow.get(asked.seq);
       if (state.unreachable) throw new OperatingError("RPC_UNAVAILABLE", "No answer.");
+      if (state.isFresh) return typeof at === "object" && at.number > 10n ? state.lock : null;
       if (at !== "final") throw new Error("the attestor reads final blocks");
       return state.lock;
     },
+    getHead: async () => ({ number: 20n, hash: OTHER_ID, parentHash: OTHER_ID }),
+    getFinalBlock: async () => ({ number: 10n, hash: OTHER_ID }),
+    getBlock: async (number) => ({ number, hash: OTHER_ID, parentHash: OTHER_ID }),
+    getTime: async () => nowS - 60n,
     getThresholdAt: async (time, at) => {
-      if (at !== "final") throw new Error("the attestor reads final blocks");
+      if (at !== (state.isFresh ? "latest" : "final")) throw new Error("another block is read");
       return time === state.thresholdAt ? state.threshold : 9;
     },
     wasListed: async ({ role, account, time }, at) => {
-      expect([role, account, at]).toEqual(["attestor", address("ad"), "final"]);
+      const read = state.isFresh ? "latest" : "final";
+      expect([role, account, at]).toEqual(["attestor", address("ad"), read]);
       return state.listedAt !== null && state.listedAt <= time;
     },
   });
@@ -673,5 +682,74 @@ describe("a return", () => {
     expect(state.asked).toEqual([]);
     state.lock = null;
     expect(await askReturn()).toBe("waits");
+  });
+});
+
+describe("a payout before its lock is final", () => {
+  const terms = { exposure: 100n, tiers: [{ after: 3, upTo: 10n }] };
+
+  /** An attestor with rules of its own, which values the payout at 5. */
+  function openEarly() {
+    const opened = openAttestor();
+    const { deps, state, order } = opened;
+    state.isFresh = true;
+    const early = {
+      closed: false,
+      worth: 5n,
+      refusal: null as Error | null,
+      signed: [] as unknown[],
+    };
+    const attestor: AttestorDeps = {
+      ...deps,
+      signer: {
+        ...deps.signer,
+        signDelivery: async (_chainId, _order, worth) => {
+          if (early.refusal) throw early.refusal;
+          early.signed.push(worth);
+          return SIGNATURE;
+        },
+      },
+      early: {
+        rules: new Map([[2, { terms, readWorth: async () => early.worth }]]),
+        watch: { isClosed: () => early.closed, poll: async () => false },
+      },
+    };
+    const ask = (windowStart = order.windowStart - 60n, by = attestor) =>
+      opened.ask(
+        { kind: "delivery", order: { ...order, windowStart }, hints: [] },
+        DELIVERY_ID,
+        by,
+      );
+    return { ...opened, early, ask };
+  }
+
+  test("is signed deep enough, with the value at risk [T270]", async () => {
+    const { early, ask } = openEarly();
+    expect(await ask()).toBe(SIGNATURE);
+    expect(early.signed).toEqual([5n]);
+  });
+
+  test("waits without rules, above the tiers, and while a lock of the chain is missing [T273]", async () => {
+    const { deps, early, ask } = openEarly();
+    expect(await ask(undefined, deps)).toBe("waits");
+    early.worth = 11n;
+    expect(await ask()).toBe("waits");
+    early.worth = 5n;
+    early.closed = true;
+    expect(await ask()).toBe("waits");
+    expect(early.signed).toEqual([]);
+  });
+
+  test("waits for a window that starts no later than a final block without the lock [T271]", async () => {
+    const { early, order, ask } = openEarly();
+    // The lock may come back in a block of any later time, whose return would wait only for the window of that time.
+    expect(await ask(order.windowStart - 59n)).toBe("waits");
+    expect(early.signed).toEqual([]);
+  });
+
+  test("waits while the exposure of the signer has no room [T270]", async () => {
+    const { early, ask } = openEarly();
+    early.refusal = new SignerWaits("above the exposure");
+    expect(await ask()).toBe("waits");
   });
 });

@@ -12,6 +12,7 @@ import type { Db } from "../../db/schema.ts";
 import { readHalt } from "../../ledger/index.ts";
 import { valueOf } from "../../signers/payout-policy.ts";
 import type { AttestorSigner } from "../../signers/port.ts";
+import { SignerWaits } from "../../signers/refusal.ts";
 import { JUDGE_RETRY_MS, PROOF_RETRY_MS } from "../../jobs/delays.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
@@ -29,6 +30,9 @@ import {
   parseRequest,
   type RequestedLock,
 } from "./attestation-requests.ts";
+import { findPayable } from "./early/find-payable.ts";
+import type { EarlyRulesByChain } from "./early/rules.ts";
+import type { EarlyWatch } from "./early/watch.ts";
 import { judgeRefundProof, type RefundTerms } from "./judge-refund.ts";
 import { boundsAround } from "./pricing.ts";
 
@@ -49,6 +53,8 @@ export interface AttestorDeps {
   readonly pairs: readonly AttestedPair[];
   /** The attestor's own terms of refunds; without them it signs none. */
   readonly refunds?: RefundTerms;
+  /** The attestor's own rules of payouts before finality, and what it knows of missing locks; without them it signs none. */
+  readonly early?: { readonly rules: EarlyRulesByChain; readonly watch: EarlyWatch } | undefined;
   /** Tells the settler that a request of a delivery, or of something else that is attested, was answered. */
   readonly wakeSettler: (subject: Hex32) => void;
 }
@@ -163,8 +169,9 @@ async function judge(
 }
 
 /**
- * Signs a payout if the escrow holds the lock at a final block, for this destination, and it is unpaid; and only for a window
- * that starts no later than the lock.
+ * Signs a payout if the escrow holds the lock, for this destination, and it is unpaid; and only for a window that starts no
+ * later than the lock. The lock is in a final block, or deep enough for an early payout: then the window starts no later than
+ * a final block without it, and the signer counts the value at risk.
  */
 async function judgeOrder(
   deps: AttestorDeps,
@@ -187,24 +194,46 @@ async function judgeOrder(
   );
   if (!pair) return refuse("unknown_pair");
 
-  const lock = await source.getLock(lockOf(destination, order), "final", hints);
-  if (!lock) return { kind: "wait" };
+  const { early } = deps;
+  const payable = await findPayable(source, lockOf(destination, order), {
+    hints,
+    rules:
+      early?.watch.isClosed(order.srcChain) === false ? early.rules.get(order.srcChain) : undefined,
+    paid: { destChain: commitment.destChain, token: pair.destToken, amount: order.amount },
+  });
+  if (!payable) return { kind: "wait" };
+  const { lock, windowStart, worth } = payable;
   if (lock.state !== "locked") return refuse(`already_${lock.state}`);
   // A return waits for the end of the window of the lock's own time. No payout may be possible after it.
-  if (order.windowStart > lock.lockedAt) return refuse("window_starts_after_lock");
+  if (order.windowStart > windowStart) {
+    // The settler's nodes have a newer final block.
+    return worth === null ? refuse("window_starts_after_lock") : { kind: "wait" };
+  }
   if (order.amount < lock.minOut) return refuse("below_promised_minimum");
   const terms = { ...pair, isPriced: pair.readRate !== null };
   if (order.amount > valueOf(terms, lock, commitment)) return refuse("above_locked_value");
   // Otherwise a removal could keep the operator from claiming the lock, and the depositor would take it back.
   const self = { role: "attestor", account: deps.signer.address, time: lock.lockedAt } as const;
-  if (!(await source.wasListed(self, "final"))) return refuse("attestor_not_listed");
+  const at = worth === null ? "final" : "latest";
+  if (!(await source.wasListed(self, at))) return refuse("attestor_not_listed");
   // The signers of the payout must suffice for the claim, also if some are removed meanwhile.
-  const needed = await source.getThresholdAt(lock.lockedAt, "final");
+  const needed = await source.getThresholdAt(lock.lockedAt, at);
   if (needed > deps.threshold) return refuse("threshold_too_low");
   const { srcChain, escrow } = order;
   const paid = { deliveryId, srcChain, escrow, seq: lock.seq };
   if (await destination.isDelivered(paid, "latest")) return refuse("already_delivered");
-  return { kind: "sign", signature: await deps.signer.signDelivery(commitment.destChain, order) };
+  try {
+    const signature = await deps.signer.signDelivery(
+      commitment.destChain,
+      order,
+      worth ?? undefined,
+    );
+    return { kind: "sign", signature };
+  } catch (error) {
+    // The exposure is used up: a lock becomes final first, this one at the latest.
+    if (worth !== null && error instanceof SignerWaits) return { kind: "wait" };
+    throw error;
+  }
 }
 
 /** Signs a price that is close to the attestor's own, for the commitment's wallet and a route of its own configuration. */

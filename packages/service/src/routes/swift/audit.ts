@@ -164,14 +164,27 @@ interface Held {
   readonly hint: string | null;
 }
 
-/** Checks V2: every lock in flight from inventory is in the escrow, and ended only as the payout allows. */
+/**
+ * Checks V2: every lock in flight from inventory is in the escrow, and ended only as the payout allows. A lock that was paid
+ * before it was final is looked for once it is; one whose loss an operator accepted is not.
+ */
 async function auditHeld({ db, chain, chains }: RouteAuditDeps, block: BlockRef): Promise<Found> {
   const { rows } = await sql<Held>`
     select d.id, d.state, a.commitment, d.delivery, d.token, d.escrow, d.locked_amount::text as locked, d.min_out::text,
            d.seq::text, a.dest_chain, s.swap_tx_hash as hint
       from deliveries d join settlements s on s.id = d.settlement_id join addresses a on a.id = s.address_id
      where d.src_chain = ${chain.chainId} and d.state not in ('claimed', 'returned', 'taken_back')
-       and s.swept_block <= ${block.number} order by d.created_at`.execute(db);
+       and s.swept_block <= ${block.number}
+       and not d.superseded
+       -- Nothing is signed for a lock that is not paid early, and its sweep may have left the chain.
+       and (d.orders > 0 or not exists (select from transactions t
+            where t.settlement_id = d.settlement_id and t.intent like 'sweep:%')
+         or exists (select from transactions t where t.settlement_id = d.settlement_id and t.intent like 'sweep:%'
+            and t.state = 'final' and t.succeeded and t.mined_block_number = s.swept_block))
+       and not exists (select from early_payouts e where e.delivery_id = d.id)
+       and not exists (select from early_losses l where l.delivery_id = d.id and l.recovered_at is null) order by d.created_at`.execute(
+    db,
+  );
   return mapAtOnce(rows, async (row) => {
     const finding = await auditLock({ chain, chains }, row, block);
     return finding ? [finding] : [];

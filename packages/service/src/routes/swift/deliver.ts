@@ -5,7 +5,7 @@
  * regardless of the database. Several payouts of one delivery id are harmless, because the contract pays an id once.
  */
 import { isConfirmed } from "../confirmed.ts";
-import type { FoundDelivery, Lock } from "../../chains/port/index.ts";
+import type { FoundDelivery, Lock, ReadAt } from "../../chains/port/index.ts";
 import { errorDelay, LEASE_MS } from "../../jobs/delays.ts";
 import { createResumingPoll, type DueRows, workAndRecordError, workOnDue } from "../../jobs/due.ts";
 import { OperatingError } from "../../core/errors.ts";
@@ -20,6 +20,9 @@ import {
 } from "../../transactions/index.ts";
 import { type AttestationId, parseRequest } from "./attestation-requests.ts";
 import { getAttestation, insertAttestation } from "./attestations.ts";
+import { endVanished, isCovered } from "./early/cover.ts";
+import { findPayable } from "./early/find-payable.ts";
+import { count, uncount } from "./early/store.ts";
 import { findPayout } from "./find-payout.ts";
 import * as store from "./store.ts";
 import type { Delivery } from "./store.ts";
@@ -41,6 +44,7 @@ import {
   getLock,
   isPast,
   lanesOf,
+  lockOf,
   move,
   nowSeconds,
   paidLockOf,
@@ -190,33 +194,57 @@ function windowStartOf(row: unknown): bigint {
   return request.order.windowStart;
 }
 
-/** Requests the next payout signature, in the transaction that counts it. */
+/**
+ * Requests the next payout signature, in the transaction that counts it. A lock that is not final is paid within the bounds of
+ * its chain's early payouts, and waits for finality where these have no room.
+ */
 async function requestOrder(
   deps: DeliveryDeps,
   delivery: Delivery,
   address: DepositAddress,
 ): Promise<void> {
-  const lock = await getLock(deps, delivery, address, "final");
-  if (!lock) return pollLock(deps, delivery);
+  const { srcChain, destChain, destToken: token, payAmount: amount } = delivery;
+  const hints = await listMinedHashes(deps.db, delivery.settlementId);
+  const rules = deps.early.get(srcChain);
+  const payable = await findPayable(chainOf(deps, srcChain), lockOf(delivery, address), {
+    hints,
+    rules,
+    paid: { destChain, token, amount },
+  });
+  if (!payable) {
+    await endVanished(deps, delivery, address);
+    return pollLock(deps, delivery);
+  }
+  const { lock, windowStart, worth } = payable;
   if (lock.state === "returned" || lock.state === "taken_back") {
+    await uncount(deps.db, delivery.id);
     return recordGivenBack(deps, delivery, lock.state);
   }
   // The contract pays until then, and refuses every later payout. The row may have an earlier block's time of the lock.
   const { lockedAt } = lock;
-  const deadline = lockedAt + deps.payoutWindowS;
-  if (nowSeconds(deps) >= deadline) return giveBack(deps, delivery, address);
-  await assertClaimable(deps, delivery, lock);
+  const deadline = windowStart + deps.payoutWindowS;
+  if (nowSeconds(deps) >= deadline) {
+    return worth === null ? giveBack(deps, delivery, address) : pollLock(deps, delivery);
+  }
+  await assertClaimable(deps, delivery, { lock, at: worth === null ? "final" : "latest" });
   const number = delivery.orders + 1;
-  const hints = await listMinedHashes(deps.db, delivery.settlementId);
-  await deps.db.transaction().execute(async (tx) => {
-    if (!(await store.updateDelivery(tx, delivery, { orders: number, lockedAt }))) return;
+  const isRequested = await deps.db.transaction().execute(async (tx) => {
+    if (worth === null) {
+      await uncount(tx, delivery.id);
+    } else {
+      const counted = { deliveryId: delivery.id, srcChain, worth, usableUntil: deadline };
+      if (!(await count(tx, counted, rules?.terms.exposure ?? 0n))) return false;
+    }
+    if (!(await store.updateDelivery(tx, delivery, { orders: number, lockedAt }))) return true;
     await insertAttestation(tx, {
       id: `delivery:${delivery.id}:${number}`,
       deliveryId: delivery.id,
       deadline,
-      request: { kind: "delivery", order: payoutOf(delivery, address, lockedAt), hints },
+      request: { kind: "delivery", order: payoutOf(delivery, address, windowStart), hints },
     });
+    return true;
   });
+  if (!isRequested) return pollLock(deps, delivery);
   deps.wakeAttestor();
   return poll(deps, delivery);
 }
@@ -228,12 +256,12 @@ async function requestOrder(
 async function assertClaimable(
   deps: DeliveryDeps,
   { srcChain }: Delivery,
-  { lockedAt: time }: Lock,
+  { lock: { lockedAt: time }, at }: { readonly lock: Lock; readonly at: ReadAt },
 ): Promise<void> {
   const source = chainOf(deps, srcChain);
   const { lanes, spare = [] } = lanesOf(deps, srcChain).claims;
   for (const account of [...lanes, ...spare]) {
-    if (await source.wasListed({ role: "relayer", account, time }, "final")) return;
+    if (await source.wasListed({ role: "relayer", account, time }, at)) return;
   }
   throw new OperatingError(
     "CONFIG_MISSING",
@@ -264,7 +292,7 @@ async function recordDelivered(
     const change = { deliveredTxHash: found.txHash, deliveredAmount: found.amount, error: null };
     if (!(await move(tx, delivery, "delivered", change))) return;
     await store.countPayout(tx, delivery, { amount: found.amount, nowMs: deps.clock.now() });
-    await store.deleteReservation(tx, delivery.settlementId);
+    await store.endReservation(tx, delivery);
     await deps.onChanged(tx, delivery.settlementId);
   });
   deps.wakeSettlements();
@@ -298,6 +326,7 @@ async function advanceDelivered(
     if (found === null && (await mayBeBehind(deps, delivery))) return poll(deps, delivery);
     return reopen(deps, delivery);
   }
+  if (!(await isCovered(deps, delivery, address))) return pollLock(deps, delivery);
   const isFinal = await destination.isDelivered(paidLockOf(delivery), "final");
   if (!isFinal) return pollFinality(deps, delivery);
   const lock = await getLock(deps, delivery, address, "latest");

@@ -9,7 +9,7 @@ import type {
   LockFacts,
   PaidLock,
   Payout,
-  ReadAt,
+  ReadPoint,
 } from "../../chains/port/index.ts";
 import { OperatingError } from "../../core/errors.ts";
 import { assert } from "../../core/assert.ts";
@@ -30,12 +30,16 @@ import {
   submitIntent,
 } from "../../transactions/index.ts";
 import type { Attestation } from "./attestations.ts";
+import type { EarlyRulesByChain } from "./early/rules.ts";
 import { type DeliveryState, mayMove } from "./lifecycle.ts";
 import * as store from "./store.ts";
 import type { Delivery } from "./store.ts";
 
 /** Dependencies of the delivery worker of a process. */
-export interface DeliveryDeps extends Omit<SettlerDeps, "config" | "attestations" | "lanes"> {
+export interface DeliveryDeps extends Omit<
+  SettlerDeps,
+  "config" | "attestations" | "lanes" | "prices"
+> {
   /** Lanes of payouts by destination chain, and of claims and returns by source chain. */
   readonly lanes: ReadonlyMap<
     number,
@@ -46,6 +50,8 @@ export interface DeliveryDeps extends Omit<SettlerDeps, "config" | "attestations
     }
   >;
   readonly deliveryConfirmations: ReadonlyMap<number, number>;
+  /** Rules of payouts before finality, by source chain. */
+  readonly early: EarlyRulesByChain;
   /** Seconds after its lock in which a delivery may be paid; afterwards the lock is returned. */
   readonly payoutWindowS: bigint;
 }
@@ -58,7 +64,7 @@ export async function getLock(
   deps: DeliveryDeps,
   delivery: Delivery,
   address: DepositAddress,
-  at: ReadAt,
+  at: ReadPoint,
 ): Promise<Lock | null> {
   const hints = await listMinedHashes(deps.db, delivery.settlementId);
   const source = chainOf(deps, delivery.srcChain);

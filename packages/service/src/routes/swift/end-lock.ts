@@ -238,12 +238,7 @@ export async function reopen(deps: DeliveryDeps, delivery: Delivery): Promise<vo
   await deps.db.transaction().execute(async (tx) => {
     const change = { deliveredTxHash: null, deliveredAmount: null };
     if (!(await move(tx, delivery, "locked", change))) return;
-    await store.upsertReservation(tx, {
-      settlementId: delivery.settlementId,
-      destChain: delivery.destChain,
-      token: delivery.destToken,
-      amount: delivery.payAmount,
-    });
+    await store.alignReservation(tx, delivery.settlementId);
   });
   return poll(deps, delivery);
 }

@@ -1,5 +1,10 @@
 /** `SWIFT`: locks on the source chain, payouts from inventory on the destination. */
-import { deliveryConfirmationsOf, type RouteConfig } from "../../config/index.ts";
+import {
+  type Config,
+  deliveryConfirmationsOf,
+  findEvmChain,
+  type RouteConfig,
+} from "../../config/index.ts";
 import type { Prices } from "../../prices/index.ts";
 import { getChain, getToken } from "../configured.ts";
 import type { AttestorDeps, RouteModule } from "../module.ts";
@@ -8,6 +13,8 @@ import { type AttestedPair, pollAttestationRequests } from "./attest.ts";
 import type { AttestationKind } from "./attestation-requests.ts";
 import { swiftAudit } from "./audit.ts";
 import type { DeliveryDeps } from "./delivery-deps.ts";
+import { createEarlyRules } from "./early/rules.ts";
+import { watchEarly } from "./early/watch.ts";
 import { createDeliveryPolls } from "./deliver.ts";
 import { swiftGauges } from "./gauges.ts";
 import { createOverdueClaimsPoll } from "./overdue-claims.ts";
@@ -42,12 +49,15 @@ export const swift: RouteModule<SwiftConfig> = {
       contract,
       pricing: route.pricedIn && pricingOf(route, route.pricedIn, deps),
       limits: config.inventoryShares,
+      early: createEarlyRules(config.chains, deps.prices).get(chainId),
+      pace: paceOf(config, chainId),
     });
   },
   /** Two loops per destination: claims wait behind nothing else. */
-  listSettlerWorkers({ config, ...deps }) {
+  listSettlerWorkers({ config, prices, ...deps }) {
     const delivery: DeliveryDeps = {
       ...deps,
+      early: createEarlyRules(config.chains, prices),
       lanes: new Map(
         [...deps.lanes].map(([chainId, { deliver, settle, claim }]) => [
           chainId,
@@ -75,7 +85,11 @@ export const swift: RouteModule<SwiftConfig> = {
     const { rateToleranceBps } = config;
     const { threshold } = config.attestors;
     const refunds = { policies: config.refunds, isBelowMinimum };
-    const attestor = { ...deps, threshold, rateToleranceBps, pairs, refunds };
+    const { early: count } = deps.signer;
+    const rules = createEarlyRules(config.chains, prices);
+    const watch = count && rules.size > 0 ? watchEarly(count, deps) : null;
+    const early = watch ? { rules, watch } : undefined;
+    const attestor = { ...deps, threshold, rateToleranceBps, pairs, refunds, early };
     const ending = { ...attestor, chains: endingChains };
     const pollKinds = (by: typeof attestor, kinds: readonly AttestationKind[]) => () =>
       pollAttestationRequests(by, kinds);
@@ -85,6 +99,7 @@ export const swift: RouteModule<SwiftConfig> = {
       { name: "attestor of claims", poll: pollKinds(ending, ["claim"]) },
       // Searches of old blocks delay nothing that has a payout window.
       { name: "attestor of refunds", poll: pollKinds(attestor, ["refund"]) },
+      ...(watch ? [{ name: "watch over early payouts", poll: watch.poll }] : []),
     ];
   },
 
@@ -109,4 +124,10 @@ function attestedPairOf(
     decimalsIn: getToken(config, chainId, token).decimals,
     decimalsOut: getToken(config, destChain, destToken).decimals,
   };
+}
+
+/** Returns the usual times of a chain, as its preset states them. */
+function paceOf(config: Pick<Config, "chains">, chainId: number) {
+  const preset = findEvmChain(config, chainId)?.preset;
+  return preset && { finalitySeconds: preset.finality.seconds, blockSeconds: preset.blockSeconds };
 }

@@ -139,6 +139,7 @@ function openBench(db: Db, { token, contract }: SuitePair, scale: Scale): RouteB
       ]),
     ),
     deliveryConfirmations: new Map([[THERE, 3]]),
+    early: new Map(),
     payoutWindowS: 3_600n,
     readAddress: (settlementId) => readAddressOf(db, settlementId),
     onChanged: async () => undefined,

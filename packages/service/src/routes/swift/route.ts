@@ -18,6 +18,8 @@ import type { Db } from "../../db/schema.ts";
 import { type FeeItems, type FeeTerms, type GasStep, itemise } from "../../fees/index.ts";
 import type { InventoryShares } from "../../config/index.ts";
 import type { Inventory, Reservation, Route } from "../port.ts";
+import { confirmationsFor, type EarlyRules } from "./early/rules.ts";
+import { isClosed, sumCounted } from "./early/store.ts";
 import { boundsAround, type Pricing } from "./pricing.ts";
 import * as store from "./store.ts";
 
@@ -27,6 +29,25 @@ export const SWIFT_GAS = [
   { on: "destination", gas: 125_000n, paysRecipient: true },
   { on: "source", gas: 74_000n },
 ] as const satisfies readonly GasStep[];
+
+/** Usual times of a chain. */
+interface Pace {
+  /** From a block to its finality. */
+  readonly finalitySeconds: number;
+  /** From a block to the next. */
+  readonly blockSeconds: number;
+}
+
+const UNKNOWN_PACE: Pace = { finalitySeconds: 40, blockSeconds: 1 };
+/** Until a deposit is swept and a payout is mined, without the wait for the lock. */
+const OTHER_SECONDS = 20;
+
+interface EarlyTier {
+  /** US dollars times 1e18. */
+  readonly worth: bigint;
+  /** Blocks, that of the lock included. */
+  readonly after: number;
+}
 
 /**
  * `SWIFT`: locks the wallet's balance in an escrow on the source chain and pays from inventory on the destination. The
@@ -44,8 +65,12 @@ export function createSwiftRoute(options: {
   readonly contract: Address;
   readonly pricing: Pricing | null;
   readonly limits?: InventoryShares;
+  /** Rules of payouts before finality; undefined where every lock must be final. */
+  readonly early?: EarlyRules | undefined;
+  /** Usual times of the source chain, for estimates. */
+  readonly pace?: Pace | undefined;
 }): Route {
-  const { limits = WHOLE_INVENTORY } = options;
+  const { limits = WHOLE_INVENTORY, early, pace = UNKNOWN_PACE } = options;
   const { db, clock, source, destination, token, destToken, pricing } = options;
   const { decimalsIn, decimalsOut, contract } = options;
 
@@ -100,6 +125,23 @@ export function createSwiftRoute(options: {
     return unit === 0n ? 0n : (payout * 10n ** BigInt(decimalsIn) * RATE_SCALE) / unit;
   }
 
+  /** Returns the tier of a payout before finality; null where its lock must be final. */
+  async function judgeEarly(amount: bigint): Promise<EarlyTier | null> {
+    if (!early || (await isClosed(db, source.chainId))) return null;
+    const worth = await early.readWorth({ destChain: held.destChain, token: destToken, amount });
+    const after = worth === null ? null : confirmationsFor(early.terms, worth);
+    return worth === null || after === null ? null : { worth, after };
+  }
+
+  /** Estimates the seconds from a lock to its payout, by the tier and the room that the exposure has at present. */
+  async function estimateWait(amount: bigint): Promise<number> {
+    const tier = await judgeEarly(amount);
+    if (!early || !tier) return pace.finalitySeconds;
+    const counted = await sumCounted(db, source.chainId);
+    const hasRoom = counted + tier.worth <= early.terms.exposure;
+    return hasRoom ? Math.ceil(tier.after * pace.blockSeconds) : pace.finalitySeconds;
+  }
+
   async function readInventory(): Promise<Inventory> {
     const reserved = await store.sumReserved(db, held);
     const balance = await destination.getBalance(destToken, destination.addresses.delivery);
@@ -118,8 +160,11 @@ export function createSwiftRoute(options: {
     contract,
     decimalsIn,
     decimalsOut,
-    etaSeconds: 60,
+    etaSeconds: OTHER_SECONDS + pace.finalitySeconds,
     waitsForFinality: true,
+    async mayPayEarly(amount) {
+      return (await judgeEarly(largestPayout(amount, await readRate()))) !== null;
+    },
     payer: "delivery",
     deliversBySweep: false,
     isPriced: pricing !== null,
@@ -134,7 +179,12 @@ export function createSwiftRoute(options: {
       const minOut = minOutAt(rate, amount, caps);
       // The payout of a priced lock is computed back from its minimum and may round up, but not above the fair value.
       const { payout } = payoutOf({ amount, minOut }, caps, fee);
-      return { fair, minOut, amountOut: payout < fair ? payout : fair };
+      return {
+        fair,
+        minOut,
+        amountOut: payout < fair ? payout : fair,
+        etaSeconds: OTHER_SECONDS + (await estimateWait(fair)),
+      };
     },
 
     async prepareSweep(address, amount, _fee, { asOf, sources } = {}) {
@@ -224,8 +274,11 @@ export function createSwiftRoute(options: {
       if (known) {
         const isSame = known.settlementId === settlementId && known.lockedAmount === locked.amount;
         assert(isSame, "a lock belongs to one settlement and is recorded once");
+        await store.supersede(tx, settlementId, known.id);
+        await store.alignReservation(tx, settlementId);
         return store.recordLockTime(tx, known.id, locked.lockedAt);
       }
+      await store.supersede(tx, settlementId, locked.deliveryId);
       const { payout: payAmount, items } = payoutOf(sweep, address.commitment, fee);
       await store.upsertReservation(tx, {
         settlementId,

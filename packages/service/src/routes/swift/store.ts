@@ -82,6 +82,28 @@ export async function insertDelivery(
     .execute();
 }
 
+/**
+ * Makes a lock the settlement's own. A reorg replaced every other that was not given back: nothing was signed for them, or they
+ * were paid before they were final. For a lock that was paid as a final one this changes nothing, and a second one of its
+ * settlement is refused.
+ */
+export async function supersede(tx: Tx, settlementId: string, id: Hex32): Promise<void> {
+  await sql`
+    update deliveries d set superseded = true, version = version + 1
+     where settlement_id = ${settlementId} and id <> ${id} and not superseded
+       and state not in ('claimed', 'returned', 'taken_back')
+       and (orders = 0 or exists (select from early_payouts e where e.delivery_id = d.id)
+         or exists (select from early_losses l where l.delivery_id = d.id and l.recovered_at is null))`.execute(
+    tx,
+  );
+  await tx
+    .updateTable("deliveries")
+    .set((row) => ({ superseded: false, version: row("version", "+", 1) }))
+    .where("id", "=", id)
+    .where("superseded", "=", true)
+    .execute();
+}
+
 /** Records the time of a lock that a reorg moved to another block. Everything else of the lock is in its id. */
 export async function recordLockTime(tx: Tx, id: Hex32, lockedAt: bigint): Promise<void> {
   await tx
@@ -333,6 +355,62 @@ export async function upsertReservation(
     .onConflict((conflict) =>
       conflict.column("settlement_id").doUpdateSet({ amount: reservation.amount }),
     )
+    .execute();
+}
+
+/** Releases the reservation of a paid delivery, unless a reorg replaced its lock: the settlement has another one to pay. */
+export async function endReservation(
+  tx: Tx,
+  { id, settlementId }: Pick<Delivery, "id" | "settlementId">,
+): Promise<void> {
+  await tx
+    .deleteFrom("inventory_reservations")
+    .where("settlement_id", "=", settlementId)
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom("deliveries")
+            .select("deliveries.id")
+            .where("deliveries.id", "=", id)
+            .where("superseded", "=", true),
+        ),
+      ),
+    )
+    .execute();
+}
+
+/** Reserves for the lock that a settlement has after a reorg: what it pays while it is unpaid, and nothing afterwards. */
+export async function alignReservation(tx: Tx, settlementId: string): Promise<void> {
+  const own = await tx
+    .selectFrom("deliveries")
+    .select(["state", "dest_chain", "dest_token", "pay_amount"])
+    .where("settlement_id", "=", settlementId)
+    .where("superseded", "=", false)
+    .where("state", "not in", ["returned", "taken_back"])
+    .executeTakeFirst();
+  if (!own) return;
+  if (own.state !== "locked") return deleteReservation(tx, settlementId);
+  await upsertReservation(tx, {
+    settlementId,
+    destChain: own.dest_chain,
+    token: toAddress(own.dest_token),
+    amount: BigInt(own.pay_amount),
+  });
+}
+
+/** Removes a delivery that was never paid, whose lock left the chain for good. Does nothing if it changed meanwhile. */
+export async function removeUnpaid(
+  tx: Tx,
+  { id, version }: Pick<Delivery, "id" | "version">,
+): Promise<void> {
+  await tx.deleteFrom("payout_searches").where("delivery_id", "=", id).execute();
+  await tx
+    .deleteFrom("deliveries")
+    .where("id", "=", id)
+    .where("version", "=", version)
+    .where("state", "=", "locked")
+    .where("delivered_amount", "is", null)
     .execute();
 }
 

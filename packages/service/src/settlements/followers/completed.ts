@@ -3,8 +3,13 @@
  * stays `completed`. Once the sweep is final, its deposits are assigned by its final position; a sweep that finally
  * reverted releases them to the next settlement.
  */
-import { assignBySweeps, assignSwept, releaseDeposits } from "../../deposits/index.ts";
-import { withUpTo } from "../part.ts";
+import {
+  assignBySweeps,
+  assignSwept,
+  findEndOfPart,
+  releaseDeposits,
+} from "../../deposits/index.ts";
+import { hasPlannedEnd, withUpTo } from "../part.ts";
 import { getAddressById } from "../../addresses/index.ts";
 import { getByIntent, type MinedFacts } from "../../transactions/index.ts";
 import { chainOf, type SettlementDeps } from "../deps.ts";
@@ -63,8 +68,9 @@ async function recordFinality(
   const receipt = await chainOf(deps, settlement).getReceipt(mined.txHash);
   const address = await getAddressById(deps.db, settlement.addressId);
   const route = usedRoute(deps, settlement, address);
-  const sweep = receipt && withUpTo(settlement, await route.readSweep(receipt, address));
-  if (!receipt || !sweep) return;
+  const swept = receipt && (await route.readSweep(receipt, address));
+  const sweep = withUpTo(settlement, swept);
+  if (!receipt || !swept || !sweep) return;
   const hasMoved = isMoved(settlement, receipt);
   // Where the sweep is the delivery, the route looks it up in the final receipt.
   const progress =
@@ -73,22 +79,26 @@ async function recordFinality(
       : null;
   if (progress && progress.kind !== "delivered") return;
   const fee = settlement.fee ?? deps.fees.planWithout(address.commitment.maxFeeBps);
+  const position = { block: receipt.blockNumber, logIndex: sweep.logIndex };
+  const isPart = hasPlannedEnd(settlement, swept);
   await deps.db.transaction().execute(async (tx) => {
     await lockHolding(tx, settlement);
+    const upTo = isPart ? await findEndOfPart(tx, settlement, position) : sweep.upTo;
+    // The scanner is behind.
+    if (upTo === null) return;
     await assignSwept(tx, SETTLEMENT_CONDITIONS, settlement, {
       settlementId: settlement.id,
-      block: receipt.blockNumber,
-      logIndex: sweep.logIndex,
-      upTo: sweep.upTo,
+      ...position,
+      upTo,
       recheckAtMs: deps.clock.now() + RECHECK_MS,
     });
     const done = hasMoved ? { sweep, deliveredAmount: progress?.amount } : null;
     if (done) {
       await route.recordSweep(tx, { settlementId: settlement.id, address, sweep, fee, receipt });
     }
-    await recordFinalSweep(tx, settlement, { receipt, logIndex: sweep.logIndex, done });
-    // Mined again in a later block, it also took deposits that a later settlement holds.
-    if (hasMoved) {
+    await recordFinalSweep(tx, settlement, { receipt, logIndex: sweep.logIndex, upTo, done });
+    // Mined again in a later block, or as a part below whose end deposits moved, it also took some that a later settlement holds.
+    if (hasMoved || isPart) {
       const recheckAtMs = deps.clock.now() + RECHECK_MS;
       await assignBySweeps(tx, SETTLEMENT_CONDITIONS, settlement, recheckAtMs);
     }

@@ -41,7 +41,7 @@ import { type Settlement, TOO_LITTLE } from "../types.ts";
 import { FINALITY_RETRY_MS, RECHECK_MS } from "../../jobs/delays.ts";
 import { assertWorthwhile } from "../worthwhile.ts";
 import { ConcurrentChange, type StepResult } from "../step.ts";
-import { planPart, withUpTo } from "../part.ts";
+import { hasPlannedEnd, planPart, withUpTo } from "../part.ts";
 import { leaveSpare, failedByArrival } from "../spare.ts";
 import { recordEmpty } from "../empty.ts";
 
@@ -252,14 +252,18 @@ async function followSweep(
   const isFinal = sent.state === "final";
   await recordSwapTransaction(deps.db, settlement, sent.mined.txHash);
   const isDeployed = settlement.status !== "deploying";
-  if (isDeployed && route.waitsForFinality && !isFinal) return "wait";
+  if (isDeployed && route.waitsForFinality && !isFinal) {
+    const isEarly = await route.mayPayEarly?.(settlement.plannedAmount ?? 0n);
+    if (!isEarly) return "wait";
+  }
   const fee = settlement.fee ?? deps.fees.planWithout(address.commitment.maxFeeBps);
   const receipt = await chainOf(deps, settlement).getReceipt(sent.mined.txHash);
   // The block may be orphaned just now, and the lane follows the transaction; or the server is behind.
   if (!receipt) return lookAgain(deps, settlement);
   if (!isDeployed) return recordDeployed(deps, settlement, receipt);
-  const sweep = withUpTo(settlement, await route.readSweep(receipt, address));
-  if (!sweep) {
+  const swept = await route.readSweep(receipt, address);
+  const sweep = withUpTo(settlement, swept);
+  if (!swept || !sweep) {
     // A successful sweep emits logs: a receipt without them is incomplete.
     throw new OperatingError("RPC_UNAVAILABLE", "The node answered without the sweep's logs.", {
       details: { chainId: settlement.chainId, reason: "logs missing" },
@@ -270,7 +274,7 @@ async function followSweep(
     const recorded = await recordSweep(tx, deps, settlement, {
       sweep,
       receipt,
-      final: isFinal,
+      final: isFinal && !hasPlannedEnd(settlement, swept),
     });
     if (!recorded) throw new ConcurrentChange();
     await assignSwept(tx, SETTLEMENT_CONDITIONS, settlement, {

@@ -99,7 +99,7 @@ export async function forgetSweep(tx: Tx, settlement: Settlement): Promise<boole
 
 /**
  * Records the final position and result of a completed settlement's sweep; null when the sweep finally reverted: then it took
- * and delivered nothing, and the ledger posts back what it had posted.
+ * nothing, delivered nothing itself, and the ledger posts back what it had posted.
  */
 export async function recordFinalSweep(
   tx: Tx,
@@ -107,6 +107,8 @@ export async function recordFinalSweep(
   final: {
     readonly receipt: Mined;
     readonly logIndex: number;
+    /** The last block whose deposits it took in full; undefined for all that arrived before it. */
+    readonly upTo: bigint | undefined;
     /** The result, where the final block is not the recorded one; with the amount, where the sweep is the delivery. */
     readonly done: { readonly sweep: Sweep; readonly deliveredAmount: bigint | undefined } | null;
   } | null,
@@ -117,7 +119,8 @@ export async function recordFinalSweep(
       sweep_final: true,
       ...(final === null && {
         swept_amount: 0n,
-        delivered_amount: 0n,
+        // What inventory paid stays paid.
+        delivered_amount: sql<string>`case when delivery_id is null then 0 else delivered_amount end`,
         // Zero, or still null for a sweep without a pool swap.
         swap_fee: sql<string | null>`swap_fee * 0`,
       }),
@@ -126,9 +129,11 @@ export async function recordFinalSweep(
         swept_block: final.receipt.blockNumber,
         swept_block_hash: final.receipt.blockHash,
         swept_log_index: final.logIndex,
+        swept_up_to: final.upTo ?? null,
       }),
       ...(final?.done && {
         swept_amount: final.done.sweep.amount,
+        delivery_id: final.done.sweep.deliveryId,
         swap_fee: final.done.sweep.swapFee ?? null,
         delivered_amount: final.done.deliveredAmount,
       }),

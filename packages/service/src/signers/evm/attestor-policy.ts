@@ -1,6 +1,7 @@
 /** The pairs and priced routes for which an attestor may sign. */
 import {
   allowsRefund,
+  type EarlyPayoutsConfig,
   type RefundPolicies,
   refundPolicyOf,
   type RouteConfig,
@@ -14,6 +15,8 @@ import { SignerRefusal } from "../refusal.ts";
 export function createEvmAttestorPolicy(options: {
   /** By bridge chain id. */
   readonly chains: ReadonlyMap<number, { readonly delivery: Address }>;
+  /** By source chain; a chain without an entry has no early payouts. */
+  readonly earlyPayouts?: ReadonlyMap<number, EarlyPayoutsConfig>;
   readonly routes: readonly RouteConfig[];
   readonly refunds: RefundPolicies;
 }): Omit<AttestorRules, "payoutWindowS"> {
@@ -38,6 +41,13 @@ export function createEvmAttestorPolicy(options: {
           route.destChain === destChain &&
           padAddress(route.destToken) === commitment.destToken,
       ),
+    earlyBoundsOf: (srcChain) =>
+      options.earlyPayouts?.get(srcChain) ?? { exposure: 0n, acceptedLosses: [] },
+    deliveryOf(destChain) {
+      const chain = chains.get(destChain);
+      if (chain) return padAddress(chain.delivery);
+      throw new SignerRefusal(`delivery to chain ${destChain}, which is not configured`);
+    },
     hashCommitment,
     checkRefund(chainId, { commitment, reason, maxAmount }) {
       if (!chains.has(chainId)) {

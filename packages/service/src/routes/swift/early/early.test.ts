@@ -1,0 +1,207 @@
+/** Payouts before finality by the delivery worker, over a real PostgreSQL; tests set the state of the chains. */
+import { sql } from "kysely";
+import { expect, test } from "vitest";
+import { hashOf } from "../../../../test/support/doubles.ts";
+import { ID, openLocked, signAll } from "../../../../test/support/locked-delivery.ts";
+import { RECIPIENT, USDC } from "../../../../test/support/settlement-desk.ts";
+import type { Hex32 } from "../../../core/hex.ts";
+import { toHex32 } from "../../../core/hex.ts";
+import { getDelivery } from "../store.ts";
+import { acceptLoss, close, count, find, open, readStates } from "./store.ts";
+
+const USD = 10n ** 18n;
+const ACT = { operator: "ada@desk", reason: "ticket 7" };
+
+/** A lock in block 95 that is not final, of a payout worth 5 dollars. Payouts wait for three blocks. */
+async function openEarly({ exposure = 100n * USD, worth = 5n * USD } = {}) {
+  const opened = await openLocked();
+  const { deps, state, clock } = opened;
+  const terms = { exposure, tiers: [{ after: 3, upTo: 10n * USD }] };
+  Object.assign(deps, { early: new Map([[2, { terms, readWorth: async () => worth }]]) });
+  state.isLockFinal = false;
+  const { db } = opened.desk;
+  /** Lets the payout be found on the destination. */
+  const pay = () => {
+    state.found = {
+      deliveryId: ID,
+      commitment: state.lock.commitment,
+      to: RECIPIENT,
+      token: USDC,
+      amount: 999n,
+      txHash: hashOf("payout"),
+      blockNumber: 90n,
+    };
+  };
+  const makeFinal = () => {
+    state.isLockFinal = true;
+    state.sourceFinal = 96n;
+    state.finalTime = state.lock.lockedAt + 12n;
+  };
+  const stateOf = async () => (await getDelivery(db, ID))?.state;
+  const lost = async () => {
+    const { rows } = await sql<{ account: string; sum: string }>`
+      select account, sum(amount)::text from ledger_lines where account in ('lost', 'delivered')
+       group by account order by account`.execute(db);
+    return Object.fromEntries(rows.map(({ account, sum }) => [account, sum]));
+  };
+  return { ...opened, db, clock, pay, makeFinal, stateOf, lost };
+}
+
+test("a lock is paid deep enough for its tier, and counted before the signature is requested [T274]", async () => {
+  const { state, poll, requests, db } = await openEarly();
+  state.sourceHead = 96n;
+  await poll();
+  expect(await requests()).toEqual([]);
+  state.sourceHead = 97n;
+  await poll();
+  expect(await requests()).toMatchObject([
+    { id: `delivery:${ID}:1`, windowStart: String(state.finalTime) },
+  ]);
+  expect(await find(db, ID)).toMatchObject({
+    worth: 5n * USD,
+    usableUntil: state.finalTime + 3_600n,
+    isMissing: false,
+  });
+});
+
+test("beyond the exposure, and while a chain is closed, a lock waits for finality [T274]", async () => {
+  const { state, poll, requests, makeFinal, db } = await openEarly({ exposure: 4n * USD });
+  await poll();
+  expect(await requests()).toEqual([]);
+  makeFinal();
+  await poll();
+  expect(await requests()).toHaveLength(1);
+  expect(await find(db, ID)).toBeNull();
+  expect(state.paying).toEqual([]);
+
+  const closed = await openEarly();
+  await close(closed.db, { srcChain: 2, ...ACT });
+  await closed.poll();
+  expect(await closed.requests()).toEqual([]);
+  await open(closed.db, 2, { ...ACT, nowMs: closed.clock.now() });
+  await closed.poll();
+  expect(await closed.requests()).toHaveLength(1);
+});
+
+test("counts at the same time never exceed the exposure together [T274]", async () => {
+  const { db, settlementId } = await openEarly();
+  const ids = Array.from({ length: 10 }, (_, index) => toHex32(hashOf(`delivery ${index}`)));
+  for (const [index, id] of ids.entries()) {
+    await sql`insert into deliveries (id, settlement_id, src_chain, dest_chain, escrow, wallet, token, seq, delivery,
+        locked_amount, min_out, locked_at, dest_token, dest_wallet, pay_amount, fee_service, fee_gas, state, superseded)
+      select ${id}, settlement_id, src_chain, dest_chain, escrow, wallet, token, seq + 1 + ${index}, delivery, locked_amount,
+        min_out, locked_at, dest_token, dest_wallet, pay_amount, fee_service, fee_gas, state, true
+        from deliveries where settlement_id = ${settlementId} and id = ${ID}`.execute(db);
+  }
+  const counted = await Promise.all(
+    ids.map((deliveryId) =>
+      db
+        .transaction()
+        .execute((tx) =>
+          count(tx, { deliveryId, srcChain: 2, worth: 30n * USD, usableUntil: 1n }, 100n * USD),
+        ),
+    ),
+  );
+  expect(counted.filter(Boolean)).toHaveLength(3);
+  expect(await readStates(db, [2])).toMatchObject([{ counted: 90n * USD, payouts: 3 }]);
+});
+
+test("a paid lock is counted until it is final, and then claimed [T272]", async () => {
+  const { state, poll, pay, makeFinal, stateOf, db } = await openEarly();
+  await poll();
+  await signAll(db);
+  pay();
+  await poll();
+  state.deliveredFinal = true;
+  await poll();
+  expect([await stateOf(), (await find(db, ID))?.worth]).toEqual(["delivered", 5n * USD]);
+  makeFinal();
+  await poll();
+  await signAll(db);
+  await poll();
+  expect([await stateOf(), await find(db, ID)]).toEqual(["claiming", null]);
+});
+
+test("a paid lock that is missing closes its chain and stays counted until its loss is booked [T272]", async () => {
+  const { state, poll, pay, stateOf, lost, db, makeFinal, clock } = await openEarly();
+  await poll();
+  await signAll(db);
+  pay();
+  await poll();
+  state.isLockGone = true;
+  state.finalTime = state.lock.lockedAt + 600n;
+  await poll();
+  expect(await readStates(db, [2])).toMatchObject([{ payouts: 1, closed: null, missing: [] }]);
+  // Not before the chain has had the time to bring it back.
+  expect(await acceptLoss(db, ID, ACT)).toBe(false);
+  state.finalTime += 1n;
+  await poll();
+  expect(await readStates(db, [2])).toMatchObject([
+    {
+      counted: 5n * USD,
+      closed: { reason: `the lock of ${ID} is missing` },
+      missing: [{ deliveryId: ID }],
+    },
+  ]);
+  const before = await lost();
+  expect(await acceptLoss(db, ID, ACT)).toBe(true);
+  expect(await acceptLoss(db, ID, ACT)).toBe(false);
+  expect(await lost()).toEqual({ ...before, delivered: "0", lost: "999" });
+  // The chain stays closed until an operator opens it.
+  expect(await readStates(db, [2])).toMatchObject([{ counted: 0n, closed: {}, missing: [] }]);
+  expect(await open(db, 2, { ...ACT, nowMs: clock.now() })).toBe(true);
+  await poll();
+  expect(await stateOf()).toBe("delivered");
+
+  // It comes back after all: it is claimed, and the loss is taken back.
+  state.isLockGone = false;
+  makeFinal();
+  state.deliveredFinal = true;
+  await poll();
+  await signAll(db);
+  await poll();
+  expect(await stateOf()).toBe("claiming");
+  expect(await lost()).toEqual({ ...before, lost: "0" });
+});
+
+test("a payout that was never made is counted until no signature can make it [T272]", async () => {
+  const { state, poll, stateOf, db, clock, desk } = await openEarly();
+  await poll();
+  expect(await find(db, ID)).not.toBeNull();
+  state.isLockGone = true;
+  await poll();
+  expect(await find(db, ID)).not.toBeNull();
+  clock.advance(3_600_000);
+  await poll();
+  expect([await find(db, ID), await stateOf()]).toEqual([null, "locked"]);
+  // Gone for good only once the sweep can have no effect any more.
+  await sql`update transactions set state = 'final', mined_block_number = 80 where intent like 'sweep:%'`.execute(
+    desk.db,
+  );
+  await poll();
+  await poll();
+  expect(await stateOf()).toBeUndefined();
+});
+
+test("what an operator does is on record, and cannot be removed", async () => {
+  const { db, clock } = await openEarly();
+  const id: Hex32 = ID;
+  await sql`insert into early_payouts (delivery_id, src_chain, worth, usable_until, missing_at)
+    values (${id}, 2, 1, 1, now())`.execute(db);
+  await close(db, { srcChain: 2, ...ACT });
+  expect(await close(db, { srcChain: 2, ...ACT })).toBe(false);
+  await open(db, 2, { operator: "bob@desk", reason: "over", nowMs: clock.now() });
+  await acceptLoss(db, id, ACT);
+  const { rows } = await sql<{ operator: string; action: string }>`
+    select operator, action from operator_log order by seq`.execute(db);
+  expect(rows).toEqual([
+    { operator: "ada@desk", action: "close early payouts" },
+    { operator: "bob@desk", action: "open early payouts" },
+    { operator: "ada@desk", action: "accept early loss" },
+  ]);
+  for (const table of ["early_closures", "early_losses"]) {
+    await expect(sql`delete from ${sql.table(table)}`.execute(db)).rejects.toThrow(
+      "never changed or removed",
+    );
+  }
+});

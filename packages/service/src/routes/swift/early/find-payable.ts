@@ -1,0 +1,51 @@
+/** Finds the lock of a payout where it may be paid: in a final block, or deep enough for its tier. */
+import type { Chain, Lock, LockFacts } from "../../../chains/port/index.ts";
+import type { TxHash } from "../../../core/hex.ts";
+import { confirmationsFor, type EarlyRules, type Paid } from "./rules.ts";
+
+/** A lock that may be paid. */
+export interface Payable {
+  readonly lock: Lock;
+  /**
+   * The latest start of the payout window, in Unix seconds: the lock's time where it is final, else that of a final block
+   * without it. Whichever block holds the lock in the end is later, so no payout is possible after its return.
+   */
+  readonly windowStart: bigint;
+  /** Value at risk in US dollars times 1e18; null for a final lock. */
+  readonly worth: bigint | null;
+}
+
+/** Returns the lock with these facts if it may be paid now, or null. Without rules it must be final. */
+export async function findPayable(
+  source: Chain,
+  facts: LockFacts,
+  options: {
+    readonly hints: readonly TxHash[];
+    readonly rules: EarlyRules | undefined;
+    readonly paid: Paid;
+  },
+): Promise<Payable | null> {
+  const { hints, rules, paid } = options;
+  const final = await source.getLock(facts, "final", hints);
+  if (final) return { lock: final, windowStart: final.lockedAt, worth: null };
+  if (!rules) return null;
+  const worth = await rules.readWorth(paid);
+  const after = worth === null ? null : confirmationsFor(rules.terms, worth);
+  if (worth === null || after === null) return null;
+  const [{ number: finalNumber, hash }, head] = await Promise.all([
+    source.getFinalBlock(),
+    source.getHead(),
+  ]);
+  const number = head.number - BigInt(after) + 1n;
+  if (hash === null || number <= finalNumber) return null;
+  const seenIn = await source.getBlock(number);
+  if (!seenIn) return null;
+  const finalBlock = { number: finalNumber, hash };
+  const [lock, known] = await Promise.all([
+    source.getLock(facts, seenIn, hints),
+    source.getLock(facts, finalBlock, hints),
+  ]);
+  // The chain became final meanwhile: the next look finds the lock there, with its time.
+  if (known || lock?.state !== "locked") return null;
+  return { lock, windowStart: await source.getTime(finalBlock), worth };
+}

@@ -94,6 +94,28 @@ export async function findEndOfSweeps(db: Db, settlementId: string): Promise<big
   return Number(open) > 0 ? null : (last ?? 0n);
 }
 
+/** Reports whether every sweep of a settlement ended without effect: reverted in a final block, or never mined. */
+export async function haveSweepsFailed(db: Db, settlementId: string): Promise<boolean> {
+  const { all, failed } = await db
+    .selectFrom("transactions")
+    .select((eb) => [
+      eb.fn.countAll<bigint>().as("all"),
+      eb.fn
+        .countAll<bigint>()
+        .filterWhere(
+          eb.or([
+            eb("state", "=", "abandoned"),
+            eb.and([eb("state", "=", "final"), eb("succeeded", "=", false)]),
+          ]),
+        )
+        .as("failed"),
+    ])
+    .where("settlement_id", "=", settlementId)
+    .where("intent", "like", "sweep:%")
+    .executeTakeFirstOrThrow();
+  return all > 0n && all === failed;
+}
+
 /** Selects the queued intents of a lane in the order in which they get nonces: integrators take turns, oldest first. */
 export function takeQueued(
   lane: { readonly chainId: number; readonly address: Address },

@@ -8,8 +8,8 @@
  *
  * `burned`: waits for the bridge attestation. `attested`: the message is relayed on the destination, by the service or by
  * anybody else; the reader looks for the mint. `delivered`: the mint was seen and is followed until it is final. `final`: the
- * mint is final. Every state may become `superseded`: the burn was orphaned, and one with another message replaced it. After
- * a restart every state checks the chain first.
+ * mint is final. Every state may become `superseded`: the burn was orphaned, and one with another message replaced it, or
+ * the sweep reverted in the end. After a restart every state checks the chain first.
  */
 export const BRIDGE_TRANSFER_STATES = [
   "burned",

@@ -237,8 +237,8 @@ async function openBridge() {
   }
 
   /** Polls the rows that are due after a minute. */
-  async function poll(): Promise<void> {
-    clock.advance(MINUTE);
+  async function poll(afterMs = MINUTE): Promise<void> {
+    clock.advance(afterMs);
     await pollBridgeTransfers(deps, 30);
   }
 
@@ -670,6 +670,47 @@ describe("a burn whose block was orphaned", () => {
     state.messages = [bridge.attested(more)];
     await poll();
     expect((await transfer()).state).toBe("attested");
+  });
+
+  test("ends once its sweep reverted in a final block and nothing attests it [T297]", async () => {
+    const bridge = await openBridge();
+    const { db, poll } = bridge;
+    await bridge.record();
+    const { id, burn } = await bridge.transfer();
+    const { settlementId } = burn;
+    const stateOf = async () => (await store.getBridgeTransfer(db, id))?.state;
+    const mined = {
+      succeeded: false,
+      mined_hash: hashOf("sweep"),
+      mined_block_hash: hashOf("block"),
+      mined_block_number: 9n,
+    };
+    await db
+      .insertInto("transactions")
+      .values({
+        id: settlementId,
+        chain_id: 2,
+        lane: LANE,
+        intent: `sweep:${settlementId}:1`,
+        settlement_id: settlementId,
+        to_address: FACTORY,
+        data: "0x",
+        value: 0n,
+        gas: 1n,
+        state: "mined",
+        nonce: 0,
+        ...mined,
+      })
+      .execute();
+    await db.updateTable("bridge_transfers").set({ created_at: "2025-01-01T00:00:00Z" }).execute();
+    await poll(10 * MINUTE);
+    expect(await stateOf()).toBe("burned");
+    await db.updateTable("transactions").set({ state: "final", succeeded: true }).execute();
+    await poll(10 * MINUTE);
+    expect(await stateOf()).toBe("burned");
+    await db.updateTable("transactions").set({ succeeded: false }).execute();
+    await poll(10 * MINUTE);
+    expect(await stateOf()).toBe("superseded");
   });
 
   test("is superseded even after its mint was seen, and the new burn is requested too", async () => {

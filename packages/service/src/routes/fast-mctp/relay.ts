@@ -28,6 +28,7 @@ import {
   type CallPlan,
   failureOf,
   getByIntent,
+  haveSweepsFailed,
   type IntentName,
   planCall,
   submitIntent,
@@ -58,6 +59,8 @@ export interface RelayDeps {
 }
 
 const TRANSFERS_AT_ONCE = 10;
+/** Age from which a burn that is not attested is looked for among the sweeps that reverted after a reorg. */
+const VOID_AFTER_MS = 300_000;
 /** Blocks before expiry from which a message is no longer relayed, because it would be mined too late. */
 const EXPIRY_MARGIN_BLOCKS = 2n;
 
@@ -175,6 +178,18 @@ async function waitForAttestation(
     deps.log.info({ transferId: transfer.id, delayReason }, "bridge attestation delayed");
   }
   const nowMs = deps.clock.now();
+  const isOld = nowMs - transfer.createdAtMs > VOID_AFTER_MS;
+  if (
+    isOld &&
+    messages.length === 0 &&
+    (await haveSweepsFailed(deps.db, transfer.burn.settlementId))
+  ) {
+    await store.updateTransfer(deps.db, transfer, { state: "superseded" });
+    return deps.log.warn(
+      { transferId: transfer.id },
+      "reorg: nothing was burned, the sweep reverted",
+    );
+  }
   const waitMs = Math.min((nowMs - transfer.createdAtMs) / 8, ATTESTATION_RETRY_MAX_MS);
   return store.dueTransfers.reschedule(
     deps.db,

@@ -1,2 +1,2 @@
 -- An operator looks for a deposit by its amount.
-create index concurrently deposits_list_amount on deposits (integrator_id, amount);
+create index concurrently deposits_list_amount on deposits (amount, integrator_id);

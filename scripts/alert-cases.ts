@@ -208,7 +208,7 @@ export const ALERT_CASES: readonly AlertCase[] = [
   }),
   gauge("SluiceEarlyPayoutsClosed", "sluice_early_payouts_closed", [1, 0], {
     ...chain,
-    by: "operator",
+    kind: "operator",
   }),
   gauge("SluiceDeliveryReturning", "sluice_deliveries_oldest_age_seconds", [172_801, 172_800], {
     ...chain,

@@ -117,7 +117,12 @@ describe("a payout", () => {
     const { check, payout, paying, chain } = openPolicy();
     const [escrow, token] = [toAddress(word("e5")), toAddress(word("a0"))];
     await check(paying({ escrow, token }), []);
-    expect(chain.asked).toEqual([[2, { ...payout.lock, escrow }, []]]);
+    const paid = {
+      destChain: 30,
+      token: toEvmAddress(`0x${"b0".repeat(20)}`),
+      amount: payout.amount,
+    };
+    expect(chain.asked).toEqual([[2, { ...payout.lock, escrow }, { hints: [], paid }]]);
   });
 
   test.each<[string, Partial<OrderedPayout["lock"]>]>([

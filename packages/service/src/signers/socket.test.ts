@@ -170,6 +170,7 @@ describe("a signer behind the socket", () => {
     };
     expect(remote?.address).toBe(TARGET);
     expect(await remote?.signDelivery(30, ORDER)).toBe("0x01");
+    expect(await remote?.signDelivery(30, ORDER, 10n ** 21n)).toBe("0x01");
     expect(await remote?.signClaim(2, claim)).toBe("0x02");
     expect(await remote?.signReturn(2, giveBack)).toBe("0x03");
     const refund = {
@@ -182,7 +183,8 @@ describe("a signer behind the socket", () => {
     expect(await remote?.signPrice(2, price)).toBe("0x04");
     expect(await remote?.signRefund(2, refund)).toBe("0x05");
     expect(asked).toEqual([
-      [30, ORDER],
+      [30, ORDER, undefined],
+      [30, ORDER, 10n ** 21n],
       [2, claim],
       [2, giveBack],
       [2, price],

@@ -50,11 +50,11 @@ export const swiftGauges: readonly RowGauge[] = [
     help: "Whether the early payouts of a chain are closed: by the `service`, because a lock is missing, or by an `operator`.",
     oldestName: "early_payouts_closed_age_seconds",
     oldestHelp: "Age in seconds of the closure.",
-    labels: ["chain", "by"],
-    select: (age) => sql`select 'early_payouts_closed', src_chain, by, count(*)::float8, ${age}
+    labels: ["chain", "kind"],
+    select: (age) => sql`select 'early_payouts_closed', src_chain, kind, count(*)::float8, ${age}
         from (select src_chain, closed_at as created_at,
-            case when closed_by is null then 'service' else 'operator' end as by
-          from early_closures where opened_at is null) as closed group by src_chain, by`,
+            case when closed_by is null then 'service' else 'operator' end as kind
+          from early_closures where opened_at is null) as closed group by src_chain, kind`,
   },
   {
     role: "settler",
@@ -65,7 +65,7 @@ export const swiftGauges: readonly RowGauge[] = [
     labels: ["chain", "state"],
     select: (
       age,
-    ) => sql`select 'early_losses_usd', src_chain, 'accepted', sum(worth / 1e18)::float8, ${age}
+    ) => sql`select 'early_losses_usd', src_chain, 'accepted' as state, sum(worth / 1e18)::float8, ${age}
         from (select d.src_chain, l.worth, l.accepted_at as created_at from early_losses l
           join deliveries d on d.id = l.delivery_id where l.recovered_at is null) as lost group by src_chain`,
   },

@@ -1,11 +1,12 @@
 /** Payouts before finality by the delivery worker, over a real PostgreSQL; tests set the state of the chains. */
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import { expect, test } from "vitest";
 import { hashOf } from "../../../../test/support/doubles.ts";
 import { ID, openLocked, signAll } from "../../../../test/support/locked-delivery.ts";
 import { RECIPIENT, USDC } from "../../../../test/support/settlement-desk.ts";
 import type { Hex32 } from "../../../core/hex.ts";
 import { toHex32 } from "../../../core/hex.ts";
+import { swiftGauges } from "../gauges.ts";
 import { getDelivery } from "../store.ts";
 import { acceptLoss, close, count, find, open, readStates } from "./store.ts";
 
@@ -44,7 +45,17 @@ async function openEarly({ exposure = 100n * USD, worth = 5n * USD } = {}) {
        group by account order by account`.execute(db);
     return Object.fromEntries(rows.map(({ account, sum }) => [account, sum]));
   };
-  return { ...opened, db, clock, pay, makeFinal, stateOf, lost };
+  const gauges = async () => {
+    const rows = [];
+    for (const gauge of swiftGauges.filter(({ name }) => name.startsWith("early_"))) {
+      const select = gauge.select(sql`0::float8`, clock.now());
+      // CAST: the columns of every gauge.
+      const found = await (select as RawBuilder<Record<string, unknown>>).execute(db);
+      rows.push(...found.rows.map((row) => Object.values(row)));
+    }
+    return Object.fromEntries(rows.map(([name, , label, value]) => [`${name} ${label}`, value]));
+  };
+  return { ...opened, db, clock, pay, makeFinal, stateOf, lost, gauges };
 }
 
 test("a lock is paid deep enough for its tier, and counted before the signature is requested [T274]", async () => {
@@ -123,7 +134,7 @@ test("a paid lock is counted until it is final, and then claimed [T272]", async 
 });
 
 test("a paid lock that is missing closes its chain and stays counted until its loss is booked [T272]", async () => {
-  const { state, poll, pay, stateOf, lost, db, makeFinal, clock } = await openEarly();
+  const { state, poll, pay, stateOf, lost, db, makeFinal, clock, gauges } = await openEarly();
   await poll();
   await signAll(db);
   pay();
@@ -143,10 +154,19 @@ test("a paid lock that is missing closes its chain and stays counted until its l
       missing: [{ deliveryId: ID }],
     },
   ]);
+  expect(await gauges()).toEqual({
+    "early_payouts_usd counted": 5,
+    "early_payouts_usd missing": 5,
+    "early_payouts_closed service": 1,
+  });
   const before = await lost();
   expect(await acceptLoss(db, ID, ACT)).toBe(true);
   expect(await acceptLoss(db, ID, ACT)).toBe(false);
   expect(await lost()).toEqual({ ...before, delivered: "0", lost: "999" });
+  expect(await gauges()).toEqual({
+    "early_payouts_closed service": 1,
+    "early_losses_usd accepted": 5,
+  });
   // The chain stays closed until an operator opens it.
   expect(await readStates(db, [2])).toMatchObject([{ counted: 0n, closed: {}, missing: [] }]);
   expect(await open(db, 2, { ...ACT, nowMs: clock.now() })).toBe(true);

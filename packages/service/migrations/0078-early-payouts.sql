@@ -74,6 +74,6 @@ begin
 end $$;
 create trigger early_losses_posted after insert or update on early_losses for each row execute function follow_loss();
 
--- A lock that a reorg replaced by another of the same settlement. It is paid, or nothing was signed for it: what is paid is an
+-- A lock that a reorg replaced by another of the same settlement. It is paid, or nothing was signed for it: a paid one is an
 -- early payout whose lock is missing, unless a later reorg brings the lock back.
 alter table deliveries add column superseded boolean not null default false;

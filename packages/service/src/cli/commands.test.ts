@@ -250,7 +250,7 @@ describe("the command line", () => {
     }
   });
 
-  test("closes and opens early payouts, and books only what is missing", async () => {
+  test("closes and opens early payouts, and books only missing locks", async () => {
     const env = { SLUICE_CONFIG: config };
     expect((await run(["early", "list"], env)).stdout).toBe(
       "no chain has earlyPayouts: every lock is final before it is paid\n",

@@ -47,7 +47,7 @@ export function createTotals({
     const nowMs = clock.now();
     if (nowMs - kept.atMs > ANEW_MS) kept = { until: 0n, atMs: nowMs, sums: new Map() };
     const settled = await findSettled(db, kept.until, nowMs);
-    // What was added up stays, also where a later part fails.
+    // The parts that were added up stay, also where a later part fails.
     while (kept.until < settled) {
       const end = kept.until + linesAtOnce;
       const until = end < settled ? end : settled;

@@ -66,7 +66,7 @@ function drawReorgs(
 }
 
 /**
- * Checks that inventory is at no moment worth more at risk than the exposure: what is paid for locks that no final block
+ * Checks that inventory is at no moment worth more at risk than the exposure: the payouts for locks that no final block
  * holds. Payouts in coin, whose price moves, are left out.
  */
 export function checkExposure(

@@ -192,6 +192,19 @@ export async function openLocked() {
   return { desk, deps, clock, address, settlementId: swap.id, state, poll, requests };
 }
 
+/** The payout of the lock, as the destination shows it. */
+export function payoutOf({ commitment }: Lock): FoundDelivery {
+  return {
+    deliveryId: ID,
+    commitment,
+    to: RECIPIENT,
+    token: USDC,
+    amount: 999n,
+    txHash: hashOf("payout"),
+    blockNumber: 90n,
+  };
+}
+
 /** Answers all requests with a signature. */
 export async function signAll(db: Db): Promise<void> {
   const open = await db.selectFrom("attestations").select("id").execute();

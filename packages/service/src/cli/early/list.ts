@@ -45,7 +45,7 @@ function describe(
   };
 }
 
-/** Formats US dollars times 1e18 in cents, rounded up: what is at risk is never shown as less. */
+/** Formats US dollars times 1e18 in cents, rounded up: the risk is never shown as less. */
 function formatUsd(worth: bigint): string {
   const cent = 10n ** 16n;
   return formatUnits((worth + cent - 1n) / cent, 2);

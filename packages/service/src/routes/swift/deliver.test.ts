@@ -7,7 +7,7 @@ import {
   hashOf,
   LANE,
 } from "../../../test/support/doubles.ts";
-import { ID, openLocked, signAll } from "../../../test/support/locked-delivery.ts";
+import { ID, openLocked, payoutOf, signAll } from "../../../test/support/locked-delivery.ts";
 import { receiptOfSweep } from "../../../test/support/route-suite.ts";
 import { RECIPIENT, USDC } from "../../../test/support/settlement-desk.ts";
 import type { Effect } from "../../chains/port/index.ts";
@@ -27,15 +27,7 @@ import { getDelivery, wakeOfAnswer, wakeOfSettlements } from "./store.ts";
 
 test("a payout that is not final yet is looked at every 15 seconds, and at once when its lane says so", async () => {
   const { desk, deps, clock, state, settlementId, poll } = await openLocked();
-  state.found = {
-    deliveryId: ID,
-    commitment: state.lock.commitment,
-    to: RECIPIENT,
-    token: USDC,
-    amount: 999n,
-    txHash: hashOf("payout"),
-    blockNumber: 90n,
-  };
+  state.found = payoutOf(state.lock);
   await poll();
   await poll();
   expect((await getDelivery(desk.db, ID))?.state).toBe("delivered");

@@ -2,10 +2,8 @@
 import { type RawBuilder, sql } from "kysely";
 import { expect, test } from "vitest";
 import { hashOf } from "../../../../test/support/doubles.ts";
-import { ID, openLocked, signAll } from "../../../../test/support/locked-delivery.ts";
-import { RECIPIENT, USDC } from "../../../../test/support/settlement-desk.ts";
-import type { Hex32 } from "../../../core/hex.ts";
-import { toHex32 } from "../../../core/hex.ts";
+import { ID, openLocked, payoutOf, signAll } from "../../../../test/support/locked-delivery.ts";
+import { type Hex32, toHex32 } from "../../../core/hex.ts";
 import { swiftGauges } from "../gauges.ts";
 import { getDelivery } from "../store.ts";
 import { acceptLoss, close, count, find, open, readStates } from "./store.ts";
@@ -23,15 +21,7 @@ async function openEarly({ exposure = 100n * USD, worth = 5n * USD } = {}) {
   const { db } = opened.desk;
   /** Lets the payout be found on the destination. */
   const pay = () => {
-    state.found = {
-      deliveryId: ID,
-      commitment: state.lock.commitment,
-      to: RECIPIENT,
-      token: USDC,
-      amount: 999n,
-      txHash: hashOf("payout"),
-      blockNumber: 90n,
-    };
+    state.found = payoutOf(state.lock);
   };
   const makeFinal = () => {
     state.isLockFinal = true;

@@ -202,10 +202,13 @@ export const ALERT_CASES: readonly AlertCase[] = [
     ...chain,
     kind: "48h",
   }),
-  gauge("SluiceEarlyLockMissing", "sluice_early_payouts_usd", [1, 0], {
-    ...chain,
-    state: "missing",
-  }),
+  gauge(
+    "SluiceEarlyLockMissing",
+    "sluice_early_payouts_usd",
+    [1, 0],
+    { ...chain, state: "missing" },
+    { value: "1" },
+  ),
   gauge("SluiceEarlyPayoutsClosed", "sluice_early_payouts_closed", [1, 0], {
     ...chain,
     kind: "operator",

@@ -88,10 +88,16 @@ function formatLook(alert: string, time: string, expected: readonly string[] | n
   ];
 }
 
-function describe({ labels, value }: AlertCase, { severity, summary, runbook }: Rule) {
+/** @throws Error when the summary shows a label or the value and the case does not give it */
+function describe({ alert, labels, value }: AlertCase, { severity, summary, runbook }: Rule) {
+  function give(name: string, given: string | undefined) {
+    if (given === undefined)
+      throw new Error(`the summary of ${alert} shows ${name}: its case must give it`);
+    return given;
+  }
   const text = summary
-    .replaceAll(/\{\{ \$labels\.(\w+) \}\}/g, (_, label: string) => labels[label] ?? "")
-    .replaceAll(/\{\{ \$value[^}]*\}\}/g, value ?? "");
+    .replaceAll(/\{\{ \$labels\.(\w+) \}\}/g, (_, label: string) => give(label, labels[label]))
+    .replaceAll(/\{\{ \$value[^}]*\}\}/g, () => give("$value", value));
   const pairs = Object.entries({ severity, ...labels });
   return [
     "        exp_alerts:",

@@ -14,6 +14,8 @@ export interface ChainsOptions {
   readonly stateDir: string;
   /** Delete existing state first. */
   readonly fresh?: boolean;
+  /** Called once the state directory is locked and, with `fresh`, empty, before the nodes start. */
+  readonly onClaimed?: (stateDir: string) => Promise<void>;
   /** Ports of the nodes; 0 for any free port. Default 8502 and 8530. */
   readonly ports?: Partial<Readonly<Record<ChainName, number>>>;
   /** Block production; with false, only `mine` produces blocks. */
@@ -60,6 +62,7 @@ export async function startChains(options: ChainsOptions): Promise<SandboxChains
       await clearState(stateDir);
       markStateDir(stateDir);
     }
+    await options.onClaimed?.(stateDir);
     const nodes = await openNodes(options, paths.nodes);
     return await runChains(options, { stateDir, nodes, lock });
   } catch (error) {

@@ -52,6 +52,8 @@ export {
   startSandbox,
 } from "./sandbox.ts";
 export {
+  type PreparedService,
+  prepareService,
   type RunningService,
   type ServiceExit,
   type ServiceOptions,

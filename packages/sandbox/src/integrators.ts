@@ -3,7 +3,7 @@ import type { Address } from "viem";
 import { SandboxError } from "./errors.ts";
 import { asRecord, readJson, writeJson } from "./json-file.ts";
 import { loadKey } from "./keys.ts";
-import { runServiceCommand, startServiceCommand } from "./service.ts";
+import { type PreparedService, runServiceCommand } from "./service.ts";
 import { deriveSolanaAccounts } from "./solana/accounts.ts";
 import { statePaths } from "./state-paths.ts";
 
@@ -33,63 +33,27 @@ const INTEGRATORS = [
   { name: "plain", depositAddresses: false },
 ] as const;
 
-/** Returns the integrators of a state directory and creates missing ones. */
+/** Returns the integrators of a state directory, and lets a service that does not serve yet create missing ones. */
 export async function ensureIntegrators(
   stateDir: string,
-  env: Readonly<Record<string, string>> = {},
+  service: Pick<PreparedService, "createIntegrators">,
 ): Promise<readonly IntegratorKey[]> {
-  return prepareIntegrators(stateDir, { env }).finish();
-}
-
-/** Options of `prepareIntegrators`. */
-interface PrepareOptions {
-  /** Added to the environment of the command. */
-  readonly env?: Readonly<Record<string, string>> | undefined;
-  readonly fresh?: boolean;
-}
-
-/** Integrators that can be created. */
-export interface PreparedIntegrators {
-  /**
-   * Creates the missing integrators and returns all of them. The configuration must be written. Without a running service
-   * this creates and starts its database, which is left running for it.
-   */
-  finish(): Promise<readonly IntegratorKey[]>;
-  /** Ends the command without creating anything. */
-  cancel(): Promise<void>;
-}
-
-/**
- * Loads the command that creates the missing integrators of a state directory, which takes a second; nothing is written
- * before `finish`. With `fresh` all are missing: the directory is about to be emptied.
- */
-export function prepareIntegrators(
-  stateDir: string,
-  { env = {}, fresh = false }: PrepareOptions = {},
-): PreparedIntegrators {
   const paths = statePaths(stateDir);
-  const known = (!fresh && asRecord(readJson(paths.integrators))) || {};
+  const known = asRecord(readJson(paths.integrators)) ?? {};
   const missing = INTEGRATORS.filter(({ name }) => typeof known[name] !== "string");
-  const args = ["integrator", "import", "--keep-database", "--config", paths.serviceConfig];
-  const importing = missing.length === 0 ? undefined : startServiceCommand(args, env);
-  return {
-    cancel: async () => importing?.cancel(),
-    async finish() {
-      const lines = missing.map((one) => JSON.stringify(describeIntegrator(paths.keys, one)));
-      const made = importing ? await importing.finish(lines.join("\n")) : [];
-      const keys = new Map(made.map(({ name, apiKey }) => [name, apiKey]));
-      const ensured = INTEGRATORS.map(({ name }) => {
-        const apiKey = known[name] ?? keys.get(name);
-        if (typeof apiKey === "string") return { name, apiKey };
-        throw new SandboxError(`sluice integrator import printed no apiKey for ${name}`);
-      });
-      writeJson(
-        paths.integrators,
-        Object.fromEntries(ensured.map(({ name, apiKey }) => [name, apiKey])),
-      );
-      return ensured;
-    },
-  };
+  // Without any it opens its database all the same.
+  const made = await service.createIntegrators(
+    missing.map((one) => JSON.stringify(describeIntegrator(paths.keys, one))),
+  );
+  const keys = new Map(made.map(({ name, apiKey }) => [name, apiKey]));
+  const ensured = INTEGRATORS.map(({ name }) => {
+    const apiKey = known[name] ?? keys.get(name);
+    if (typeof apiKey === "string") return { name, apiKey };
+    throw new SandboxError(`the service printed no apiKey for ${name}`);
+  });
+  const stored = Object.fromEntries(ensured.map(({ name, apiKey }) => [name, apiKey]));
+  writeJson(paths.integrators, stored);
+  return ensured;
 }
 
 /** Returns a line of `sluice integrator import`. */

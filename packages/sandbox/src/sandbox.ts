@@ -11,13 +11,19 @@ import { watchNode } from "./detached-node.ts";
 import { assertDeployed, type Deployment, readDeployment, writeDeployment } from "./deployment.ts";
 import { type Descriptor, writeDescriptor } from "./descriptor.ts";
 import { SandboxError } from "./errors.ts";
-import { prepareIntegrators } from "./integrators.ts";
+import { ensureIntegrators } from "./integrators.ts";
 import { loadKeys, type SandboxKeys } from "./keys.ts";
 import { assertPortFree, findFreePort } from "./ports.ts";
 import { type Control, startControl } from "./scenarios/control.ts";
 import { createPlayer, type Player, type PlayOptions, type PlayResult } from "./scenarios/play.ts";
 import type { ScenarioName } from "./scenarios/table.ts";
-import { type RunningService, startService, stopLeftoverService } from "./service.ts";
+import {
+  type PreparedService,
+  prepareService,
+  type RunningService,
+  startService,
+  stopLeftoverService,
+} from "./service.ts";
 import { type ServiceConfigOptions, writeServiceConfig } from "./service-config.ts";
 import { deriveSolanaAccounts, deriveSolanaTreasury } from "./solana/accounts.ts";
 import { openSolanaNode, type SolanaNode, type SolanaNodeOptions } from "./solana/node.ts";
@@ -117,8 +123,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   claimStateDir(options.stateDir, options);
   const resumed = !options.fresh && isSetUp(options.stateDir);
   report(options, "starting chains", `${resumed ? "saved" : "new"} state in ${options.stateDir}`);
-  // Loads while the chains start.
-  const preparing = prepareIntegrators(options.stateDir, { env: options.env, fresh: !resumed });
+  let prepared: PreparedService | undefined;
   const chains = await startChains({
     ...options,
     mining: options.mining !== false && { intervalMs: BLOCK_MS, ...options.mining },
@@ -126,8 +131,13 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     onProblem: (problem, ended) => {
       if (ended) options.onFailure?.(problem);
     },
+    async onClaimed(stateDir) {
+      await stopLeftoverService(stateDir);
+      // Loads while the chains start.
+      prepared = prepareService({ stateDir, ...(options.env && { env: options.env }) });
+    },
   }).catch(async (error: unknown) => {
-    await preparing.cancel();
+    await prepared?.cancel();
     throw error;
   });
   const stop: Sandbox["stop"] = async (stopOptions) => {
@@ -142,11 +152,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     if (!stopOptions?.keepNodes) await solana?.node.stop();
     await chains.stop(stopOptions);
   };
-  const start = async (env = options.env) => {
-    const started = await startService({
-      stateDir: chains.stateDir,
-      ...(env === undefined ? {} : { env }),
-    });
+  const watch = (started: RunningService) => {
     service = started;
     shouldRun = true;
     void started.exited.then(({ code, signal }) => {
@@ -165,7 +171,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     solanaSetup = opened.then((node) => fundSolana(node, chains.stateDir));
     // The error comes from where it is awaited.
     solanaSetup.catch(() => undefined);
-    const ports = await chooseServicePorts(chains.stateDir, options.ports);
+    const ports = await chooseServicePorts(options.ports);
     control = await openControl(options.ports?.control, () => player);
     const { deployment, keys, deploy, price } = await findContracts(chains, options);
     const bridge = await startBridgeAttestations({ chains, deployment, keys });
@@ -183,9 +189,11 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       wsUrls: { ...listSockets(chains, options.rpcUrls), solana: wsUrl },
     });
     // Creates the database while the contracts are deployed.
-    const preparedIntegrators = preparing.finish();
+    if (!prepared) throw new Error("the service is prepared before the chains start");
+    const waiting = prepared;
+    const ensuring = ensureIntegrators(chains.stateDir, waiting);
     // The error comes from where it is awaited.
-    preparedIntegrators.catch(() => undefined);
+    ensuring.catch(() => undefined);
     const [solana] = await Promise.all([solanaSetup, deploy()]);
     report(options, "chains", describeChains(chains, solana.node));
     const isNew = resumed ? ", resumed" : "";
@@ -201,7 +209,9 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       "starting service",
       `with its database, log in ${statePaths(chains.stateDir).serviceLog}`,
     );
-    const [first, integrators] = await Promise.all([start(), preparedIntegrators, price()]);
+    const integrators = await ensuring;
+    const [started] = await Promise.all([waiting.serve(), price()]);
+    const first = watch(started);
     report(
       options,
       "service",
@@ -216,10 +226,10 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       controlUrl: control.url,
     });
     const { stateDir } = chains;
-    const restartService: Sandbox["restartService"] = async (env) => {
+    const restartService: Sandbox["restartService"] = async (env = options.env) => {
       shouldRun = false;
       await service?.stop();
-      return start(env);
+      return watch(await startService({ stateDir, ...(env && { env }) }));
     };
     const play = createPlayer({
       ...parts,
@@ -248,7 +258,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       restartService,
     };
   } catch (error) {
-    await preparing.cancel();
+    if (!service) await prepared?.cancel();
     await stop();
     throw error;
   }
@@ -349,11 +359,12 @@ async function findContracts(chains: SandboxChains, options: SandboxOptions) {
 }
 
 /** Chooses the service's ports before its start, so that a restarted service keeps them. */
-async function chooseServicePorts(
-  stateDir: string,
-  { api, quote, telemetry, console }: NonNullable<SandboxOptions["ports"]> = {},
-) {
-  await stopLeftoverService(stateDir);
+async function chooseServicePorts({
+  api,
+  quote,
+  telemetry,
+  console,
+}: NonNullable<SandboxOptions["ports"]> = {}) {
   const choose = async (port: number, what: string, option: string) => {
     if (port === 0) return findFreePort();
     await assertPortFree(port, what, option);

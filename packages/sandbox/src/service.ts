@@ -6,7 +6,7 @@ import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, openSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
-import { createInterface } from "node:readline";
+import { createInterface, type Interface } from "node:readline";
 import { promisify } from "node:util";
 import { SandboxError } from "./errors.ts";
 import { asRecord } from "./json-file.ts";
@@ -62,28 +62,91 @@ export interface RunningService {
 
 /** Starts the service and waits until it is ready. */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
-  const paths = statePaths(options.stateDir);
   await stopLeftoverService(options.stateDir);
+  return waitForService(spawnService(options), options);
+}
+
+/** A service that has loaded, and does nothing before it is told to. */
+export interface PreparedService {
+  /**
+   * Opens its database and creates integrators, from lines of `sluice integrator import`. The configuration must be written.
+   * @returns the objects that it prints, one per line
+   */
+  createIntegrators(
+    lines: readonly string[],
+  ): Promise<readonly Readonly<Record<string, unknown>>[]>;
+  /** Lets it serve, and waits until it is ready. */
+  serve(): Promise<RunningService>;
+  /** Ends it. */
+  cancel(): Promise<void>;
+}
+
+/** Starts a service that loads while its chains do. No service may be left over. */
+export function prepareService(options: ServiceOptions): PreparedService {
+  const spawned = spawnService(options, ["--prepare"]);
+  const { child, exited } = spawned;
+  // It may end early; the error comes from where its answer is awaited.
+  child.stdin?.on("error", () => undefined);
+  return {
+    async createIntegrators(lines) {
+      child.stdin?.write([...lines, "", ""].join("\n"));
+      const printed: string[] = [];
+      await waitForLine(spawned, COMMAND_TIMEOUT_MS, (line) => {
+        if (line === "") return true;
+        printed.push(line);
+        return undefined;
+      });
+      return printed.map((line) => asRecord(JSON.parse(line)) ?? {});
+    },
+    async serve() {
+      child.stdin?.end("\n");
+      return waitForService(spawned, options);
+    },
+    async cancel() {
+      child.kill();
+      await exited;
+    },
+  };
+}
+
+interface SpawnedService {
+  readonly child: ChildProcess;
+  readonly pid: number;
+  readonly identity: ProcessIdentity;
+  readonly lines: Interface;
+  readonly log: string;
+  readonly exited: Promise<ServiceExit>;
+}
+
+function spawnService(options: ServiceOptions, added: readonly string[] = []): SpawnedService {
+  const paths = statePaths(options.stateDir);
   const log = openSync(paths.serviceLog, "a", 0o600);
-  const child = spawn(
-    process.execPath,
-    [
-      SERVICE_MAIN,
-      "serve",
-      "--config",
-      options.configPath ?? paths.serviceConfig,
-      ...(options.roles === undefined ? [] : ["--roles", options.roles]),
-    ],
-    { detached: true, stdio: ["ignore", "pipe", log], env: serviceEnvironment(options.env) },
-  );
+  const config = ["--config", options.configPath ?? paths.serviceConfig];
+  const roles = options.roles === undefined ? [] : ["--roles", options.roles];
+  const child = spawn(process.execPath, [SERVICE_MAIN, "serve", ...config, ...roles, ...added], {
+    detached: true,
+    stdio: [added.length > 0 ? "pipe" : "ignore", "pipe", log],
+    env: serviceEnvironment(options.env),
+  });
   closeSync(log);
-  if (child.pid === undefined) throw new SandboxError(`${process.execPath} could not be started`);
-  const identity = writeProcessFile(paths.servicePid, child.pid);
+  const { pid, stdout } = child;
+  if (pid === undefined || !stdout) {
+    throw new SandboxError(`${process.execPath} could not be started`);
+  }
+  const identity = writeProcessFile(paths.servicePid, pid);
   const exited = waitForExit(child);
   void exited.then(() => removePidFile(paths.servicePid, identity));
+  const lines = createInterface({ input: stdout });
+  return { child, pid, identity, lines, log: paths.serviceLog, exited };
+}
 
+async function waitForService(
+  spawned: SpawnedService,
+  { readyTimeoutMs = 60_000 }: ServiceOptions,
+): Promise<RunningService> {
+  const { child, pid, identity, exited } = spawned;
   const running = {
-    pid: child.pid,
+    pid,
     exited,
     kill: async () => {
       child.kill("SIGKILL");
@@ -95,8 +158,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     },
   };
   try {
-    const urls = await waitUntilReady(child, { ...options, exited, log: paths.serviceLog });
-    return { ...running, ...urls };
+    return { ...running, ...(await waitForLine(spawned, readyTimeoutMs, parseReadyLine)) };
   } catch (error) {
     await running.stop();
     throw error;
@@ -130,58 +192,7 @@ export async function runServiceCommand(
   return result;
 }
 
-/** A command of the service that loads and then waits for its input. */
-export interface ServiceCommand {
-  /** Writes the input, waits for the end, and returns the JSON objects that were printed, one per line. */
-  finish(input: string): Promise<readonly Readonly<Record<string, unknown>>[]>;
-  /** Ends it, and resolves when it has ended. */
-  cancel(): Promise<void>;
-}
-
-/** Starts a command of the service that reads standard input before its configuration. */
-export function startServiceCommand(
-  args: readonly string[],
-  env: Readonly<Record<string, string>> = {},
-): ServiceCommand {
-  const running = promisify(execFile)(process.execPath, [SERVICE_MAIN, ...args], {
-    env: serviceEnvironment(env),
-  });
-  const { child } = running;
-  // It may end early, and has other handlers only once `finish` waits.
-  running.catch(() => undefined);
-  child.stdin?.on("error", () => undefined);
-  return {
-    async finish(input) {
-      child.stdin?.end(input);
-      const timer = setTimeout(() => child.kill(), COMMAND_TIMEOUT_MS);
-      try {
-        const { stdout } = await running;
-        const lines = stdout.split("\n").filter((line) => line.trim() !== "");
-        return lines.map((line) => asRecord(JSON.parse(line)) ?? {});
-      } catch (error) {
-        const problem = error instanceof Error ? lastLine(error) : String(error);
-        throw new SandboxError(
-          `sluice ${args.slice(0, 2).join(" ")} failed: ${problem}: run npm start again, or start from scratch with --fresh`,
-          { cause: error },
-        );
-      } finally {
-        clearTimeout(timer);
-      }
-    },
-    async cancel() {
-      child.kill();
-      await running.catch(() => undefined);
-    },
-  };
-}
-
 const COMMAND_TIMEOUT_MS = 60_000;
-
-/** Returns the last line of a failed command's output. */
-function lastLine(error: Error): string {
-  const output = "stderr" in error ? String(error.stderr) : "";
-  return output.trim().split("\n").at(-1) || error.message;
-}
 
 /** Returns the environment without the service's settings of the user's shell, such as another database. */
 function serviceEnvironment(added: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
@@ -201,39 +212,27 @@ function removePidFile(path: string, { pid }: ProcessIdentity): void {
   if (readProcessFile(path)?.identity.pid === pid) rmSync(path, { force: true });
 }
 
-interface Waiting {
-  readonly exited: Promise<ServiceExit>;
-  readonly log: string;
-  readonly readyTimeoutMs?: number;
-}
-
-async function waitUntilReady(
-  child: ChildProcess,
-  { exited, log, readyTimeoutMs = 60_000 }: Waiting,
-): Promise<ServiceUrls> {
-  const { stdout } = child;
-  if (!stdout) throw new Error("the service's output is not piped");
-  const lines = createInterface({ input: stdout });
-  let timer: NodeJS.Timeout | undefined;
-  const failed = Promise.withResolvers<never>();
-  timer = setTimeout(
-    () => failed.reject(notReady(`it was not ready within ${readyTimeoutMs} ms`, log)),
-    readyTimeoutMs,
-  );
-  void exited.then(({ code, signal }) =>
-    failed.reject(notReady(`it exited with ${signal ?? `code ${code}`}`, log)),
-  );
-  const ready = Promise.withResolvers<ServiceUrls>();
-  lines.on("line", (line) => {
-    const urls = parseReadyLine(line);
-    if (urls) ready.resolve(urls);
-  });
+/** Waits for a line of the service's output. */
+async function waitForLine<Result>(
+  { lines, exited, log }: SpawnedService,
+  timeoutMs: number,
+  parse: (line: string) => Result | undefined,
+): Promise<Result> {
+  const found = Promise.withResolvers<Result>();
+  const fail = (reason: string) => found.reject(notReady(reason, log));
+  const timer = setTimeout(() => fail(`it was not ready within ${timeoutMs} ms`), timeoutMs);
+  const look = (line: string) => {
+    const result = parse(line);
+    if (result !== undefined) found.resolve(result);
+  };
+  lines.on("line", look);
+  // Once the line is found, this changes nothing.
+  void exited.then(({ code, signal }) => fail(`it exited with ${signal ?? `code ${code}`}`));
   try {
-    return await Promise.race([ready.promise, failed.promise]);
+    return await found.promise;
   } finally {
     clearTimeout(timer);
-    // Once the service is ready, a later rejection has no other handler.
-    failed.promise.catch(() => undefined);
+    lines.off("line", look);
   }
 }
 

@@ -94,6 +94,28 @@ describe("the command line", () => {
     ]);
   });
 
+  test("prepares a service: creates integrators up to an empty line, and serves nothing before a second one", async () => {
+    const line = (name: string, refundEvm: unknown = REFUND) => JSON.stringify({ name, refundEvm });
+    const preparing = ["serve", "--prepare", "--config", config];
+    const names = async () => {
+      const all = await database.db.selectFrom("integrators").select("name").execute();
+      return all.map(({ name }) => name).filter((name) => name.startsWith("pr-"));
+    };
+    // The input ends before: an ended starter of the service leaves nothing that runs.
+    const early = await run(preparing, {}, line("pr-one"));
+    expect([early.code, early.stdout, await names()]).toEqual([0, "", []]);
+    const faulty = await run(preparing, {}, `${line("pr-one")}\n${line("pr-two", 7)}\n\n`);
+    expect([faulty.code, faulty.stderr, await names()]).toEqual([
+      1,
+      expect.stringMatching(/^line 2: refundEvm /),
+      [],
+    ]);
+    const made = await run(preparing, {}, `${line("pr-one")}\n\n`);
+    const [key, ...rest] = made.stdout.split("\n");
+    expect([made.code, JSON.parse(key ?? "").name, rest]).toEqual([0, "pr-one", ["", ""]]);
+    expect(await names()).toEqual(["pr-one"]);
+  });
+
   test("changes nothing for an unknown settlement, or without a reason", async () => {
     const id = "00000000-0000-4000-8000-000000000000";
     const noSecrets = Object.fromEntries(Object.keys(SECRETS).map((name) => [name, ""]));
@@ -409,7 +431,7 @@ describe("the command line", () => {
       "unknown option '--stanby'; did you mean --standby?\n",
     );
     expect(await complaintOf("serve --frob")).toBe(
-      "unknown option '--frob'; expected --roles <names>, --standby, --config <file>, --json\n",
+      "unknown option '--frob'; expected --roles <names>, --standby, --prepare, --config <file>, --json\n",
     );
     expect(await complaintOf("settlement show")).toBe("missing required argument 'id'\n");
     const { stderr } = await run(["frobnicate", "--json"]);

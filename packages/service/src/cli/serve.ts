@@ -1,15 +1,22 @@
 import { ROLE_NAMES, type RoleName } from "../config/index.ts";
 import { startRoles } from "../roles/all.ts";
 import type { Call, Result } from "./command.ts";
+import { prepareIntegrators } from "./integrator/import.ts";
 
 /** Starts the roles, and prints their URLs once they are ready. */
 export async function run(
   call: Call,
-  input: { readonly roles: readonly RoleName[] | undefined; readonly standby: boolean },
-): Promise<Result> {
-  const { roles = ROLE_NAMES, standby } = input;
+  input: {
+    readonly roles: readonly RoleName[] | undefined;
+    readonly standby: boolean;
+    readonly prepare: boolean;
+  },
+): Promise<Result | undefined> {
+  const { roles = ROLE_NAMES, standby, prepare } = input;
   const { askPassphrase } = call;
-  const config = call.readConfig({ roles });
+  const readConfig = () => call.readConfig({ roles });
+  const config = prepare ? await prepareIntegrators(call, readConfig) : readConfig();
+  if (!config) return undefined;
   const service = await startRoles(config, {
     roles,
     standby,

@@ -109,6 +109,9 @@ export const COMMANDS: readonly CommandRow[] = [
     options: {
       roles: optional("names", `some of ${ROLE_NAMES.join(",")} (default: all)`, parseRoles),
       standby: flag("wait while another process has a role, and take over from it"),
+      prepare: flag(
+        "create the integrators of standard input as `integrator import` does, up to an empty line, and serve at a second one",
+      ),
     },
     load: () => import("./serve.ts"),
   }),
@@ -180,11 +183,6 @@ export const COMMANDS: readonly CommandRow[] = [
     name: "integrator import",
     summary:
       "create an integrator and an API key per line of standard input, a JSON object with name, refundEvm and optionally refundSolana, maxFeeBps, maxSlippageBps, depositAddresses; prints each key",
-    options: {
-      keepDatabase: flag(
-        "leave an embedded database running, for the service that is started next",
-      ),
-    },
     load: () => import("./integrator/import.ts"),
   }),
   command({

@@ -19,6 +19,7 @@ import {
   mintToken,
   pay,
   reorganise,
+  prepareService,
   runServiceCommand,
   type RunningService,
   startChains,
@@ -194,17 +195,16 @@ export async function openWorld(options: WorldOptions = {}) {
     }
     writeFileSync(path, JSON.stringify(config));
   }
-  let service: RunningService = await startService({
+  const prepared = prepareService({
     stateDir,
     ...(options.roles !== undefined && { roles: options.roles }),
-  }).catch(async (error: unknown) => {
-    await Promise.all([bridge?.stop(), chains.stop()]);
-    throw error;
   });
-  const integrators = await ensureIntegrators(stateDir).catch(async (error: unknown) => {
-    await Promise.all([service.stop(), bridge?.stop(), chains.stop()]);
+  const ended = async (error: unknown): Promise<never> => {
+    await Promise.all([prepared.cancel(), bridge?.stop(), chains.stop()]);
     throw error;
-  });
+  };
+  const integrators = await ensureIntegrators(stateDir, prepared).catch(ended);
+  let service: RunningService = await prepared.serve().catch(ended);
   const live: StreamEvent[][] = integrators.map(() => []);
   let streams: { close(): void }[] = [];
 

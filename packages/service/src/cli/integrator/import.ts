@@ -2,11 +2,14 @@
  * Creates many integrators in one process. Every line of the input is checked before the first integrator is created; a key is
  * printed as soon as it exists, so that none is lost if a later line fails.
  */
+import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { Type } from "typebox";
 import { Value } from "typebox/value";
+import type { Config } from "../../config/index.ts";
 import { OperatingError } from "../../core/errors.ts";
 import { createIntegrator, createKey, isNameTaken } from "../../integrators/index.ts";
+import type { Db } from "../../db/schema.ts";
 import type { ServiceDatabase } from "../../roles/database.ts";
 import { systemRandom } from "../../roles/system-ports.ts";
 import type { Call } from "../command.ts";
@@ -28,29 +31,67 @@ const Line = Type.Object(
 );
 
 /** Creates an integrator and an API key per line of standard input. One that exists is not changed and gets another key. */
-export async function run(
-  call: Call,
-  { keepDatabase }: { readonly keepDatabase: boolean },
-): Promise<undefined> {
+export async function run(call: Call): Promise<undefined> {
   const lines = parseLines(await text(process.stdin));
   const config = call.readConfig();
-  const importLines = async ({ db }: ServiceDatabase) => {
-    for (const { refundEvm, refundSolana, depositAddresses = true, ...line } of lines) {
-      const { name, maxFeeBps = config.maxFeeBps, maxSlippageBps = config.maxSlippageBps } = line;
-      if (!(await isNameTaken(db, name))) {
-        await createIntegrator(
-          { db, random: systemRandom },
-          { name, refundEvm, refundSolana, maxFeeBps, maxSlippageBps },
-        );
-      }
-      const { keyId, apiKey } = await createKey(
-        { db, random: systemRandom, pepper: config.apiKeyPepper },
-        { integrator: name, depositAddresses },
-      );
-      await call.write(JSON.stringify({ name, keyId, apiKey }));
+  await withDatabase(config, ({ db }) => importLines(call, { db, config }, lines));
+}
+
+/**
+ * Waits for lines of standard input up to an empty one, creates their integrators, and waits for a second empty line. The
+ * database stays open for the process that then serves.
+ * @returns the configuration, or null if the input ended before
+ * @throws OperatingError that names the line and the field
+ */
+export async function prepareIntegrators(
+  call: Call,
+  readConfig: () => Config,
+): Promise<Config | null> {
+  const input = createInterface({ input: process.stdin });
+  const lines = input[Symbol.asyncIterator]();
+  const readPart = async () => {
+    const part: string[] = [];
+    for (;;) {
+      const { done, value } = await lines.next();
+      if (done) return null;
+      if (value === "") return part;
+      part.push(value);
     }
   };
-  await withDatabase(config, importLines, { keepServer: keepDatabase });
+  try {
+    const part = await readPart();
+    if (!part) return null;
+    const integrators = parseLines(part.join("\n"));
+    const config = readConfig();
+    const create = ({ db }: ServiceDatabase) => importLines(call, { db, config }, integrators);
+    await withDatabase(config, create, { keepServer: true });
+    // Tells that the keys are complete.
+    await call.write("");
+    return (await readPart()) && config;
+  } finally {
+    input.close();
+  }
+}
+
+async function importLines(
+  call: Call,
+  { db, config }: { readonly db: Db; readonly config: Config },
+  lines: ReturnType<typeof parseLines>,
+): Promise<void> {
+  for (const { refundEvm, refundSolana, depositAddresses = true, ...line } of lines) {
+    const { name, maxFeeBps = config.maxFeeBps, maxSlippageBps = config.maxSlippageBps } = line;
+    if (!(await isNameTaken(db, name))) {
+      await createIntegrator(
+        { db, random: systemRandom },
+        { name, refundEvm, refundSolana, maxFeeBps, maxSlippageBps },
+      );
+    }
+    const { keyId, apiKey } = await createKey(
+      { db, random: systemRandom, pepper: config.apiKeyPepper },
+      { integrator: name, depositAddresses },
+    );
+    await call.write(JSON.stringify({ name, keyId, apiKey }));
+  }
 }
 
 function parseLines(input: string) {

@@ -5,8 +5,10 @@ import {
   listMarkets,
   maxAgeSecondsOf,
   type Preset,
+  isTest,
   PRESETS,
-  solana,
+  SOLANA_PRESETS,
+  type SolanaPreset,
   type Sourced,
 } from "../packages/service/src/config/presets/index.ts";
 import { PACKAGES } from "../packages/service/src/config/presets/sources.ts";
@@ -62,7 +64,7 @@ function writeFeeds({ tokens }: Preset): string {
 function writeMarkets(): string {
   const pairs = new Set([
     ...PRESETS.flatMap(({ tokens }) => tokens.flatMap(({ feed }) => feed?.pair ?? [])),
-    ...solana.tokens.map(({ pair }) => pair),
+    ...SOLANA_PRESETS.flatMap(({ tokens }) => tokens.map(({ pair }) => pair)),
   ]);
   return table(
     ["pair", "exchange", "`url`", "`pointer`"],
@@ -114,7 +116,7 @@ function writePreset(preset: Preset): string {
   ].join("\n\n");
 }
 
-function writeSolana(): string {
+function writeSolana(solana: SolanaPreset): string {
   const { terms, finality, genesis, cctp, tokens, remarks } = solana;
   return [
     `## ${solana.name}`,
@@ -135,6 +137,11 @@ function writeSolana(): string {
     remarks.map((remark) => `- ${remark}`).join("\n"),
   ].join("\n\n");
 }
+
+const tests = <P extends { readonly name: string }>(presets: readonly P[]) =>
+  presets.filter(isTest);
+const mains = <P extends { readonly name: string }>(presets: readonly P[]) =>
+  presets.filter((preset) => !isTest(preset));
 
 const text = `# Presets
 
@@ -174,7 +181,16 @@ ${writeMarkets()}
 On every chain the service requests the block tagged \`finalized\` and accepts nothing weaker. The finality given for each chain says how
 long that takes.
 
-${[writeSolana(), ...PRESETS.map(writePreset)].join("\n\n")}
+${[...mains(SOLANA_PRESETS).map(writeSolana), ...mains(PRESETS).map(writePreset)].join("\n\n")}
+
+# Test networks
+
+For first steps that cost nothing: [examples/testnet.json](examples/testnet.json) is a complete file, and
+[going-live.md](going-live.md#on-test-networks-first) says how to use it. A test network takes the place of its chain: it has the same name
+and bridge chain id, so that requests of your clients are the same on both, and the terms of the main network. One service has main
+networks or test networks, never both. Circle has a service of its own for them, which the configuration then takes.
+
+${[...tests(PRESETS).map(writePreset), ...tests(SOLANA_PRESETS).map(writeSolana)].join("\n\n")}
 
 ${pages.map((url, index) => `[${index + 1}]: ${url}`).join("\n")}
 `;

@@ -1,11 +1,14 @@
 /** Writes docs/rpc.md from the measurement in docs/rpc.json; with --check it only reports whether the page is up to date. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { followDelay } from "../packages/service/src/jobs/delays.ts";
-import { type Preset, PRESETS } from "../packages/service/src/config/presets/index.ts";
+import { isTest, type Preset, PRESETS } from "../packages/service/src/config/presets/index.ts";
 import { BLOCK_SECONDS, FINAL_SECONDS } from "./rpc/block-seconds.ts";
 import { add, type ByMethod, readMeasured, scale, total } from "./rpc/measured.ts";
 import { HELIUS, type Plan, type Provider, PROVIDERS, READ_ON } from "./rpc/plans.ts";
 import { table } from "./table.ts";
+
+/** Measured are the pace and the traffic of main networks. */
+const MAINS = PRESETS.filter((preset) => !isTest(preset));
 
 const target = new URL("../docs/rpc.md", import.meta.url);
 const DAY_S = 86_400;
@@ -105,7 +108,7 @@ function gigabytes(bytes: number): string {
 function writeScanner(): string {
   return table(
     ["chain", "block, s", "poll, s", "requests", "with coin", "GB", "with coin"],
-    PRESETS.map((preset) => {
+    MAINS.map((preset) => {
       const [tokens, coin] = [followOf(preset, false), followOf(preset, true)];
       return [
         preset.name,
@@ -157,7 +160,7 @@ function countOracleCalls(side: "source" | "destination"): number {
 function writeDays(): string {
   return table(
     ["chain", ...DEPOSITS.map((number) => `deposits: ${number.toLocaleString("en-US")}`)],
-    PRESETS.map((preset) => [
+    MAINS.map((preset) => [
       preset.name,
       ...DEPOSITS.map((number) => count(total(dayOf(preset, number)))),
     ]),
@@ -167,7 +170,7 @@ function writeDays(): string {
 function writeCredits(): string {
   return table(
     ["chain", "deposits", ...PROVIDERS.map(({ name }) => name)],
-    PRESETS.flatMap((preset) =>
+    MAINS.flatMap((preset) =>
       DEPOSITS.map((number) => [
         preset.name,
         number.toLocaleString("en-US"),
@@ -210,7 +213,7 @@ function writeSuffices(deposits: number): string {
   };
   return table(
     ["chain", ...PROVIDERS.map(({ name }) => name)],
-    PRESETS.map((preset) => [
+    MAINS.map((preset) => [
       preset.name,
       ...PROVIDERS.map((provider) => suffices(preset, provider)),
     ]),

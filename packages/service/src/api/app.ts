@@ -317,7 +317,8 @@ export function createApi(deps: ApiDeps): FastifyInstance {
     KNOWN_CHAINS.map(({ chainId, name, explorerTxUrl, kind }) => ({
       chainId,
       name,
-      explorerTxUrl,
+      // A test network in the place of the chain has another one.
+      explorerTxUrl: deps.pay.explorers.get(chainId) || explorerTxUrl,
       kind,
     })),
   );

@@ -1,6 +1,7 @@
 /** Pay links, and the page's data by their tokens. */
 import { get as httpGet } from "node:http";
 import {
+  ChainList,
   ErrorResponse,
   PAY_SETTLEMENTS_MAX,
   PayLinkWithToken,
@@ -58,6 +59,11 @@ beforeAll(async () => {
         } as never,
       ],
       files: { send: (_, reply) => reply.type("text/html; charset=utf-8").send("<p>page</p>") },
+      // The test network in the place of Base has an explorer of its own; the chain in Ethereum's place has none.
+      explorers: new Map([
+        [2, ""],
+        [30, "https://sepolia.basescan.org/tx/"],
+      ]),
       frameAncestors: ["https://shop.example"],
       baseUrl: () => "https://pay.example/",
     },
@@ -149,10 +155,27 @@ test("a link shows its address, without a key and without anything of the integr
   expect(status).toMatchObject({ title: "Order 17", deposits: [], settlements: [], refunds: [] });
   expect(status.address.walletAddress.toLowerCase()).toBe(address.wallet);
   expect(status.sources).toMatchObject([
-    { chainId: 2, name: "ethereum", tokens: [{ symbol: "USDC", minDeposit: "5000000" }] },
+    {
+      chainId: 2,
+      name: "ethereum",
+      explorerTxUrl: "",
+      tokens: [{ symbol: "USDC", minDeposit: "5000000" }],
+    },
   ]);
+  expect(status.destination).toMatchObject({
+    chainId: 30,
+    explorerTxUrl: "https://sepolia.basescan.org/tx/",
+  });
   expect(text).not.toContain(alice.name);
   expect(text).not.toContain(alice.keyId);
+});
+
+test("GET /chains has the explorer of the test network in the place of a chain", async () => {
+  const response = await ask("/chains");
+  const chains = await read<ChainList>(ChainList, response);
+  const explorers = new Map(chains.map(({ name, explorerTxUrl }) => [name, explorerTxUrl]));
+  expect(explorers.get("base")).toBe("https://sepolia.basescan.org/tx/");
+  expect(explorers.get("ethereum")).toBe("https://etherscan.io/tx/");
 });
 
 test("a token shows no row of another address, of the same integrator or another [T291]", async () => {

@@ -40,7 +40,7 @@ import { createPayStreams, type PayStreams } from "./pay-streams.ts";
 import { parseId, parsePayLinksQuery } from "./query.ts";
 
 /** The part of the pay page that composition provides. */
-export interface PayPageDeps extends Pick<PayStatusDeps, "tokens" | "listPayable"> {
+export interface PayPageDeps extends Pick<PayStatusDeps, "tokens" | "listPayable" | "explorers"> {
   /** Returns the quotes of a payment, the fastest first. Reads chains. */
   readonly quotePayment: (asked: {
     readonly address: DepositAddress;

@@ -18,7 +18,7 @@ import {
 } from "./evm-chain.ts";
 import type { GivenToChain } from "./every-chain.ts";
 import type { KeyConfig } from "./keys.ts";
-import { solana as solanaPreset } from "./presets/index.ts";
+import { SOLANA_PRESETS } from "./presets/index.ts";
 import { listProblems } from "./problems.ts";
 import {
   CompleteSolanaChain,
@@ -45,7 +45,7 @@ export type CompleteChain = Static<typeof CompleteEvmChain> | Static<typeof Comp
 function isSolanaEntry(entry: unknown): entry is Static<typeof WrittenSolanaChain> {
   if (typeof entry !== "object" || entry === null) return false;
   const { chainId, preset }: { chainId?: unknown; preset?: unknown } = entry;
-  return chainId === SOLANA || preset === solanaPreset.name;
+  return chainId === SOLANA || SOLANA_PRESETS.some(({ name }) => name === preset);
 }
 
 /** Lists the problems of an entry, by the schema of its family. */

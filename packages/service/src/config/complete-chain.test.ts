@@ -161,6 +161,46 @@ describe("the production example", () => {
   });
 });
 
+describe("test networks", () => {
+  const TESTNET = join(import.meta.dirname, "../../../../docs/examples/testnet.json");
+
+  test("take the places of their chains, with contracts, explorers and Circle's service of their own", () => {
+    const config = loadConfig({ path: TESTNET, env });
+    expect(
+      listEvmChains(config).map(({ name, chainId, evmChainId, explorerTxUrl }) => [
+        name,
+        chainId,
+        evmChainId,
+        explorerTxUrl,
+      ]),
+    ).toEqual([
+      ["ethereum", 2, 11155111, "https://sepolia.etherscan.io/tx/"],
+      ["base", 30, 84532, "https://sepolia.basescan.org/tx/"],
+    ]);
+    expect(config.cctp).toEqual({ apiUrl: "https://iris-api-sandbox.circle.com" });
+    const production = listEvmChains(loadConfig({ path: EXAMPLE, env }));
+    const ours = listEvmChains(config);
+    for (const [index, { contracts, cctp, tokens }] of ours.entries()) {
+      const main = production[index];
+      // An address that is issued for one network is none of the other's.
+      expect(contracts.escrow).not.toBe(main?.contracts.escrow);
+      expect(cctp?.domain).toBe(main?.cctp?.domain);
+      expect(cctp?.messenger).not.toBe(main?.cctp?.messenger);
+      expect(symbolsOf({ ...main, tokens } as ChainConfig)).toEqual([
+        main?.name.toUpperCase(),
+        "WETH",
+        "USDC",
+      ]);
+    }
+  });
+
+  test("do not stand beside main networks", () => {
+    const problem =
+      "chains: expected main networks (ethereum) or test networks (base-sepolia), not both";
+    expect(problemsOf(() => load({ preset: "base-sepolia" }))).toContain(problem);
+  });
+});
+
 describe("the URL of Circle's service is required", () => {
   const missing =
     "cctp: expected an object with apiUrl, because a route of the kind FAST_MCTP needs it";
@@ -271,7 +311,7 @@ describe("a chain with a preset", () => {
     [
       "an unknown preset",
       { preset: "sonic" },
-      "chains[1].preset: expected one of ethereum, bsc, polygon, avalanche, arbitrum, optimism, base, linea, unichain",
+      "chains[1].preset: expected one of ethereum, bsc, polygon, avalanche, arbitrum, optimism, base, linea, unichain, ethereum-sepolia, arbitrum-sepolia, base-sepolia",
     ],
     [
       "tiers that do not rise",

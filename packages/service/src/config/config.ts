@@ -5,9 +5,17 @@ import { parseSolanaAddress } from "../core/base58.ts";
 import { isEvmAddress, toEvmAddress } from "../core/hex.ts";
 import { Secret } from "../core/secret.ts";
 import { type ChainConfig, listEvmChains } from "./chains.ts";
+import { isTest } from "./presets/index.ts";
 import { resolveConnections } from "./connections.ts";
 import type { DeploymentConfig } from "./deployment.ts";
-import { CIRCLE_API_URL, type ConfigFile, DEFAULTS, type GasPolicy, LOG_LEVELS } from "./file.ts";
+import {
+  CIRCLE_API_URL,
+  CIRCLE_TEST_API_URL,
+  type ConfigFile,
+  DEFAULTS,
+  type GasPolicy,
+  LOG_LEVELS,
+} from "./file.ts";
 import { readAwsCredentials, type SignerName } from "./keys.ts";
 import { resolveRequestsAtOnce } from "./limits.ts";
 import { type NodesConfig, resolveAttestorNodes } from "./nodes.ts";
@@ -223,8 +231,8 @@ function resolveShares({ inventoryShares = {} }: ConfigFile): InventoryShares {
 }
 
 /**
- * Returns Circle's public service if every chain with `cctp` takes it from its preset, and so is on a main network;
- * undefined otherwise, because the burns of other contracts or test networks are attested elsewhere.
+ * Returns Circle's public service, for main or for test networks, if every chain with `cctp` takes it from its preset;
+ * undefined otherwise, because the burns of other contracts are attested elsewhere.
  */
 function findCircle(chains: readonly ChainConfig[]): { readonly apiUrl: string } | undefined {
   const bridges = listEvmChains({ chains }).filter(({ cctp }) => cctp);
@@ -236,7 +244,10 @@ function findCircle(chains: readonly ChainConfig[]): { readonly apiUrl: string }
       toEvmAddress(preset.cctp.messenger) === cctp.messenger &&
       toEvmAddress(preset.cctp.transmitter) === cctp.transmitter,
   );
-  return bridges.length > 0 && areCircles ? { apiUrl: CIRCLE_API_URL } : undefined;
+  if (bridges.length === 0 || !areCircles) return undefined;
+  // Main and test networks together are a contradiction, which is reported by name.
+  const areTests = bridges.some(({ preset }) => preset && isTest(preset));
+  return { apiUrl: areTests ? CIRCLE_TEST_API_URL : CIRCLE_API_URL };
 }
 
 /** Resolves the attestors of the installation. */

@@ -19,6 +19,7 @@ import {
 import { DELAY_MIN_S } from "./deployment.ts";
 import type { EvmChain } from "./evm-chain.ts";
 import { isSameKey } from "./keys.ts";
+import { isTest } from "./presets/index.ts";
 import type { Config } from "./config.ts";
 import type { NodesConfig } from "./nodes.ts";
 import { findPlaceProblems } from "./route-checks.ts";
@@ -39,6 +40,7 @@ export function findContradictions(
 ): string[] {
   return [
     ...config.chains.flatMap((chain, index) => checkChain(config, chain, index)),
+    ...checkNetworks(config),
     ...checkDelay(config),
     ...checkSolana(config, accountsLater),
     ...checkSigners(config),
@@ -48,6 +50,17 @@ export function findContradictions(
     ...routes.flatMap((placed, index) =>
       checkRoute(config, placed, { earlier: routes.slice(0, index), definitions }),
     ),
+  ];
+}
+
+/** Checks that main and test networks are apart: money without a value would buy some that has one. */
+function checkNetworks({ chains }: Config): string[] {
+  const presets = chains.flatMap(({ preset }) => preset ?? []);
+  const tests = presets.filter(isTest).map(({ name }) => name);
+  const mains = presets.filter((preset) => !isTest(preset)).map(({ name }) => name);
+  if (tests.length === 0 || mains.length === 0) return [];
+  return [
+    `chains: expected main networks (${mains.join(", ")}) or test networks (${tests.join(", ")}), not both`,
   ];
 }
 

@@ -1,7 +1,7 @@
 /** An EVM chain: its entry in the file, and its resolved form. */
 import { type Static, Type } from "typebox";
 import { parseUnits } from "../core/amounts.ts";
-import { findChainById } from "../core/chain-registry.ts";
+import { findChainById, findExplorer } from "../core/chain-registry.ts";
 import type { Frozen } from "../core/frozen.ts";
 import { toEvmAddress, toHex32 } from "../core/hex.ts";
 import { type GivenToChain, resolveShared, SharedSettings } from "./every-chain.ts";
@@ -294,6 +294,8 @@ export function resolveEvmChain(
     name: known?.name ?? String(chain.chainId),
     /** EIP-155 id. */
     evmChainId: chain.evmChainId,
+    /** Prefix of a transaction's page; "" for a network that is not public. */
+    explorerTxUrl: findExplorer(chain.chainId, chain.evmChainId),
     ...resolveShared(chain, setting, given),
     /** The scanner never reads below it. */
     startBlock: chain.startBlock,

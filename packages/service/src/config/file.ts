@@ -49,8 +49,9 @@ export const DEFAULTS = {
   logLevel: "info",
 } as const;
 
-/** Circle's service for main networks, from https://developers.circle.com/cctp. Test networks use another host. */
+/** Circle's services for main and for test networks, from https://developers.circle.com/cctp. */
 export const CIRCLE_API_URL = "https://iris-api.circle.com";
+export const CIRCLE_TEST_API_URL = "https://iris-api-sandbox.circle.com";
 
 /** An unknown setting is a problem: most are typing errors, which would silently leave a default in force. */
 const strict = { additionalProperties: false };
@@ -502,7 +503,7 @@ export const SETTINGS = {
           Url,
           "Circle's attestation service (for test networks `https://iris-api-sandbox.circle.com`). Each process sends at most ten requests a second. Its answers are verified against the chains.",
           {
-            defaultText: `\`${CIRCLE_API_URL}\` if \`cctp\` of every chain comes from its preset; else required with \`FAST_MCTP\``,
+            defaultText: `\`${CIRCLE_API_URL}\`, or \`${CIRCLE_TEST_API_URL}\` for test networks, if \`cctp\` of every chain comes from its preset; else required with \`FAST_MCTP\``,
           },
         ),
       },

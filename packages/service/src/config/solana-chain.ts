@@ -12,7 +12,8 @@ import {
 } from "../core/hex.ts";
 import { type GivenToChain, resolveShared, SharedSettings } from "./every-chain.ts";
 import { KeyRef } from "./keys.ts";
-import { listMarkets, solana as preset, type SolanaPresetToken } from "./presets/index.ts";
+import { listMarkets, solana, SOLANA_PRESETS, type SolanaPresetToken } from "./presets/index.ts";
+import { findChainById } from "../core/chain-registry.ts";
 import {
   completeTokens,
   createWrittenTokens,
@@ -28,7 +29,8 @@ export const SOLANA = 1;
 export const SOLANA_DECIMALS = 9;
 /** Default maximum of the priority fee, in micro-lamports per compute unit. */
 const PRIORITY_FEE_MAX = 1_000_000;
-const NAME: string = preset.name;
+const NAME: string = solana.name;
+const PRESET_NAMES = SOLANA_PRESETS.map(({ name }) => name);
 
 export const SolanaToken = Type.Object(
   {
@@ -79,7 +81,9 @@ export const CompleteSolanaChain = Type.Object(
   {
     ...SharedSettings,
     preset: setting(
-      Type.Optional(Type.Literal("solana", { description: "solana, as chainId is 1" })),
+      Type.Optional(
+        Type.Enum(PRESET_NAMES, { description: `${PRESET_NAMES.join(" or ")}, as chainId is 1` }),
+      ),
       "The [preset](presets.md) of Solana. Every setting that the preset has can be omitted.",
       { defaultText: "none" },
     ),
@@ -191,18 +195,21 @@ export function completeSolanaChain(
   },
 ): object {
   const { setting, problems } = given;
+  const preset = SOLANA_PRESETS.find(({ name }) => name === written.preset);
   if (written.chainId !== undefined && written.chainId !== SOLANA) {
-    problems.push(`${setting}.chainId: expected ${SOLANA}, as the preset solana has, or nothing`);
+    problems.push(
+      `${setting}.chainId: expected ${SOLANA}, as the preset ${solana.name} has, or nothing`,
+    );
   }
   const tokens = completeTokens(written.tokens, {
-    preset: written.preset && preset,
+    preset,
     write: (known) => writeToken(known, given.httpPrices),
     placeholder: { symbol: "?", address: "native", decimals: 0 },
     setting,
     problems,
   });
   return {
-    ...(written.preset && { ...preset.terms, genesisHash: preset.genesis.hash }),
+    ...(preset && { ...preset.terms, genesisHash: preset.genesis.hash }),
     ...(given.accountsLater && { contracts: NO_ACCOUNTS }),
     ...written,
     chainId: SOLANA,
@@ -250,6 +257,11 @@ export function resolveSolanaChain(
     /** Bridge chain id. */
     chainId: SOLANA,
     name: NAME,
+    /** The preset of the chain; undefined if the entry names none. */
+    preset: SOLANA_PRESETS.find(({ name }) => name === chain.preset),
+    /** Prefix of a transaction's page; "" for another network than the main one. */
+    explorerTxUrl:
+      chain.genesisHash === solana.genesis.hash ? (findChainById(SOLANA)?.explorerTxUrl ?? "") : "",
     ...resolveShared(chain, setting, given),
     genesisHash: toHex32(read(chain.genesisHash, "genesisHash")),
     startSlot: chain.startSlot,

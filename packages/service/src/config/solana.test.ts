@@ -7,7 +7,7 @@ import { problemsOf } from "../../test/support/config.ts";
 import { parseSolanaAddress, toBase58 } from "../core/base58.ts";
 import { type Address, NATIVE_SOL, toAddress } from "../core/hex.ts";
 import { loadConfig } from "../roles/config.ts";
-import { solana as preset } from "./presets/index.ts";
+import { solana as preset, solanaDevnet } from "./presets/index.ts";
 import { createNodesConfig } from "../../test/support/nodes.ts";
 
 const evmAddress = (digit: number) => `0x${String(digit).repeat(40)}`;
@@ -225,7 +225,7 @@ describe("Solana in the file", () => {
       "chains[0].chainId: expected the bridge chain id of an EVM chain, as evmChainId is given",
     ],
     [{ lanes: {} }, "chains[0].lanes: expected no such setting"],
-    [{ preset: "base" }, "chains[0].preset: expected solana, as chainId is 1"],
+    [{ preset: "base" }, "chains[0].preset: expected solana or solana-devnet, as chainId is 1"],
     [{ detectAt: "processed" }, "chains[0].detectAt: expected confirmed or finalized"],
     [{ attestors: [] }, "chains[0].attestors: expected the addresses of 1 to 20 attestors"],
     [{ attestors: [show(MINT)] }, "chains[0].attestors[0]: expected 0x and 40 hex digits"],
@@ -431,6 +431,18 @@ describe("the preset of Solana", () => {
     for (const token of chain?.tokens ?? []) expect(token.price?.http).toHaveLength(2);
     const silent = load({ ...createFile(given), httpPrices: false });
     expect(silent.chains[0]?.tokens.flatMap(({ price }) => price ?? [])).toEqual([]);
+  });
+
+  test("has a sibling for Devnet, with its genesis hash and USDC, which no explorer shows", () => {
+    const [chain] = listSolanaChains(
+      load({ ...createFile({ ...given, preset: "solana-devnet" }), routes: [] }),
+    );
+    expect(chain?.tokens.map(({ symbol }) => symbol)).toEqual(["SOLANA", "WSOL", "USDC"]);
+    expect(chain?.genesisHash).toBe(read(solanaDevnet.genesis.hash));
+    expect([chain?.name, chain?.explorerTxUrl]).toEqual(["solana", ""]);
+    const [main] = listSolanaChains(load(createFile(given)));
+    expect(main?.explorerTxUrl).toBe("https://solscan.io/tx/");
+    expect(chain?.tokens[2]?.address).not.toBe(main?.tokens[2]?.address);
   });
 
   test("is overridden by the file, token by token", () => {

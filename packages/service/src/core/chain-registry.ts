@@ -32,6 +32,45 @@ export const KNOWN_CHAINS: readonly KnownChain[] = [
   evm(52, "sonic", 146, "https://sonicscan.org/tx/"),
 ];
 
+/** A public test network. It takes the place of a chain: it has its name and its bridge chain id. */
+export interface TestNetwork {
+  readonly name: string;
+  /** Name of the chain whose place it takes. */
+  readonly of: string;
+  /** EIP-155 id. */
+  readonly evmChainId: number;
+  readonly explorerTxUrl: string;
+}
+
+export const TEST_NETWORKS: readonly TestNetwork[] = [
+  {
+    name: "ethereum-sepolia",
+    of: "ethereum",
+    evmChainId: 11155111,
+    explorerTxUrl: "https://sepolia.etherscan.io/tx/",
+  },
+  {
+    name: "arbitrum-sepolia",
+    of: "arbitrum",
+    evmChainId: 421614,
+    explorerTxUrl: "https://sepolia.arbiscan.io/tx/",
+  },
+  {
+    name: "base-sepolia",
+    of: "base",
+    evmChainId: 84532,
+    explorerTxUrl: "https://sepolia.basescan.org/tx/",
+  },
+];
+
+/** Returns the explorer of an EVM network in the place of a chain; "" for a network that is not public. */
+export function findExplorer(chainId: number, evmChainId: number): string {
+  const chain = findChainById(chainId);
+  if (chain?.evmChainId === evmChainId) return chain.explorerTxUrl;
+  const test = TEST_NETWORKS.find((one) => one.of === chain?.name && one.evmChainId === evmChainId);
+  return test?.explorerTxUrl ?? "";
+}
+
 /** Bridge chain ids of the chains of the OP stack, whose transactions pay for layer 1 besides their gas. */
 const OP_STACK: ReadonlySet<number> = new Set([24, 30, 44]);
 

@@ -30,6 +30,8 @@ export interface PayStatusDeps extends DepositView {
   /** Listed tokens of every chain. */
   readonly tokens: readonly ListedToken[];
   readonly listPayable: (address: DepositAddress) => Promise<readonly PayableToken[]>;
+  /** Prefix of a transaction's page by chain; "" for a network that is not public. */
+  readonly explorers: ReadonlyMap<number, string>;
 }
 
 /** Returns the status of the address of a link. */
@@ -48,7 +50,7 @@ export async function readPayStatus(deps: PayStatusDeps, link: OpenPayLink): Pro
     const report = await readReport(db, integratorId, { id, display, readHeights });
     if (report) settlements.push(showSettlement(report));
   }
-  const sources = groupByChain(await deps.listPayable(address), display);
+  const sources = groupByChain(deps, await deps.listPayable(address));
   const shown = {
     title: link.title,
     expiresAt: link.expiresAt,
@@ -91,27 +93,25 @@ export function isMoving({ deposits, settlements }: PayStatus): boolean {
 }
 
 function showDestination(
-  { tokens, display }: Pick<PayStatusDeps, "tokens" | "display">,
+  deps: Pick<PayStatusDeps, "tokens" | "display" | "explorers">,
   { destChain, destWallet, destToken }: DepositAddress,
 ): PayStatus["destination"] {
+  const { tokens, display } = deps;
   const token = tokens.find(
     ({ chainId, address }) => chainId === destChain && address === destToken,
   );
   return {
-    ...nameChain(destChain, tokens.find(({ chainId }) => chainId === destChain)?.evmChainId),
+    ...nameChain(deps, destChain),
     wallet: display(destWallet),
     token: token ? showToken(token, display) : null,
   };
 }
 
-/** Names a chain. A local network with the place of a public one is not in that one's explorer. */
-function nameChain(chainId: number, evmChainId: number | undefined) {
-  const known = findChainById(chainId);
-  const isPublic = known?.evmChainId === undefined || known.evmChainId === evmChainId;
+function nameChain({ explorers }: Pick<PayStatusDeps, "explorers">, chainId: number) {
   return {
     chainId,
-    name: known?.name ?? String(chainId),
-    explorerTxUrl: isPublic ? (known?.explorerTxUrl ?? "") : "",
+    name: findChainById(chainId)?.name ?? String(chainId),
+    explorerTxUrl: explorers.get(chainId) ?? "",
   };
 }
 
@@ -130,19 +130,19 @@ function showToken(
 }
 
 function groupByChain(
+  deps: Pick<PayStatusDeps, "display" | "explorers">,
   payable: readonly PayableToken[],
-  display: (address: Address) => string,
 ): PaySource[] {
   const chainIds = [...new Set(payable.map(({ chainId }) => chainId))];
   return chainIds.map((chainId) => {
     const tokens = payable.filter((token) => token.chainId === chainId);
     const evmChainId = tokens[0]?.evmChainId ?? 0;
     return {
-      ...nameChain(chainId, evmChainId),
+      ...nameChain(deps, chainId),
       kind: kindOfChain(chainId),
       evmChainId: evmChainId === 0 ? null : evmChainId,
       tokens: tokens.map((token) => ({
-        ...showToken(token, display),
+        ...showToken(token, deps.display),
         minDeposit: token.minDeposit?.toString() ?? null,
         etaSeconds: token.etaSeconds,
       })),

@@ -99,6 +99,7 @@ export async function startApi(
     },
     pay: {
       ...payments,
+      explorers: new Map(config.chains.map((chain) => [chain.chainId, chain.explorerTxUrl])),
       files: readPageFiles(),
       frameAncestors: config.payPage.frameAncestors,
       baseUrl: () => describeService(config, { api: url }).serviceUrl,

@@ -414,6 +414,7 @@ export function createConfig(
         ...sharedOf(chainId, swaps ? fedBy(poolOf(chainId).feed) : createFixedPrice(COIN_USD)),
         kind: "evm",
         preset: undefined,
+        explorerTxUrl: "",
         evmChainId: chainId,
         startBlock: 0,
         balanceCheckIntervalMs: 5_000,
@@ -487,6 +488,8 @@ function createSolanaConfig(): SolanaChain {
   return {
     ...sharedOf(SOLANA, createFixedPrice(COIN_USD)),
     kind: "svm",
+    preset: undefined,
+    explorerTxUrl: "",
     genesisHash: toHex32(`0x${"0".repeat(64)}`),
     startSlot: 0,
     detectAt: "finalized",

@@ -76,6 +76,7 @@ export function createTestApi(deps: TestDeps) {
       listPayable: async () => [],
       quotePayment: async () => [],
       files: readPageFiles(),
+      explorers: new Map(),
       frameAncestors: [],
       baseUrl: () => SERVED_BY.serviceUrl,
     },

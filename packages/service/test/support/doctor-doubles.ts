@@ -35,6 +35,7 @@ export const ATTESTOR = addressOf("4");
 
 export const CHAIN: EvmChain = {
   preset: undefined,
+  explorerTxUrl: "",
   chainId: 2,
   name: "ethereum",
   kind: "evm",
@@ -102,6 +103,8 @@ const { binding, escrow, delivery, settle, deliver } = SEED_ACCOUNTS;
 /** Solana's public network, where the exceptions for local test chains do not apply. */
 export const SOLANA_CHAIN: SolanaChain = {
   kind: "svm",
+  preset: undefined,
+  explorerTxUrl: "",
   chainId: 1,
   name: "solana",
   nodes: CHAIN.nodes,

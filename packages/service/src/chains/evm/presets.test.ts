@@ -5,8 +5,8 @@ import { chainOf, PRESETS } from "../../config/presets/index.ts";
 
 test.each(PRESETS.map((preset) => [preset.name, preset] as const))(
   "%s has viem's EVM chain id, explorer and coin decimals",
-  (name, preset) => {
-    const { evmChainId, explorerTxUrl } = chainOf(preset);
+  (_, preset) => {
+    const { name, evmChainId, explorerTxUrl } = chainOf(preset);
     const known = Object.values(chains).filter(({ id }) => id === evmChainId);
     const explorers = known.map((chain) => chain.blockExplorers?.default.url);
     expect(explorers.map((url) => `${url}/tx/`)).toContain(explorerTxUrl);

@@ -2,13 +2,19 @@
 import { isAddress } from "@sluice/sdk/address";
 import { describe, expect, test } from "vitest";
 import { NATIVE_TOKEN } from "../../core/hex.ts";
-import { chainOf, findPreset, listMarkets, maxAgeSecondsOf, PRESETS } from "./index.ts";
+import { TEST_NETWORKS } from "../../core/chain-registry.ts";
+import { chainOf, findPreset, isTest, listMarkets, maxAgeSecondsOf, PRESETS } from "./index.ts";
 import { PACKAGES } from "./sources.ts";
 
 const each = PRESETS.map((preset) => [preset.name, preset] as const);
 
-test("has one preset for each of nine chains", () => {
-  expect(PRESETS.map(({ name }) => name).toSorted()).toEqual([
+const MAINS = PRESETS.filter((preset) => !isTest(preset));
+
+test("has one preset for each of nine chains, and one for each test network", () => {
+  expect(PRESETS.filter(isTest).map(({ name }) => name)).toEqual(
+    TEST_NETWORKS.map(({ name }) => name),
+  );
+  expect(MAINS.map(({ name }) => name).toSorted()).toEqual([
     "arbitrum",
     "avalanche",
     "base",
@@ -23,7 +29,8 @@ test("has one preset for each of nine chains", () => {
   expect(findPreset("sonic")).toBeUndefined();
 });
 
-describe.each(each)("the preset %s", (name, preset) => {
+describe.each(each)("the preset %s", (_, preset) => {
+  const { name } = chainOf(preset);
   const sourced = [
     ...preset.tokens.flatMap((token) => (token.feed ? [token, token.feed] : [token])),
     ...(preset.cctp ? [preset.cctp] : []),
@@ -100,7 +107,7 @@ test("every coin with a feed has two HTTP price sources, except BNB, which has n
 });
 
 test("CCTP has the same contracts and another domain on every chain, and is absent on BSC", () => {
-  const all = PRESETS.flatMap(({ name, cctp }) => (cctp ? [{ name, ...cctp }] : []));
+  const all = MAINS.flatMap(({ name, cctp }) => (cctp ? [{ name, ...cctp }] : []));
   expect(Object.fromEntries(all.map(({ name, domain }) => [name, domain]))).toEqual({
     ethereum: 0,
     avalanche: 1,
@@ -113,6 +120,15 @@ test("CCTP has the same contracts and another domain on every chain, and is abse
   });
   expect(new Set(all.map(({ messenger }) => messenger)).size).toBe(1);
   expect(new Set(all.map(({ transmitter }) => transmitter)).size).toBe(1);
+});
+
+test("a test network has the domain of its chain, and contracts of its own", () => {
+  const mains = new Map(MAINS.map((preset) => [preset.name, preset.cctp]));
+  for (const { of, name } of TEST_NETWORKS) {
+    const [main, test] = [mains.get(of), findPreset(name)?.cctp];
+    expect(test?.domain).toBe(main?.domain);
+    expect(test?.messenger).not.toBe(main?.messenger);
+  }
 });
 
 test("every preset has the bridge chain id and the EVM chain id of its chain", () => {

@@ -14,7 +14,7 @@ export interface SolanaPresetToken extends Sourced {
 
 /** The public facts of Solana and default terms: those of other chains, as far as they apply. */
 export interface SolanaPreset {
-  readonly name: "solana";
+  readonly name: "solana" | "solana-devnet";
   readonly finality: { readonly rule: string; readonly source: string };
   /** Base58 hash that identifies the public network. */
   readonly genesis: Sourced & { readonly hash: string };
@@ -96,3 +96,34 @@ export const solana: SolanaPreset = {
     "Circle's bridge is not used on Solana; its domain is given for reference.",
   ],
 };
+
+/** Tokens of Solana that Devnet has under the same addresses. */
+const ON_DEVNET = new Set(["SOLANA", "WSOL"]);
+
+/** Solana's Devnet, with the terms of the main network. */
+export const solanaDevnet: SolanaPreset = {
+  ...solana,
+  name: "solana-devnet",
+  genesis: {
+    ...solana.genesis,
+    hash: "EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG",
+  },
+  tokens: [
+    ...solana.tokens.filter(({ symbol }) => ON_DEVNET.has(symbol)),
+    {
+      symbol: "USDC",
+      address: "4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU",
+      decimals: 6,
+      minDeposit: "2",
+      pair: "USDC / USD",
+      source: PAGES.usdc,
+      comparedWith: [PACKAGES.wormhole],
+    },
+  ],
+  remarks: [
+    "Solana has no price feeds in the form of EVM chains: every price comes from exchanges.",
+    "No explorer is linked: the address of a transaction on Devnet ends with the network's name.",
+  ],
+};
+
+export const SOLANA_PRESETS: readonly SolanaPreset[] = [solana, solanaDevnet];

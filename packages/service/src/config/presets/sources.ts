@@ -19,6 +19,7 @@ export const PAGES = {
   usdt: "https://tether.to/en/supported-protocols/",
   usdt0: "https://docs.usdt0.to/technical-documentation/developer",
   nativeCoins: "https://github.com/ethereum-lists/chains",
+  weth: "https://docs.uniswap.org/contracts/v3/reference/deployments",
   /** The predeployed contracts of the OP Stack. */
   predeploys: "https://specs.optimism.io/protocol/predeploys.html",
 } as const;
@@ -70,5 +71,27 @@ export function cctp(domain: number): PresetCctp {
     transmitter: "0x81D40F21F12A8F0E3252Bccb954D722d4c464B64",
     source: PAGES.cctp,
     comparedWith: [PACKAGES.circle],
+  };
+}
+
+/** Returns the CCTP version 2 contracts of test networks, which have the same addresses on each, and the domain of the main network. */
+export function testCctp(domain: number): PresetCctp {
+  return {
+    ...cctp(domain),
+    messenger: "0x8FE6B999Dc680CcFDD5Bf7EB0974218be2542DAA",
+    transmitter: "0xE737e5cEBEEBa77EFE34D4aa090756590b1CE275",
+  };
+}
+
+/** Returns USDC of a test network, which Circle's faucet gives away. */
+export function testUsdc(address: string, feed: PresetFeed): PresetToken {
+  return {
+    symbol: "USDC",
+    address,
+    decimals: 6,
+    minDeposit: "1",
+    source: PAGES.usdc,
+    comparedWith: [PACKAGES.circle, PACKAGES.wormhole],
+    feed,
   };
 }

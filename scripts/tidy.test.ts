@@ -60,7 +60,7 @@ const ORDER: readonly (readonly string[])[] = [
   ["quotes"],
   ["settlements"],
   ["scanner"],
-  ["exports", "governance", "pay"],
+  ["backups", "exports", "governance", "pay"],
   ["doctor", "health"],
   ["api"],
   ["console"],

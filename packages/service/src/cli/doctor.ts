@@ -32,6 +32,7 @@ import {
   toReport,
   type VaultSource,
 } from "../doctor/index.ts";
+import { getNewestBackup } from "../backups/index.ts";
 import { listUnexpected } from "../governance/index.ts";
 import { listBreaches } from "../ledger/index.ts";
 import { listIntegrators } from "../integrators/index.ts";
@@ -41,6 +42,7 @@ import { getTip } from "../scanner/index.ts";
 import { connectSigner } from "../signers/client.ts";
 import { addressOfKeystore } from "../signers/keystore.ts";
 import { createSeed } from "../signers/solana/seed.ts";
+import { askPrometheus } from "../telemetry/alerting.ts";
 import { createLog } from "../telemetry/log.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
 import { addressFormat } from "../roles/address-format.ts";
@@ -59,19 +61,34 @@ import { systemClock, systemHttp } from "../roles/system-ports.ts";
 const RPC_TIMEOUT_MS = 10_000;
 const CONNECTIONS_MAX = 2;
 
-/** Examines the installation; fails if a check found a problem. */
-export async function run(call: Call): Promise<Result> {
-  const { report, text } = await examineInstallation(call);
-  return { json: report, text, failed: !report.ok };
+/** Examines the installation; fails if a check found a problem, or a warning before the first money. */
+export async function run(
+  call: Call,
+  { goLive, prometheus }: { readonly goLive: boolean; readonly prometheus: string | undefined },
+): Promise<Result> {
+  const readAlerting = async () => (prometheus ? askPrometheus(systemHttp, prometheus) : null);
+  const { report, text } = await examineInstallation(call, goLive ? { readAlerting } : null);
+  const open = report.checks.filter(
+    ({ status }) => status === "problem" || status === "warning",
+  ).length;
+  const verdict = open === 0 ? "Ready to go live." : `Not ready to go live: ${open} to answer.`;
+  return {
+    json: report,
+    text: goLive ? `${text}\n${verdict}` : text,
+    failed: goLive ? open > 0 : !report.ok,
+  };
 }
 
 /** Examines the installation of the configuration. */
-export async function examineInstallation({ configPath, readConfig }: Call): Promise<{
+export async function examineInstallation(
+  { configPath, readConfig }: Call,
+  live: DoctorDeps["live"] = null,
+): Promise<{
   readonly ok: boolean;
   readonly text: string;
   readonly report: Report;
 }> {
-  const report = await runDoctor({ configPath, readConfig: () => readConfig() });
+  const report = await runDoctor({ configPath, readConfig: () => readConfig(), live });
   return { ok: report.ok, text: formatReport(report), report };
 }
 
@@ -80,6 +97,7 @@ export async function runDoctor(args: {
   readonly configPath: () => string;
   /** Throws `ConfigError` with every problem. */
   readonly readConfig: () => Config;
+  readonly live: DoctorDeps["live"];
 }): Promise<Report> {
   let config: Config;
   try {
@@ -131,6 +149,8 @@ export async function runDoctor(args: {
         listOverdueClaims((await openMigrated(database)).db, systemClock.now()),
       listUnexpectedChanges: async () =>
         listUnexpected({ db: (await openMigrated(database)).db, config, clock: systemClock }),
+      getNewestBackup: async () => getNewestBackup((await openMigrated(database)).db),
+      live: args.live,
       listRefundAuthorities: async () => listRefundAuthorities((await database.open()).db),
       listRouteSets: async () => listRouteSets((await openMigrated(database)).db),
       listIntegrators: async () => listIntegrators((await openMigrated(database)).db),

@@ -169,6 +169,7 @@ test("the doctor queries both sockets", async () => {
     const { checks } = await runDoctor({
       configPath: () => path,
       readConfig: () => loadConfig({ path, env: ENV }),
+      live: null,
     });
     return checks
       .filter(({ id }) => id.startsWith("seed."))

@@ -42,6 +42,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
   "pay-link": "links to the pay page of a deposit address",
   webhook: "webhook endpoints of integrators",
   addresses: "deposit addresses",
+  backup: "backups of the database, the journals and the keystores",
   chain: "taking a chain out of service, on record",
   governance: "changes of the contracts by their owner and guardian",
   operators: "people who may use the console, and the log of manual actions",
@@ -473,9 +474,33 @@ export const COMMANDS: readonly CommandRow[] = [
     load: () => import("./contracts.ts"),
   }),
   command({
+    name: "backup create",
+    summary:
+      "back up the database, and the signers' journals and keystores of this machine, into a new folder; needs pg_dump",
+    arguments: { folder: "folder to create" },
+    load: () => import("./backup/create.ts"),
+  }),
+  command({
+    name: "backup verify",
+    summary: "verify the files, journals and snapshot of a backup; needs pg_restore",
+    arguments: { folder: "folder of the backup" },
+    load: () => import("./backup/verify.ts"),
+  }),
+  command({
+    name: "backup restore",
+    summary:
+      "restore a backup into an empty database, with the journals and keystores that this machine lacks; needs pg_restore",
+    arguments: { folder: "folder of the backup" },
+    load: () => import("./backup/restore.ts"),
+  }),
+  command({
     name: "doctor",
     summary: "check everything that the service depends on",
-    failsWhen: "a check found a problem",
+    options: {
+      goLive: flag("also check what holds other people's money; then a warning fails too"),
+      prometheus: optional("url", "your Prometheus, whose alerts `--go-live` looks at"),
+    },
+    failsWhen: "a check found a problem, or with `--go-live` a warning",
     load: () => import("./doctor.ts"),
   }),
   command({

@@ -79,7 +79,7 @@ export {
   type RefundPolicy,
   refundPolicyOf,
 } from "./refunds.ts";
-export { listSecretFiles, type SecretFile } from "./secret-files.ts";
+export { listKeystoreFiles, listSecretFiles, type SecretFile } from "./secret-files.ts";
 export { feePayersOf, type MintConfig, SOLANA_DECIMALS, type SolanaChain } from "./solana-chain.ts";
 export type { TokenConfig } from "./tokens.ts";
 export { Bps, Flag, setting, UnitsText } from "./values.ts";

@@ -20,16 +20,31 @@ export function listSecretFiles(configPath: string): readonly SecretFile[] {
   });
 }
 
+/** Lists every `{ "keystore": PATH }` of the configuration, whether the file exists or not. */
+export function listKeystoreFiles(
+  configPath: string,
+): readonly { readonly setting: string; readonly path: string }[] {
+  const file: unknown = JSON.parse(readFileSync(configPath, "utf8"));
+  return findReferences(file, "", "keystore").map(({ setting, file: name }) => ({
+    setting,
+    path: resolve(dirname(configPath), name),
+  }));
+}
+
+/** Finds the objects that name a file under a key, with the settings that hold them. */
 function findReferences(
   value: unknown,
   setting: string,
+  key: "file" | "keystore" = "file",
 ): readonly { readonly setting: string; readonly file: string }[] {
   if (typeof value !== "object" || value === null) return [];
-  if ("file" in value && typeof value.file === "string") return [{ setting, file: value.file }];
+  const named = Object.entries(value).find(([name]) => name === key)?.[1];
+  if (typeof named === "string") return [{ setting, file: named }];
   return Object.entries(value).flatMap(([name, item]) =>
     findReferences(
       item,
       Array.isArray(value) ? `${setting}[${name}]` : setting ? `${setting}.${name}` : name,
+      key,
     ),
   );
 }

@@ -124,6 +124,7 @@ export const TABLE_OWNERS: Readonly<Record<keyof Database, TableOwner>> = {
     readers: { "settlements/operator": "a refund is listed with the hash signed last", ...GAUGES },
     proofs: ["ledger"],
   },
+  backups: { owner: "backups" },
   deliveries: { owner: "routes/swift", readers: { ...LEFT, "settlements/details": DETAILS } },
   payout_searches: { owner: "routes/swift" },
   inventory_reservations: { owner: "routes/swift", readers: GAUGES },

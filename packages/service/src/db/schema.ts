@@ -309,6 +309,13 @@ export interface DeliveriesTable {
   superseded: Generated<boolean>;
 }
 
+export interface BackupsTable {
+  id: Generated<string>;
+  started_at: Stamp;
+  finished_at: Stamp;
+  bytes: Int8;
+}
+
 export interface EarlyPayoutsTable {
   delivery_id: string;
   src_chain: number;
@@ -654,6 +661,7 @@ export interface Database {
   bridge_transfers: BridgeTransfersTable;
   inventory_reservations: InventoryReservationsTable;
   payout_hours: PayoutHoursTable;
+  backups: BackupsTable;
   early_payouts: EarlyPayoutsTable;
   early_closures: EarlyClosuresTable;
   early_losses: EarlyLossesTable;

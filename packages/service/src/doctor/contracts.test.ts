@@ -130,6 +130,10 @@ async function findProblems(
     listBreaches: async () => [],
     listOverdueClaims: async () => [],
     listUnexpectedChanges: async () => [],
+    getNewestBackup: async () => ({
+      backup: null,
+      archived: new Date(deps.clock.now()).toISOString(),
+    }),
     ...others,
     nodesOf(chainId) {
       const node = chainId === 2 ? createNode(HERE, given) : createNode(THERE, {});

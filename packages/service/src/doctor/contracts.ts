@@ -148,6 +148,7 @@ function checkGovernance(place: Place, name: "factory" | "delivery", code: Check
         advice: "Deploy again with a longer delay: users need it to leave before an addition.",
       });
     }),
+    ...(deps.live ? [checkMultisig(place, { name, code, governance })] : []),
     check("owner", ({ owner, guardian }) =>
       judge(owner !== guardian && owner !== NATIVE_TOKEN, {
         found: `owner ${deps.display(owner)}, guardian ${deps.display(guardian)}`,
@@ -157,6 +158,36 @@ function checkGovernance(place: Place, name: "factory" | "delivery", code: Check
       }),
     ),
   ];
+}
+
+/** Checks that no single key is the owner: it would list routes and attestors alone. */
+function checkMultisig(
+  { inspector, subject, deps }: Place,
+  {
+    name,
+    code,
+    governance,
+  }: {
+    readonly name: string;
+    readonly code: Check;
+    readonly governance: () => Promise<Governance>;
+  },
+): Check {
+  return {
+    id: "live.owner",
+    subject,
+    item: name,
+    needs: [code],
+    async run() {
+      const { owner } = await governance();
+      const isContract = await inspector.hasCode(owner);
+      return judge(isContract, {
+        found: `${deps.display(owner)}, ${isContract ? "a contract" : "an account with one key"}`,
+        expected: "a multisig",
+        advice: "Transfer the ownership to a multisig that exists on this chain.",
+      });
+    },
+  };
 }
 
 /** Checks that escrow and delivery were deployed for this chain, this factory and the payout window. */

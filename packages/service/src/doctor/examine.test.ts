@@ -32,6 +32,7 @@ const pushing = { all: [{ ...node, wsUrl: "ws://127.0.0.1:1" }], quorum: 1 } as 
 const streaming = { all: [{ ...node, grpcUrl: "http://127.0.0.1:1" }], quorum: 1 } as const;
 const checks = listChecks(
   createDoctorDeps({
+    live: { readAlerting: async () => null },
     vaultSources: [{ setting: "signers.vaults", vouches: async () => true }],
     attestations: { getFees: () => Promise.reject(new Error("nothing is queried")) },
     config: {

@@ -1,11 +1,13 @@
 import type { Check, CheckResult } from "../core/check.ts";
 import { listEvmChains, listSolanaChains } from "../config/index.ts";
+import { checkBackup } from "./backup.ts";
 import { checkConfiguration } from "./configuration.ts";
 import { checkContracts } from "./contracts.ts";
 import { checkDatabase } from "./database.ts";
 import { checkEveryChain } from "./every-chain.ts";
 import type { DoctorDeps } from "./facts.ts";
 import { checkFeeds } from "./feeds.ts";
+import { checkGoingLive } from "./going-live.ts";
 import { checkLanes } from "./lanes.ts";
 import { checkEvmNodes } from "./nodes.ts";
 import { checkPrices } from "./prices.ts";
@@ -54,7 +56,8 @@ export function listChecks(deps: DoctorDeps): readonly (readonly Check[])[] {
   );
   return [
     checkConfiguration(deps),
-    database.all,
+    checkGoingLive(deps),
+    [...database.all, ...checkBackup(deps, database.migrated)],
     ...[...chains, ...solana].map(({ all }) => all),
     everyChain,
     prices,

@@ -18,6 +18,7 @@ import type { Standing } from "../governance/index.ts";
 import type { Breach } from "../ledger/index.ts";
 import type { Prices } from "../prices/index.ts";
 import type { RouteModule, ServiceCheckDeps } from "../routes/index.ts";
+import type { Alerting } from "./going-live.ts";
 
 /** A lane's account, named as the report names it. */
 export interface LaneAccount {
@@ -116,6 +117,16 @@ export interface DoctorDeps {
   readonly listUnexpectedChanges: () => Promise<
     readonly Pick<Standing, "id" | "chainId" | "role" | "state">[] | null
   >;
+  /** Returns when the newest backup began, and when the server archived its newest WAL. Throws as `readDatabase`. */
+  readonly getNewestBackup: () => Promise<{
+    readonly backup: string | null;
+    readonly archived: string | null;
+  }>;
+  /** What is examined before the first money only; null unless it was asked for. */
+  readonly live: {
+    /** Returns what Prometheus does with alerts; null if none was named. Throws `OperatingError` if it does not answer. */
+    readonly readAlerting: () => Promise<Alerting | null>;
+  } | null;
   readonly listRefundAuthorities: () => Promise<readonly EvmAddress[]>;
   /** Returns the distinct sets of routes of issued addresses. Throws `OperatingError` CONFIG_MISSING as `readDatabase`. */
   readonly listRouteSets: () => Promise<readonly IssuedRouteSet[]>;

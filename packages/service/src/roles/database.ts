@@ -60,6 +60,14 @@ export async function openServiceDatabase(
   );
 }
 
+/** Opens the database for a backup to be restored into it: it has no schema yet. */
+export async function openEmptyDatabase(
+  config: DatabaseConfig,
+  log: Log,
+): Promise<ServiceDatabase> {
+  return open(config, log, async () => undefined);
+}
+
 /** Brings the schema and the attestors' grants up to date, and returns the names of the migrations that were applied. */
 export async function migrateServiceDatabase(
   config: DatabaseConfig,

@@ -194,6 +194,8 @@ export function nodesFor<Inspector>(inspector: Inspector): ChainNodes<Inspector>
 }
 
 export function createDoctorDeps(given: {
+  readonly live?: DoctorDeps["live"];
+  readonly getNewestBackup?: DoctorDeps["getNewestBackup"];
   readonly chain?: ChainConfig;
   readonly config?: Partial<Config>;
   readonly nodes?: ChainNodes;
@@ -299,6 +301,8 @@ export function createDoctorDeps(given: {
     listBreaches: refuse,
     listOverdueClaims: refuse,
     listUnexpectedChanges: refuse,
+    getNewestBackup: given.getNewestBackup ?? refuse,
+    live: given.live ?? null,
     listRefundAuthorities: refuse,
     listRouteSets: refuse,
     listIntegrators: given.listIntegrators ?? refuse,

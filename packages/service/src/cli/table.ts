@@ -117,6 +117,12 @@ export const COMMANDS: readonly CommandRow[] = [
     load: () => import("./serve.ts"),
   }),
   command({
+    name: "init",
+    summary: "ask for chains, nodes, tokens and owners, and write a configuration with its secrets",
+    arguments: { folder: "folder to write into, such as /etc/sluice" },
+    load: () => import("./init/run.ts"),
+  }),
+  command({
     name: "signer",
     summary: "hold the keys of a role in a separate process, behind a unix socket",
     options: {

@@ -27,7 +27,7 @@ export function checkGoingLive(deps: DoctorDeps): readonly Check[] {
     check("live.networks", () => {
       const local = config.chains.filter((chain) => isLocal(chain)).map(subjectOf);
       return judge(local.length === 0, {
-        found: local.length === 0 ? `${config.chains.length} public networks` : local.join(", "),
+        found: local.length === 0 ? "no local chain" : local.join(", "),
         expected: "public networks only",
         advice: "Remove the local chains: this is the configuration of a sandbox.",
       });

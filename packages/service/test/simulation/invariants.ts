@@ -72,7 +72,8 @@ const ALWAYS: Readonly<Record<string, string>> = {
     and (delivered_amount is null or delivered_amount < min_out or delivered_amount + bridge_fee <> burned_amount)`,
   "V8 what is dead has nothing in flight": `
     select s.id from settlements s join deliveries d on d.settlement_id = s.id
-    where s.status = 'dead' and d.state not in ('returned', 'taken_back')`,
+    where s.status = 'dead' and d.state not in ('returned', 'taken_back')
+      and not exists (select from early_losses l where l.delivery_id = d.id and l.recovered_at is null)`,
 };
 
 export async function checkAlways(

@@ -61,6 +61,8 @@ interface Settled extends Movement {
   readonly cameOut: bigint | null;
 }
 
+type Placed = Pick<Movement, "block" | "position" | "amount">;
+
 /** Deposits and outflows of one token in one wallet. */
 interface History {
   readonly chainId: number;
@@ -68,10 +70,11 @@ interface History {
   readonly token: string;
   readonly inbound: Movement[];
   readonly settled: Settled[];
-  refunded: bigint;
-  returned: bigint;
+  readonly refunds: Placed[];
+  /** Locks that were given back. */
+  readonly returns: Placed[];
   /** Settlements that strangers executed. */
-  readonly unattended: Pick<Movement, "block" | "amount">[];
+  readonly unattended: Placed[];
   /** Tokens that their issuer destroyed. */
   readonly destroyed: Pick<Movement, "block" | "amount">[];
 }
@@ -98,8 +101,8 @@ export async function judge(
       token,
       inbound: [],
       settled: [],
-      refunded: 0n,
-      returned: 0n,
+      refunds: [],
+      returns: [],
       unattended: [],
       destroyed: [],
     };
@@ -157,7 +160,8 @@ export async function judge(
             if (log.from === delivery)
               add(received, `${chainId}:${log.to}:${log.token}`, log.amount);
           } else if (log.kind === "returned") {
-            historyOf(chainId, log.wallet, log.token).returned += log.amount;
+            const { amount } = log;
+            historyOf(chainId, log.wallet, log.token).returns.push({ block, position, amount });
           } else if (log.kind === "destroyed") {
             const { amount } = log;
             historyOf(chainId, log.wallet, log.token).destroyed.push({ block, amount });
@@ -192,10 +196,20 @@ export async function judge(
             }
             if (effect.kind === "unattended") {
               const { amount } = effect;
-              historyOf(chainId, effect.wallet, effect.token).unattended.push({ block, amount });
+              historyOf(chainId, effect.wallet, effect.token).unattended.push({
+                block,
+                position,
+                amount,
+              });
             }
-            if (effect.kind === "refunded")
-              historyOf(chainId, effect.wallet, effect.token).refunded += effect.amount;
+            if (effect.kind === "refunded") {
+              const { amount } = effect;
+              historyOf(chainId, effect.wallet, effect.token).refunds.push({
+                block,
+                position,
+                amount,
+              });
+            }
             if (effect.kind === "locked") {
               const { amount, minOut, wallet } = effect;
               const destChain = destinationOf(effect);
@@ -275,14 +289,14 @@ async function compare(
   history: History & { readonly isCharged: boolean },
 ): Promise<void> {
   const { chainId, wallet, token, inbound, settled, isCharged } = history;
-  const { refunded, returned, destroyed, unattended } = history;
+  const { refunds, returns, destroyed, unattended } = history;
   const name = `${chainId} ${wallet} ${token}`;
   const isDestroyedIn = (number: bigint) => destroyed.some(({ block }) => block.number === number);
   const sum = (movements: readonly { readonly amount: bigint }[]) =>
     movements.reduce((total, { amount }) => total + amount, 0n);
   const balance = chains.get(chainId)?.head.state.balances.get(`${token}:${wallet}`) ?? 0n;
   if (
-    sum(inbound) + returned - sum(settled) - refunded - sum(unattended) - sum(destroyed) !==
+    sum(inbound) + sum(returns) - sum(settled) - sum(refunds) - sum(unattended) - sum(destroyed) !==
     balance
   )
     throw new Broken(`the oracle cannot count ${name}`);
@@ -355,11 +369,25 @@ async function compare(
     const { number } = sweep.block;
     const after = chain.branchOf(chain.head)[Number(number)]?.state.balances;
     const isLater = (one: Position) => one.block.number === number && comes(sweep, one);
-    const later = sum(inbound.filter(isLater)) - sum(settled.filter(isLater));
+    const came = [...inbound, ...returns].filter(isLater);
+    const went = [...settled, ...refunds, ...unattended].filter(isLater);
+    const later = sum(came) - sum(went);
     // What the issuer destroyed counts as if it was there: it belonged to no sweep.
     const gone = sum(destroyed.filter(({ block }) => block.number <= number));
-    let left = (after?.get(`${token}:${wallet}`) ?? 0n) - later + gone;
-    for (const one of inbound.filter((other) => comes(other, sweep)).toReversed()) {
+    // What only the balance shows counts from the block in which it was noticed.
+    const noticed = rows
+      .filter((row) => row.tx_hash === null)
+      .map((row) => ({
+        block: { number: BigInt(row.block_number) },
+        position: row.log_index,
+        amount: BigInt(row.amount),
+      }));
+    const isBefore = (one: Position) => comes(one, sweep);
+    const unnoticed =
+      sum(inbound.filter((one) => one.isHidden && isBefore(one))) - sum(noticed.filter(isBefore));
+    let left = (after?.get(`${token}:${wallet}`) ?? 0n) - later + gone - unnoticed;
+    const known = [...inbound.filter(({ isHidden }) => !isHidden), ...noticed].filter(isBefore);
+    for (const one of known.toSorted((a, b) => (comes(a, b) ? 1 : -1))) {
       if (left <= 0n) break;
       left -= one.amount;
       if (left <= 0n) return { block: { number: one.block.number - 1n }, position: Infinity };
@@ -405,7 +433,7 @@ async function compare(
     }
   }
   const isElsewhere = unattended.length > 0 || destroyed.length > 0;
-  if (refunded === 0n && returned === 0n && !isElsewhere) {
+  if (sum(refunds) === 0n && sum(returns) === 0n && !isElsewhere) {
     let taken = 0n;
     for (const sweep of settled) {
       taken += sweep.amount;

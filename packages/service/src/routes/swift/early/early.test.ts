@@ -150,7 +150,25 @@ test("a paid lock that is missing closes its chain and stays counted until its l
     "early_payouts_closed service": 1,
   });
   const before = await lost();
+  // Until then it is value in flight; afterwards its settlement may end where the deposit left the chain too.
+  const mayDie = async () => {
+    const died = new Error("rolled back");
+    const outcome = await db
+      .transaction()
+      .execute(async (tx) => {
+        await tx.updateTable("settlements").set({ step: "sweep" }).execute();
+        await tx
+          .updateTable("settlements")
+          .set({ status: "dead", error_code: "REORG", error_message: "x", error_retryable: false })
+          .execute();
+        throw died;
+      })
+      .catch((error: unknown) => error);
+    return outcome === died || String(outcome);
+  };
+  expect(await mayDie()).toContain("has value in flight and cannot be dead");
   expect(await acceptLoss(db, ID, ACT)).toBe(true);
+  expect(await mayDie()).toBe(true);
   expect(await acceptLoss(db, ID, ACT)).toBe(false);
   expect(await lost()).toEqual({ ...before, delivered: "0", lost: "999" });
   expect(await gauges()).toEqual({

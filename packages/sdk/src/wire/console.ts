@@ -51,6 +51,27 @@ export interface ConsoleOverview {
     readonly count: number;
     readonly oldestS: number | null;
   }[];
+  /** Chains that pay before finality. */
+  readonly early: readonly ConsoleEarly[];
+}
+
+/** What payouts before finality risk on a source chain. Amounts are US dollars. */
+export interface ConsoleEarly {
+  readonly chainId: number;
+  readonly chain: string;
+  /** The most that may be counted. */
+  readonly exposureUsd: string;
+  readonly countedUsd: string;
+  readonly payouts: number;
+  /** Since when they are closed; null while they are open. */
+  readonly closed: { readonly at: string; readonly reason: string } | null;
+  /** Paid locks that final blocks do not have. */
+  readonly missing: readonly {
+    readonly deliveryId: string;
+    readonly settlementId: string;
+    readonly worthUsd: string;
+    readonly since: string;
+  }[];
 }
 
 /** A chain in the overview. */

@@ -80,7 +80,8 @@ async function run(program: string, args: readonly string[]): Promise<string> {
     const said = cause instanceof Error && "stderr" in cause ? String(cause.stderr).trim() : "";
     throw new OperatingError(
       "CONFIG_MISSING",
-      `${program} failed: ${said.split("\n", 1)[0] || String(cause)}`,
+      // The first line says what, the second often why, as with the versions of server and program.
+      `${program} failed: ${said.split("\n").slice(0, 2).join("; ") || String(cause)}`,
       { cause },
     );
   }

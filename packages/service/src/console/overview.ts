@@ -6,6 +6,7 @@ import type { Db } from "../db/schema.ts";
 import type { Row, Rows } from "../health/index.ts";
 import { listReserved } from "../db/rpc-budgets.ts";
 import { listIntegrators } from "../integrators/index.ts";
+import { describeEarly } from "../routes/index.ts";
 import { listPauses } from "../settlements/index.ts";
 import { nameOf } from "./assets.ts";
 
@@ -23,16 +24,17 @@ export interface OverviewDeps {
   readonly clock: Clock;
   readonly rows: Rows;
   readonly chains: Config["chains"];
-  readonly config: Pick<Config, "attestor">;
+  readonly config: Pick<Config, "attestor" | "chains">;
 }
 
 /** Reads the overview. Bounded by the work in progress, not by the history. */
 export async function readOverview(deps: OverviewDeps): Promise<ConsoleOverview> {
-  const [chains, rows, pauses, integrators] = await Promise.all([
+  const [chains, rows, pauses, integrators, early] = await Promise.all([
     readChainRows(deps),
     deps.rows.read(ROLES),
     listPauses(deps.db, { all: false }),
     listIntegrators(deps.db),
+    describeEarly(deps.db, deps.config),
   ]);
   const named = (name: string) => rows.filter((row) => row.name === name);
   return {
@@ -54,6 +56,7 @@ export async function readOverview(deps: OverviewDeps): Promise<ConsoleOverview>
         ? []
         : [{ chain: nameOf(chainId ?? 0), what, state: label ?? "", count: value, oldestS }];
     }),
+    early,
     pauses: pauses.map(({ scope, chainId, subject, reason, operator, pausedAt }) => ({
       scope,
       chainId,

@@ -30,6 +30,7 @@ export {
 export type { AttestationId } from "./swift/attestation-requests.ts";
 export { getRefundAttestation, insertRefundAttestation } from "./swift/attested-refunds.ts";
 export { findPayable } from "./swift/early/find-payable.ts";
+export { describeEarly } from "./swift/early/describe.ts";
 export { createEarlyRules } from "./swift/early/rules.ts";
 export {
   acceptLoss as acceptEarlyLoss,

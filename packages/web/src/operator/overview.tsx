@@ -2,6 +2,7 @@
 import type {
   ConsoleBooks,
   ConsoleChain,
+  ConsoleEarly,
   ConsoleOverview,
   ConsolePause,
   ConsoleReadings,
@@ -110,6 +111,7 @@ export function Overview({ mayAct }: { readonly mayAct: boolean }) {
           ])}
         />
       </section>
+      {value.early.length > 0 && <Early chains={value.early} />}
       <Books />
       <Screenings mayAct={mayAct} />
       {readings && <Means readings={readings} />}
@@ -195,6 +197,44 @@ export function ChainTile(props: {
         <p class="hint">The books agree with the chain.</p>
       )}
     </div>
+  );
+}
+
+/** What inventory risks for locks that are not final. */
+function Early({ chains }: { readonly chains: readonly ConsoleEarly[] }) {
+  const missing = chains.flatMap((one) => one.missing.map((lock) => ({ ...lock, ...one })));
+  return (
+    <section class="card">
+      <h2>Paid before finality</h2>
+      <Rows
+        empty=""
+        names={["From", "At risk", "Of", "Payouts", "State"]}
+        file="early-payouts.csv"
+        rows={chains.map(({ chain, countedUsd, exposureUsd, payouts, closed }) => [
+          chainName(chain),
+          `$${countedUsd}`,
+          `$${exposureUsd}`,
+          payouts,
+          closed === null ? (
+            "open"
+          ) : (
+            <span key="closed" class="wrong">
+              closed since <Time at={closed.at} />: {closed.reason}
+            </span>
+          ),
+        ])}
+      />
+      {missing.map(({ deliveryId, settlementId, worthUsd, chain, since }) => (
+        <p key={deliveryId} class="wrong">
+          A reorganisation of {chainName(chain)} removed the lock of{" "}
+          <Go to={{ view: "settlement", filters: { id: settlementId } }}>
+            settlement {shorten(settlementId)}
+          </Go>{" "}
+          after ${worthUsd} were paid, missing since <Time at={since} />. Once you have looked:{" "}
+          <code>sluice early accept {shorten(deliveryId)}</code>
+        </p>
+      ))}
+    </section>
   );
 }
 

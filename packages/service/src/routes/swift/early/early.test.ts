@@ -6,6 +6,7 @@ import { ID, openLocked, payoutOf, signAll } from "../../../../test/support/lock
 import { type Hex32, toHex32 } from "../../../core/hex.ts";
 import { swiftGauges } from "../gauges.ts";
 import { getDelivery } from "../store.ts";
+import { describeEarly } from "./describe.ts";
 import { acceptLoss, close, count, find, open, readStates } from "./store.ts";
 
 const USD = 10n ** 18n;
@@ -142,6 +143,23 @@ test("a paid lock that is missing closes its chain and stays counted until its l
       counted: 5n * USD,
       closed: { reason: `the lock of ${ID} is missing` },
       missing: [{ deliveryId: ID }],
+    },
+  ]);
+  // CAST: of a chain's configuration, what is shown of it.
+  const config = {
+    chains: [
+      { kind: "evm", chainId: 2, name: "ethereum", earlyPayouts: { exposure: 7n * USD + 1n } },
+    ],
+  } as unknown as Parameters<typeof describeEarly>[1];
+  expect(await describeEarly(db, config)).toMatchObject([
+    {
+      chain: "ethereum",
+      // Rounded up.
+      exposureUsd: "7.01",
+      countedUsd: "5",
+      payouts: 1,
+      closed: { reason: `the lock of ${ID} is missing` },
+      missing: [{ deliveryId: ID, worthUsd: "5" }],
     },
   ]);
   expect(await gauges()).toEqual({

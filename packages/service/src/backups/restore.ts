@@ -43,9 +43,10 @@ export async function restoreBackup(
     const to = target.keystores.find((one) => one.setting === setting)?.path;
     return to === undefined ? [] : [planKeystore(join(folder, path), to)];
   });
-  await restoreDatabase(target.address, join(folder, DUMP));
   const files = [...journals, ...keystores];
+  // Before the database: a signer must never run on it without the journal, also where this ends here.
   for (const { from, to, outcome } of files) if (outcome === "restored") place(from, to);
+  await restoreDatabase(target.address, join(folder, DUMP));
   return { manifest, files: files.map(({ to, outcome }) => ({ path: to, outcome })) };
 }
 

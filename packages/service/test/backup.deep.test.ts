@@ -191,9 +191,10 @@ test("keeps keystores, and never writes over another one or another history", as
   const open = {
     url: new Secret(readFileSync(join(dirname(world.configPath), "database-url"), "utf8")),
   };
-  const facts = { db: source.db, address: open, clock: systemClock, version: "1", scanned: [] };
-  await createBackup({ ...facts, ...kept }, backup);
-  const restore = () => restoreBackup({ db: target.db, address, ...kept }, backup);
+  const facts = { clock: systemClock, version: "1", ...kept };
+  const database = { db: source.db, address: open, scanned: [] };
+  await createBackup({ ...facts, database }, backup);
+  const restore = () => restoreBackup({ database: { db: target.db, address }, ...kept }, backup);
 
   writeFileSync(keystore.path, '{"another":1}');
   await expect(restore()).rejects.toThrow(/attestor.json: expected the keystore of the backup/);
@@ -210,4 +211,26 @@ test("keeps keystores, and never writes over another one or another history", as
   ]);
   expect(readFileSync(journal, "utf8")).toBe(whole);
   await Promise.all([source.close(), target.close()]);
+});
+
+test("a machine that only signs backs up and restores its files, without a database", async () => {
+  const backup = join(folder, "signer");
+  const url = join(dirname(world.configPath), "database-url");
+  const reachable = readFileSync(url, "utf8");
+  writeFileSync(url, "postgres://nobody@127.0.0.1:1/none");
+  try {
+    const made = await world.command("backup", "create", backup, "--files-only", "--json");
+    expect(made).toMatchObject({ scanned: [], journals: [{ path: "signers/settler.jsonl" }, {}] });
+    const journal = join(dirname(world.configPath), "service/signers/settler.jsonl");
+    const known = readFileSync(journal, "utf8");
+    await world.stopService();
+    rmSync(journal);
+    expect(await world.command("backup", "restore", backup, "--json")).toMatchObject({
+      files: [{ path: journal, outcome: "restored" }, { outcome: "kept" }],
+      next: [],
+    });
+    expect(readFileSync(journal, "utf8")).toBe(known);
+  } finally {
+    writeFileSync(url, reachable, { mode: 0o600 });
+  }
 });

@@ -28,8 +28,13 @@ import { recordBackup } from "./store.ts";
 
 /** What a backup is made of. */
 export interface BackupSource {
-  readonly db: Db;
-  readonly address: DatabaseAddress;
+  /** Null on a machine that only signs. */
+  readonly database: {
+    readonly db: Db;
+    readonly address: DatabaseAddress;
+    /** Newest scanned height of each chain. */
+    readonly scanned: readonly { readonly chainId: number; readonly height: bigint }[];
+  } | null;
   readonly clock: Clock;
   /** Version of this service. */
   readonly version: string;
@@ -37,8 +42,6 @@ export interface BackupSource {
   readonly journals: readonly string[];
   /** Keystores of this machine. They are encrypted, and useless without their passphrase. */
   readonly keystores: readonly { readonly setting: string; readonly path: string }[];
-  /** Newest scanned height of each chain. */
-  readonly scanned: readonly { readonly chainId: number; readonly height: bigint }[];
 }
 
 /**
@@ -57,10 +60,15 @@ export async function createBackup(source: BackupSource, folder: string): Promis
   mkdirSync(partial, { recursive: true, mode: 0o700 });
   try {
     const startedMs = source.clock.now();
-    await dumpDatabase(source.address, join(partial, DUMP));
+    const { database } = source;
+    if (database) await dumpDatabase(database.address, join(partial, DUMP));
     const journals = copyJournals(source.journals, partial);
     const keystores = copyKeystores(source.keystores, partial);
-    const paths = [DUMP, ...journals.map(({ path }) => path), ...keystores.map(({ path }) => path)];
+    const paths = [
+      ...(database ? [DUMP] : []),
+      ...journals.map(({ path }) => path),
+      ...keystores.map(({ path }) => path),
+    ];
     const files = [];
     for (const path of paths) files.push(await describeFile(partial, path));
     const finishedMs = source.clock.now();
@@ -71,7 +79,10 @@ export async function createBackup(source: BackupSource, folder: string): Promis
       startedAt: formatStamp(startedMs),
       finishedAt: formatStamp(finishedMs),
       files,
-      scanned: source.scanned.map(({ chainId, height }) => ({ chainId, height: String(height) })),
+      scanned: (database?.scanned ?? []).map(({ chainId, height }) => ({
+        chainId,
+        height: String(height),
+      })),
       journals,
       keystores,
     };
@@ -83,7 +94,7 @@ export async function createBackup(source: BackupSource, folder: string): Promis
     renameSync(partial, folder);
     flush(dirname(folder));
     const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
-    await recordBackup(source.db, { startedMs, finishedMs, bytes });
+    if (database) await recordBackup(database.db, { startedMs, finishedMs, bytes });
     return manifest;
   } catch (error) {
     rmSync(partial, { recursive: true, force: true });

@@ -1,5 +1,5 @@
 /** Backups of an installation: the database, the signers' journals and the keystores of a machine. */
 export { createBackup, type BackupSource } from "./create.ts";
-export { type Manifest, verifyBackup } from "./manifest.ts";
+export { hasDatabase, type Manifest, verifyBackup } from "./manifest.ts";
 export { restoreBackup } from "./restore.ts";
 export { getNewestBackup } from "./store.ts";

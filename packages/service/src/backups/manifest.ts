@@ -77,8 +77,13 @@ export async function verifyBackup(folder: string): Promise<Manifest> {
     if (count !== entries)
       throw damaged(join(folder, path), `${count} entries, expected ${entries}`);
   }
-  await listDump(join(folder, DUMP));
+  if (hasDatabase(manifest)) await listDump(join(folder, DUMP));
   return manifest;
+}
+
+/** Reports whether a backup has the database: that of a machine that only signs has none. */
+export function hasDatabase({ files }: Manifest): boolean {
+  return files.some(({ path }) => path === DUMP);
 }
 
 function readManifest(folder: string): Manifest {

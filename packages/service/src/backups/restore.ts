@@ -24,8 +24,8 @@ export interface Restored {
  */
 export async function restoreBackup(
   target: {
-    readonly db: Db;
-    readonly address: DatabaseAddress;
+    /** Null for a backup without one. */
+    readonly database: { readonly db: Db; readonly address: DatabaseAddress } | null;
     /** Where the journals of this machine belong. */
     readonly journals: readonly string[];
     /** Where the keystores of this machine belong, by their settings. */
@@ -34,7 +34,8 @@ export async function restoreBackup(
   folder: string,
 ): Promise<{ readonly manifest: Manifest; readonly files: readonly Restored[] }> {
   const manifest = await verifyBackup(folder);
-  await assertEmpty(target.db);
+  const { database } = target;
+  if (database) await assertEmpty(database.db);
   const journals = manifest.journals.flatMap(({ path }) => {
     const to = target.journals.find((one) => basename(one) === basename(path));
     return to === undefined ? [] : [planJournal(join(folder, path), to)];
@@ -46,7 +47,7 @@ export async function restoreBackup(
   const files = [...journals, ...keystores];
   // Before the database: a signer must never run on it without the journal, also where this ends here.
   for (const { from, to, outcome } of files) if (outcome === "restored") place(from, to);
-  await restoreDatabase(target.address, join(folder, DUMP));
+  if (database) await restoreDatabase(database.address, join(folder, DUMP));
   return { manifest, files: files.map(({ to, outcome }) => ({ path: to, outcome })) };
 }
 

@@ -484,6 +484,9 @@ export const COMMANDS: readonly CommandRow[] = [
     summary:
       "back up the database, and the signers' journals and keystores of this machine, into a new folder; needs pg_dump",
     arguments: { folder: "folder to create" },
+    options: {
+      filesOnly: flag("without the database, as on a machine that only signs"),
+    },
     load: () => import("./backup/create.ts"),
   }),
   command({

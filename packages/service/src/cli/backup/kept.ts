@@ -1,5 +1,5 @@
 /** What a machine keeps besides the database, and how a backup of it is described. */
-import type { Manifest } from "../../backups/index.ts";
+import { hasDatabase, type Manifest } from "../../backups/index.ts";
 import { type Config, listKeystoreFiles, SIGNER_NAMES } from "../../config/index.ts";
 import { journalPath } from "../../roles/keys.ts";
 
@@ -15,7 +15,7 @@ export function describe(folder: string, manifest: Manifest): string {
   const { startedAt, schema, files, journals, keystores, scanned } = manifest;
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
   return [
-    `${folder}: the database of ${startedAt} (schema ${schema}), ${files.length} files, ${bytes} bytes`,
+    `${folder}: ${hasDatabase(manifest) ? `the database of ${startedAt} (schema ${schema})` : `no database, files of ${startedAt}`}, ${files.length} files, ${bytes} bytes`,
     ...scanned.map(({ chainId, height }) => `  chain ${chainId} to block ${height}`),
     ...journals.map(({ path, entries }) => `  ${path}: ${entries} signatures`),
     ...keystores.map(({ path, setting }) => `  ${path}: ${setting}, encrypted`),

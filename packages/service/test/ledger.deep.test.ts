@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { AuditReport } from "../src/cli/audit.ts";
+import { auditWorld } from "./support/audit.ts";
 import { afterFee, deposit, expectDelivered, expectEmptyEscrow, USDC } from "./support/deposits.ts";
 import { openWorld, type World } from "./support/world.ts";
 
@@ -20,15 +21,7 @@ afterAll(async () => {
   rmSync(backups, { recursive: true, force: true });
 });
 
-/** Runs the whole audit; where it is not proved, the command fails and prints the same report. */
-async function audit(): Promise<AuditReport> {
-  try {
-    return (await world.command("audit", "--json")) as unknown as AuditReport;
-  } catch (error) {
-    const { stdout = "" } = error as { readonly stdout?: string };
-    return JSON.parse(stdout);
-  }
-}
+const audit = () => auditWorld(world);
 
 /** Waits until an audit proves everything, which needs final blocks and made claims. */
 async function expectProved(): Promise<AuditReport> {

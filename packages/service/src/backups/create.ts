@@ -3,12 +3,9 @@
  * would let the signer sign another one in its place; a database that lacks what a journal knows only stops.
  */
 import {
-  closeSync,
   copyFileSync,
   existsSync,
-  fsyncSync,
   mkdirSync,
-  openSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -22,6 +19,7 @@ import { getNewestMigration } from "../db/migrate.ts";
 import type { DatabaseAddress } from "../db/pool.ts";
 import type { Db } from "../db/schema.ts";
 import { verifyJournal } from "../signers/journal.ts";
+import { flush } from "./flush.ts";
 import { describeFile, DUMP, JOURNALS, KEYSTORES, MANIFEST, type Manifest } from "./manifest.ts";
 import { dumpDatabase } from "./postgres-tools.ts";
 import { recordBackup } from "./store.ts";
@@ -126,14 +124,4 @@ function copyKeystores(
     copyFileSync(from, join(folder, path));
     return { path, setting, from };
   });
-}
-
-/** Has the disk keep a file or a folder. */
-function flush(path: string): void {
-  const file = openSync(path, "r");
-  try {
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
 }

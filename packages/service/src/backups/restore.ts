@@ -9,6 +9,7 @@ import { OperatingError } from "../core/errors.ts";
 import type { DatabaseAddress } from "../db/pool.ts";
 import type { Db } from "../db/schema.ts";
 import { DUMP, type Manifest, verifyBackup } from "./manifest.ts";
+import { flush } from "./flush.ts";
 import { restoreDatabase } from "./postgres-tools.ts";
 
 /** What became of a file of a backup. */
@@ -66,7 +67,7 @@ async function assertEmpty(db: Db): Promise<void> {
   if (!table) return;
   throw new OperatingError(
     "CONFIG_MISSING",
-    `The database has the table ${table.name}: expected an empty one. Create another database, or drop what is in this one.`,
+    `The database has the table ${table.name}: expected no tables. Create another database, or drop the tables of this one.`,
   );
 }
 
@@ -93,8 +94,12 @@ function planKeystore(from: string, to: string): Plan {
   );
 }
 
+/** Places a file so that a power failure leaves the old one or the new one. */
 function place(from: string, to: string): void {
   mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
-  copyFileSync(from, `${to}.restoring`);
-  renameSync(`${to}.restoring`, to);
+  const partial = `${to}.restoring`;
+  copyFileSync(from, partial);
+  flush(partial);
+  renameSync(partial, to);
+  flush(dirname(to));
 }

@@ -506,8 +506,8 @@ export const COMMANDS: readonly CommandRow[] = [
     name: "doctor",
     summary: "check everything that the service depends on",
     options: {
-      goLive: flag("also check what holds other people's money; then a warning fails too"),
-      prometheus: optional("url", "your Prometheus, whose alerts `--go-live` looks at"),
+      goLive: flag("also run the checks before the first money; warnings then fail too"),
+      prometheus: optional("url", "URL of the Prometheus that `--go-live` asks for alert rules"),
     },
     failsWhen: "a check found a problem, or with `--go-live` a warning",
     load: () => import("./doctor.ts"),

@@ -122,7 +122,7 @@ export interface DoctorDeps {
     readonly backup: string | null;
     readonly archived: string | null;
   }>;
-  /** What is examined before the first money only; null unless it was asked for. */
+  /** Reads for the checks before the first money; null without `--go-live`. */
   readonly live: {
     /** Returns what Prometheus does with alerts; null if none was named. Throws `OperatingError` if it does not answer. */
     readonly readAlerting: () => Promise<Alerting | null>;

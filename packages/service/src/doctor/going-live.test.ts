@@ -45,7 +45,7 @@ describe("before the first money", () => {
     ["live.alerts", { live: { readAlerting: async () => null } }],
     ["live.alerts", { live: { readAlerting: async () => ({ rules: 0, receivers: 1 }) } }],
     ["live.alerts", { live: { readAlerting: async () => ({ rules: 48, receivers: 0 }) } }],
-  ])("%s names what is missing", async (id, given) => {
+  ])("%s alone fails where its part is missing", async (id, given) => {
     const statuses = await statusesOf({ live: routed, config: READY, ...given });
     const failed = Object.entries(statuses).filter(([, status]) => status !== "ok");
     expect(failed).toEqual([[id, "problem"]]);

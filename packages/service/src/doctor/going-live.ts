@@ -1,4 +1,4 @@
-/** Checks before the first money: what a service may lack that works, and must not lack that holds other people's money. */
+/** Checks before the first money: a service works without these, and must have them to hold other people's money. */
 import { isLocal, listLaneKeys, listSolanaChains } from "../config/index.ts";
 import { type Check, judge } from "../core/check.ts";
 import { type DoctorDeps, subjectOf } from "./facts.ts";

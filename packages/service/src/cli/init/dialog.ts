@@ -7,7 +7,7 @@ export interface Question<Answer> {
   readonly text: string;
   /** The answer of an empty line, as it is shown; without one an answer is required. */
   readonly fallback?: string;
-  /** Returns the answer. Throws an `Error` that says what was expected. */
+  /** Returns the answer. Throws an `Error` with the expected form. */
   readonly parse: (text: string) => Answer;
 }
 

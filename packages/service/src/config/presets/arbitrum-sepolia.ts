@@ -1,12 +1,6 @@
 import { arbitrum } from "./arbitrum.ts";
 import type { Preset } from "./preset.ts";
-import { chainlinkFeed, nativeCoin, PACKAGES, PAGES, testCctp, testUsdc } from "./sources.ts";
-
-const ETH = chainlinkFeed("arbitrum-sepolia", {
-  address: "0xd30e2101a97dcbAeBCBC04F14C3f624E67A35165",
-  pair: "ETH / USD",
-  heartbeatSeconds: null,
-});
+import { PACKAGES, PAGES, testCctp, testTokens } from "./sources.ts";
 
 /** Terms of the main network, so that a rehearsal meets the same ones. */
 export const arbitrumSepolia: Preset = {
@@ -16,26 +10,15 @@ export const arbitrumSepolia: Preset = {
     ...arbitrum.finality,
     rule: "A block is final when its batch is in a final block of Sepolia: about 20 minutes.",
   },
-  tokens: [
-    nativeCoin("arbitrum", { minDeposit: "0.0005", feed: ETH }),
-    {
-      symbol: "WETH",
-      address: "0x980B62Da83eFf3D4576C647993b0c1D7faf17c73",
-      decimals: 18,
-      minDeposit: "0.0005",
-      source: PAGES.weth,
-      comparedWith: [PACKAGES.uniswapSdk],
-      feed: ETH,
+  tokens: testTokens("arbitrum-sepolia", {
+    chain: "arbitrum",
+    weth: { address: "0x980B62Da83eFf3D4576C647993b0c1D7faf17c73", source: PAGES.weth },
+    usdc: "0x75faf114eafb1BDbe2F0316DF893fd58CE46AA4d",
+    feeds: {
+      eth: "0xd30e2101a97dcbAeBCBC04F14C3f624E67A35165",
+      usdc: "0x0153002d20B96532C639313c2d54c3dA09109309",
     },
-    testUsdc(
-      "0x75faf114eafb1BDbe2F0316DF893fd58CE46AA4d",
-      chainlinkFeed("arbitrum-sepolia", {
-        address: "0x0153002d20B96532C639313c2d54c3dA09109309",
-        pair: "USDC / USD",
-        heartbeatSeconds: null,
-      }),
-    ),
-  ],
+  }),
   cctp: testCctp(3),
   uniswapV3: {
     router: "0x101F443B4d1b059569D643917553c771E1b9663E",

@@ -1,38 +1,21 @@
 import { ethereum } from "./ethereum.ts";
 import type { Preset } from "./preset.ts";
-import { chainlinkFeed, nativeCoin, PACKAGES, PAGES, testCctp, testUsdc } from "./sources.ts";
-
-const ETH = chainlinkFeed("ethereum-sepolia", {
-  address: "0x694AA1769357215DE4FAC081bf1f309aDC325306",
-  pair: "ETH / USD",
-  heartbeatSeconds: null,
-});
+import { PACKAGES, PAGES, testCctp, testTokens } from "./sources.ts";
 
 /** Terms of the main network, so that a rehearsal meets the same ones, but for the minimum: faucets give little. */
 export const ethereumSepolia: Preset = {
   ...ethereum,
   name: "ethereum-sepolia",
   terms: { ...ethereum.terms, minDepositUsd: "1" },
-  tokens: [
-    nativeCoin("ethereum", { minDeposit: "0.0005", feed: ETH }),
-    {
-      symbol: "WETH",
-      address: "0xfFf9976782d46CC05630D1f6eBAb18b2324d6B14",
-      decimals: 18,
-      minDeposit: "0.0005",
-      source: PAGES.weth,
-      comparedWith: [PACKAGES.uniswapSdk],
-      feed: ETH,
+  tokens: testTokens("ethereum-sepolia", {
+    chain: "ethereum",
+    weth: { address: "0xfFf9976782d46CC05630D1f6eBAb18b2324d6B14", source: PAGES.weth },
+    usdc: "0x1c7D4B196Cb0C7B01d743Fbc6116a902379C7238",
+    feeds: {
+      eth: "0x694AA1769357215DE4FAC081bf1f309aDC325306",
+      usdc: "0xA2F78ab2355fe2f984D808B5CeE7FD0A93D5270E",
     },
-    testUsdc(
-      "0x1c7D4B196Cb0C7B01d743Fbc6116a902379C7238",
-      chainlinkFeed("ethereum-sepolia", {
-        address: "0xA2F78ab2355fe2f984D808B5CeE7FD0A93D5270E",
-        pair: "USDC / USD",
-        heartbeatSeconds: null,
-      }),
-    ),
-  ],
+  }),
   cctp: testCctp(0),
   uniswapV3: {
     router: "0x3bFA4769FB09eefC5a80d6E87c3B9C650f7Ae48E",

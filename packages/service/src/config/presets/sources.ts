@@ -83,15 +83,39 @@ export function testCctp(domain: number): PresetCctp {
   };
 }
 
-/** Returns USDC of a test network, which Circle's faucet gives away. */
-export function testUsdc(address: string, feed: PresetFeed): PresetToken {
-  return {
-    symbol: "USDC",
-    address,
-    decimals: 6,
-    minDeposit: "1",
-    source: PAGES.usdc,
-    comparedWith: [PACKAGES.circle, PACKAGES.wormhole],
-    feed,
-  };
+/** Returns the tokens of a test network whose coin is ether: the coin, WETH, and the USDC of Circle's faucet. */
+export function testTokens(
+  network: string,
+  {
+    chain,
+    weth,
+    usdc,
+    feeds,
+  }: {
+    /** Name of the chain whose place the network takes. */
+    readonly chain: string;
+    readonly weth: Pick<PresetToken, "address" | "source">;
+    /** Address. */
+    readonly usdc: string;
+    /** Addresses of the feeds in US dollars. */
+    readonly feeds: { readonly eth: string; readonly usdc: string };
+  },
+): readonly PresetToken[] {
+  // No heartbeat of a test network could be compared.
+  const feed = (coin: string, address: string) =>
+    chainlinkFeed(network, { address, pair: `${coin} / USD`, heartbeatSeconds: null });
+  const eth = { minDeposit: "0.0005", feed: feed("ETH", feeds.eth) };
+  return [
+    nativeCoin(chain, eth),
+    { symbol: "WETH", decimals: 18, ...weth, comparedWith: [PACKAGES.uniswapSdk], ...eth },
+    {
+      symbol: "USDC",
+      address: usdc,
+      decimals: 6,
+      minDeposit: "1",
+      source: PAGES.usdc,
+      comparedWith: [PACKAGES.circle, PACKAGES.wormhole],
+      feed: feed("USDC", feeds.usdc),
+    },
+  ];
 }

@@ -145,7 +145,7 @@ test("a paid lock that is missing closes its chain and stays counted until its l
       missing: [{ deliveryId: ID }],
     },
   ]);
-  // CAST: of a chain's configuration, what is shown of it.
+  // CAST: only the shown fields of a chain's configuration.
   const config = {
     chains: [
       { kind: "evm", chainId: 2, name: "ethereum", earlyPayouts: { exposure: 7n * USD + 1n } },

@@ -23,6 +23,7 @@ import {
   announceRefundStates,
   pollAttestedRefunds,
   pollRefunds,
+  recordDelivery,
   recordUndeliveredLock,
   dueSettlements,
   readAddressOf,
@@ -223,6 +224,7 @@ function startRouteWorkers(
       readAddressOf(context.db, settlementId),
     ),
     onChanged: (tx, settlementId) => dueSettlements.reschedule(tx, settlementId, clock.now()),
+    onDelivered: (tx, delivered) => recordDelivery(tx, delivered, clock.now()),
     onGivenBack: (tx, settlementId) =>
       recordUndeliveredLock(tx, { settlementId, nowMs: clock.now() }),
     wakeSettlements: () => wakeups.wake(TOPICS.settlements),

@@ -8,7 +8,7 @@ export {
   SERVICE_FAILURES,
 } from "./fast-mctp/bridge-attestations.ts";
 export { listTransfers, type ShownTransfer } from "./fast-mctp/shown.ts";
-export type { RouteModule, ServiceCheckDeps, SettlerDeps } from "./module.ts";
+export type { Delivered, RouteModule, ServiceCheckDeps, SettlerDeps } from "./module.ts";
 export type {
   DeliveryProgress,
   Inventory,

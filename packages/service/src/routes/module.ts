@@ -8,7 +8,7 @@ import type { DepositAddress } from "../addresses/index.ts";
 import type { Chains } from "../chains/port/index.ts";
 import type { Config, EvmChain, RouteConfig, RouteDefinition } from "../config/index.ts";
 import type { Check, Compared } from "../core/check.ts";
-import type { Address, Hex32 } from "../core/hex.ts";
+import type { Address, Hex32, TxHash } from "../core/hex.ts";
 import type { Clock, CrashPoint, Random } from "../core/ports.ts";
 import type { Db, Tx } from "../db/schema.ts";
 import type { GasStep } from "../fees/index.ts";
@@ -61,6 +61,16 @@ export interface RouteWorker {
   poll(): Promise<boolean>;
 }
 
+/** A delivery that the service's own reader saw. */
+export interface Delivered {
+  readonly settlementId: string;
+  /** Names the lock that it pays; null where no lock is paid. */
+  readonly deliveryId: Hex32 | null;
+  readonly txHash: TxHash;
+  /** In base units of the destination token. */
+  readonly amount: bigint;
+}
+
 /** Dependencies of the settler's workers. */
 export interface SettlerDeps {
   readonly config: Pick<Config, "chains" | "payoutWindowS">;
@@ -83,8 +93,10 @@ export interface SettlerDeps {
   >;
   /** Reads the deposit address of a settlement. */
   readonly readAddress: (settlementId: string) => Promise<DepositAddress>;
-  /** Wakes the settlement, in the transaction that records its delivery or an error. */
+  /** Wakes the settlement, in the transaction that records an error. */
   readonly onChanged: (tx: Tx, settlementId: string) => Promise<void>;
+  /** Wakes the settlement, or corrects its completed record, in the transaction that records a delivery. */
+  readonly onDelivered: (tx: Tx, delivered: Delivered) => Promise<void>;
   /** Wakes the settlement, in the transaction that records that the value is back in the wallet or with its refund authority. */
   readonly onGivenBack: (tx: Tx, settlementId: string) => Promise<void>;
   /** Called after that transaction commits. */

@@ -1,10 +1,12 @@
 /** Ledger lines of a pool swap: each token sums to zero by itself. */
 import { sql } from "kysely";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { hashOf } from "../../test/support/doubles.ts";
 import { type Desk, openDesk } from "../../test/support/settlement-desk.ts";
-import { NATIVE_TOKEN, toHex32 } from "../core/hex.ts";
+import { assert } from "../core/assert.ts";
+import { type Hex32, NATIVE_TOKEN, toHex32 } from "../core/hex.ts";
 import { followCompleted } from "./followers/completed.ts";
+import { recordDelivery } from "./store/sweep.ts";
 
 /** Opens a deposit whose sweep is mined and whose destination token is another one. */
 async function openSwapped() {
@@ -91,8 +93,13 @@ test("a completed settlement takes over the final amounts of its sweep, once, af
   desk.state.swept = 1_200n;
   desk.state.swapFee = 4n;
   await desk.mine("sweep:", true, "final");
-  desk.state.delivery = { kind: "delivered", txHash: hashOf("sweep:"), amount: 90n };
+  desk.state.delivery = { kind: "delivered", txHash: hashOf("another sweep"), amount: 90n };
   await followCompleted(desk.deps, 2);
+  const row = await desk.db.selectFrom("settlements").selectAll().executeTakeFirstOrThrow();
+  expect(row).toMatchObject({
+    delivered_amount: "90",
+    delivery_tx_hash: hashOf("another sweep"),
+  });
   expect((await desk.swaps()).map(({ status }) => status)).toEqual(["completed"]);
   const settled = ["delivered coin 90", "fees token 4", "swapped coin -90", "swapped token 1196"];
   expect(await readAccounts(desk)).toEqual(settled);
@@ -130,4 +137,73 @@ test("the route records the new amount when a reorg changes a sweep that it deli
   expect(recorded).toEqual([1_200n]);
   const row = await desk.db.selectFrom("settlements").selectAll().executeTakeFirstOrThrow();
   expect(row).toMatchObject({ swept_amount: "1200", swept_block: 100n, delivered_amount: "77" });
+});
+
+describe("another delivery, made after a reorg undid the one that completed the settlement,", () => {
+  async function openCompleted() {
+    const desk = await openSwapped();
+    desk.state.delivery = { kind: "delivered", txHash: hashOf("mint"), amount: 77n };
+    await desk.poll();
+    const [swap] = await desk.swaps();
+    assert(swap, "the deposit has a settlement");
+    const deliver = (deliveryId: Hex32 | null, amount = 76n, txHash = hashOf("another mint")) => {
+      const delivered = { settlementId: swap.id, deliveryId, txHash, amount };
+      const nowMs = desk.clock.now();
+      return desk.db.transaction().execute((tx) => recordDelivery(tx, delivered, nowMs));
+    };
+    const read = () =>
+      desk.db
+        .selectFrom("settlements")
+        .select(["status", "delivered_amount", "delivery_tx_hash"])
+        .executeTakeFirstOrThrow();
+    return { ...desk, desk, deliver, read };
+  }
+
+  test("is the one that the record shows and the ledger has [T299]", async () => {
+    const { desk, deliver, read } = await openCompleted();
+    await deliver(null);
+    expect(await read()).toEqual({
+      status: "completed",
+      delivered_amount: "76",
+      delivery_tx_hash: hashOf("another mint"),
+    });
+    expect(await readAccounts(desk)).toEqual([
+      "delivered coin 76",
+      "fees token 3",
+      "swapped coin -76",
+      "swapped token 997",
+    ]);
+  });
+
+  test("changes nothing if it pays another lock [T299]", async () => {
+    const { deliver, read } = await openCompleted();
+    const before = await read();
+    await deliver(toHex32(hashOf("lock")));
+    expect(await read()).toEqual(before);
+  });
+
+  test("cannot be of another amount in the same transaction [T299]", async () => {
+    const { deliver } = await openCompleted();
+    const sameTransaction = deliver(null, 76n, hashOf("mint"));
+    await expect(sameTransaction).rejects.toThrow("is terminal and cannot change");
+  });
+});
+
+test("a delivery that is recorded meanwhile fails the completion by the one before [T299]", async () => {
+  const desk = await openSwapped();
+  const [swap] = await desk.swaps();
+  assert(swap, "the deposit has a settlement");
+  desk.state.delivery = { kind: "delivered", txHash: hashOf("mint"), amount: 77n };
+  const another = { txHash: hashOf("another mint"), amount: 76n };
+  // The balance is read after the look at the delivery and before the completion.
+  desk.state.meanwhile = async () => {
+    desk.state.meanwhile = async () => {};
+    desk.state.delivery = { kind: "delivered", ...another };
+    const delivered = { settlementId: swap.id, deliveryId: null, ...another };
+    await desk.db.transaction().execute((tx) => recordDelivery(tx, delivered, desk.clock.now()));
+  };
+  await desk.poll();
+  await desk.poll();
+  const row = await desk.db.selectFrom("settlements").selectAll().executeTakeFirstOrThrow();
+  expect(row).toMatchObject({ status: "completed", delivered_amount: "76" });
 });

@@ -13,7 +13,7 @@ import { assert } from "../../src/core/assert.ts";
 import { OperatingError } from "../../src/core/errors.ts";
 import { padAddress, toHex32 } from "../../src/core/hex.ts";
 import type { Db } from "../../src/db/schema.ts";
-import { readAddressOf } from "../../src/settlements/index.ts";
+import { readAddressOf, recordDelivery } from "../../src/settlements/index.ts";
 import type { DeliveryDeps } from "../../src/routes/swift/delivery-deps.ts";
 import { pollClaims, pollPayouts } from "../../src/routes/swift/deliver.ts";
 import type { AttestationId } from "../../src/routes/swift/attestation-requests.ts";
@@ -173,6 +173,7 @@ export async function openLocked() {
     payoutWindowS: 3_600n,
     readAddress: (settlementId) => readAddressOf(db, settlementId),
     onChanged: async () => undefined,
+    onDelivered: (tx, delivered) => recordDelivery(tx, delivered, clock.now()),
     onGivenBack: async () => undefined,
     wakeSettlements: nothing,
     wakeAttestor: nothing,

@@ -17,6 +17,7 @@ import { padAddress, toEvmAddress, toHex32 } from "../../core/hex.ts";
 import type { AttestedMessage } from "./bridge-attestations.ts";
 import { type BurnMessage, encodeBurnMessage, ZERO_WORD } from "./message.ts";
 import { pollBridgeTransfers, type RelayDeps } from "./relay.ts";
+import type { Delivered } from "../module.ts";
 import { createFastMctpRoute } from "./route.ts";
 import * as store from "./store.ts";
 
@@ -60,6 +61,7 @@ async function openBridge() {
     simulation: { ok: true, gas: 100_000n } as Simulation,
     reattested: [] as string[],
     changed: [] as string[],
+    delivered: [] as Delivered[],
   };
   const asked: BurnTerms[] = [];
   const source = createStrictChain({
@@ -138,6 +140,7 @@ async function openBridge() {
     lanes: new Map([[30, [LANE]]]),
     deliveryConfirmations: new Map([[30, 3]]),
     onChanged: async (_, settlementId) => void state.changed.push(settlementId),
+    onDelivered: async (_, delivered) => void state.delivered.push(delivered),
     wakeSettlements: () => undefined,
     wakeLanes: () => undefined,
     pollMs: 500,
@@ -398,7 +401,9 @@ describe("a burn", () => {
     state.head = 101n;
     await poll();
     expect((await transfer()).state).toBe("delivered");
-    expect(state.changed).toEqual([bridge.settlementId]);
+    const { settlementId } = bridge;
+    const { txHash, amount } = bridge.minted();
+    expect(state.delivered).toEqual([{ settlementId, deliveryId: null, txHash, amount }]);
     expect(await bridge.checkDelivery()).toEqual({
       kind: "delivered",
       txHash: hashOf("mint"),
@@ -596,12 +601,17 @@ describe("a burn", () => {
     await poll();
     expect(await transfer()).toMatchObject({ state: "attested", mint: null });
     expect(await books()).toEqual(["2 in_flight: 10000000", "2 transit: -10000000"]);
-    state.mint = bridge.minted({ txHash: hashOf("another mint") });
+    const another = bridge.minted({ txHash: hashOf("another mint") });
+    state.mint = another;
     await poll();
     expect(await transfer()).toMatchObject({
       state: "delivered",
       mint: { txHash: hashOf("another mint") },
     });
+    expect(state.delivered.map(({ txHash }) => txHash)).toEqual([
+      bridge.minted().txHash,
+      another.txHash,
+    ]);
   });
 });
 

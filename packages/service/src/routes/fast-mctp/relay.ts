@@ -34,6 +34,7 @@ import {
   submitIntent,
 } from "../../transactions/index.ts";
 import { bridgeOf } from "./burns.ts";
+import type { Delivered } from "../module.ts";
 import type { BridgeAttestations, AttestedMessage } from "./bridge-attestations.ts";
 import { type BurnMessage, findUnacceptable, parseBurnMessage } from "./message.ts";
 import * as store from "./store.ts";
@@ -49,8 +50,10 @@ export interface RelayDeps {
   /** Lanes that relay messages, by destination chain. */
   readonly lanes: ReadonlyMap<number, readonly Address[]>;
   readonly deliveryConfirmations: ReadonlyMap<number, number>;
-  /** Wakes the settlement, in the transaction that records the mint or an error. */
+  /** Wakes the settlement, in the transaction that records an error. */
   readonly onChanged: (tx: Tx, settlementId: string) => Promise<void>;
+  /** Wakes the settlement, or corrects its completed record, in the transaction that records the mint. */
+  readonly onDelivered: (tx: Tx, delivered: Delivered) => Promise<void>;
   /** Called after that transaction commits. */
   readonly wakeSettlements: () => void;
   /** Tells the lanes of a chain that a transaction is queued. */
@@ -281,7 +284,8 @@ async function recordMint(deps: RelayDeps, transfer: Transfer, found: FoundMint)
   await deps.db.transaction().execute(async (tx) => {
     const change = { state: "delivered", mint: { txHash, amount, fee }, error: null } as const;
     if (!(await store.updateTransfer(tx, transfer, change))) return;
-    await deps.onChanged(tx, burn.settlementId);
+    const { settlementId } = burn;
+    await deps.onDelivered(tx, { settlementId, deliveryId: null, txHash, amount });
   });
   deps.wakeSettlements();
   deps.log.info({ transferId: transfer.id, txHash }, "bridge transfer delivered");

@@ -110,6 +110,7 @@ function openBench(db: Db, { token, contract }: SuitePair, swaps: boolean): Rout
     lanes: new Map([[30, [LANE]]]),
     deliveryConfirmations: new Map([[30, 3]]),
     onChanged: async () => undefined,
+    onDelivered: async () => undefined,
     wakeSettlements: () => undefined,
     wakeLanes: () => undefined,
     pollMs: 500,

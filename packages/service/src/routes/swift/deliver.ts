@@ -293,7 +293,9 @@ async function recordDelivered(
     if (!(await move(tx, delivery, "delivered", change))) return;
     await store.countPayout(tx, delivery, { amount: found.amount, nowMs: deps.clock.now() });
     await store.endReservation(tx, delivery);
-    await deps.onChanged(tx, delivery.settlementId);
+    const { settlementId, id: deliveryId } = delivery;
+    const { txHash, amount } = found;
+    await deps.onDelivered(tx, { settlementId, deliveryId, txHash, amount });
   });
   deps.wakeSettlements();
   deps.log.info({ deliveryId: delivery.id, txHash: found.txHash }, "delivered");

@@ -143,6 +143,7 @@ function openBench(db: Db, { token, contract }: SuitePair, scale: Scale): RouteB
     payoutWindowS: 3_600n,
     readAddress: (settlementId) => readAddressOf(db, settlementId),
     onChanged: async () => undefined,
+    onDelivered: async () => undefined,
     onGivenBack: async () => undefined,
     wakeSettlements: wake,
     wakeAttestor: wake,

@@ -92,7 +92,7 @@ async function recordFinality(
       upTo,
       recheckAtMs: deps.clock.now() + RECHECK_MS,
     });
-    const done = hasMoved ? { sweep, deliveredAmount: progress?.amount } : null;
+    const done = hasMoved ? { sweep, delivered: progress } : null;
     if (done) {
       await route.recordSweep(tx, { settlementId: settlement.id, address, sweep, fee, receipt });
     }

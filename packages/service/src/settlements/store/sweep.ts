@@ -5,7 +5,7 @@ import { assert } from "../../core/assert.ts";
 import type { TxHash } from "../../core/hex.ts";
 import { formatStamp } from "../../core/stamp.ts";
 import type { Db, Tx } from "../../db/schema.ts";
-import type { Sweep } from "../../routes/index.ts";
+import type { Delivered, Sweep } from "../../routes/index.ts";
 import type { Settlement } from "../types.ts";
 import type { StoreDeps } from "./transition.ts";
 
@@ -109,8 +109,11 @@ export async function recordFinalSweep(
     readonly logIndex: number;
     /** The last block whose deposits it took in full; undefined for all that arrived before it. */
     readonly upTo: bigint | undefined;
-    /** The result, where the final block is not the recorded one; with the amount, where the sweep is the delivery. */
-    readonly done: { readonly sweep: Sweep; readonly deliveredAmount: bigint | undefined } | null;
+    /** The result, where the final block is not the recorded one; with the delivery, where the sweep is the delivery. */
+    readonly done: {
+      readonly sweep: Sweep;
+      readonly delivered: Pick<Delivered, "txHash" | "amount"> | null;
+    } | null;
   } | null,
 ): Promise<void> {
   await tx
@@ -135,10 +138,40 @@ export async function recordFinalSweep(
         swept_amount: final.done.sweep.amount,
         delivery_id: final.done.sweep.deliveryId,
         swap_fee: final.done.sweep.swapFee ?? null,
-        delivered_amount: final.done.deliveredAmount,
+      }),
+      ...(final?.done?.delivered && {
+        delivery_tx_hash: final.done.delivered.txHash,
+        delivered_amount: final.done.delivered.amount,
       }),
     })
     .where("id", "=", settlement.id)
+    .execute();
+}
+
+/**
+ * Handles a delivery, in the transaction that records it. An active settlement is polled at once; its new version fails a
+ * completion by an earlier delivery. A completed one takes over the amount and the transaction: a reorg undid the delivery
+ * that completed it.
+ */
+export async function recordDelivery(
+  tx: Tx,
+  { settlementId, deliveryId, txHash, amount }: Delivered,
+  nowMs: number,
+): Promise<void> {
+  const woken = await tx
+    .updateTable("settlements")
+    .set((row) => ({ version: row("version", "+", 1), next_check_at: formatStamp(nowMs) }))
+    .where("id", "=", settlementId)
+    .where("status", "not in", ["completed", "dead"])
+    .executeTakeFirst();
+  if (woken.numUpdatedRows === 1n) return;
+  await tx
+    .updateTable("settlements")
+    .set({ delivery_tx_hash: txHash, delivered_amount: amount })
+    .where("id", "=", settlementId)
+    .where("status", "=", "completed")
+    // The payout of another lock is not this settlement's.
+    .where("delivery_id", "is not distinct from", deliveryId)
     .execute();
 }
 

@@ -30,6 +30,7 @@ export const WAIT_REASONS = [
   "bridge",
   "bridge_allowance",
   "delivery",
+  "exposure",
   "gas_price",
   "inventory",
   "inventory_share",
@@ -54,7 +55,7 @@ export type WaitReason = (typeof WAIT_REASONS)[number];
 const REASON_TEXT =
   "`worker`: its turn. `confirmations`: a mined transaction to be final (n of m). `transaction`: a transaction to be mined. " +
   "`bridge`: the bridge's attestation or message. `bridge_allowance`: the bridge's fast allowance is used up. `delivery`: the " +
-  "payment from inventory. `gas_price`: gas costs more than the fee cap allows. `inventory`, `inventory_share`, `daily_cap`: " +
+  "payment from inventory. `exposure`: payments before finality have no room, or are closed. `gas_price`: gas costs more than the fee cap allows. `inventory`, `inventory_share`, `daily_cap`: " +
   "the limit of payments from inventory, or of a swap, that is used up. `operator_funds`: coin for gas. `pause`, `screening`, " +
   "`quarantine`: held by the operator. `price`, `node`, `route`, `configuration`: a part that is not available now. " +
   "`amount_too_small`: more value. `recipient`: the recipient to accept. `refund`: a refund under way. `reorg`: an orphaned " +
@@ -127,6 +128,10 @@ export const Settlement = Type.Object(
     deposits: details.deposits,
     moreDeposits: details.moreDeposits,
     route: details.route,
+    tier: nullable(
+      Type.String({ description: "A number of blocks, `safe` or `finalized`" }),
+      "How deep the deposit's lock was when inventory paid: a number of blocks, its own included, `safe` or `finalized`; null until then, and on routes without inventory",
+    ),
     sweptAmount: nullable(
       baseUnits("Amount of the source token"),
       "Amount that was swept; null until the sweep is recorded",

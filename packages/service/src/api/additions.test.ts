@@ -507,6 +507,7 @@ describe("the report of a settlement", () => {
       deposits: [],
       moreDeposits: false,
       route: null,
+      tier: null,
       sweptAmount: null,
       promisedAmount: null,
       deliveredAmount: null,

@@ -32,7 +32,7 @@ import {
 } from "../../test/support/quorum-doubles.ts";
 import { OperatingError } from "../core/errors.ts";
 import { NATIVE_TOKEN } from "../core/hex.ts";
-import type { ContractWallets, Fees, SendOutcome, Simulation } from "./port/index.ts";
+import type { ContractWallets, SendOutcome, Simulation } from "./port/index.ts";
 import type { ChainAtBlocks } from "./quorum.ts";
 
 interface Question {
@@ -71,6 +71,7 @@ const UNPAID = { ...PAID, deliveryId: UNKNOWN_ID };
 const QUESTIONS: readonly Question[] = [
   { name: "getHead", method: "getHead", ask: (c) => c.getHead() },
   { name: "getFinalBlock", method: "getFinalBlock", ask: (c) => c.getFinalBlock() },
+  { name: "getSafeBlock", method: "getSafeBlock", ask: (c) => c.getSafeBlock() },
   { name: "getTime of the final block", method: "getTime", ask: (c) => c.getTime("final") },
   { name: "getTime of the newest block", method: "getTime", ask: (c) => c.getTime("latest") },
   { name: "getBlock", method: "getBlock", ask: (c) => c.getBlock(50n) },
@@ -157,7 +158,12 @@ const QUESTIONS: readonly Question[] = [
 const tooFew = { code: "RPC_UNAVAILABLE", details: { reason: "too few nodes" } };
 const disagreement = { code: "RPC_UNAVAILABLE", details: { reason: "nodes disagree" } };
 
-const NEVER_NULL: ReadonlySet<string> = new Set(["getHead", "getFinalBlock", "suggestFees"]);
+const NEVER_NULL: ReadonlySet<string> = new Set([
+  "getHead",
+  "getFinalBlock",
+  "getSafeBlock",
+  "suggestFees",
+]);
 
 /** Returns well-formed lies; a node's adapter rejects malformed answers. */
 async function liesOf({ name, ask }: Question): Promise<readonly unknown[]> {
@@ -331,6 +337,7 @@ const isQuorum = (required: number, nodes: number) => required <= nodes && 2 * r
 const RANKED: ReadonlySet<string> = new Set([
   "getHead",
   "getFinalBlock",
+  "getSafeBlock",
   "suggestFees",
   "readSection of old blocks",
   "readSection of new blocks",
@@ -464,6 +471,14 @@ describe("nodes at different blocks", () => {
     for (const view of views) view.final = FINAL - 5n;
     expect(await chain.getFinalNumber()).toBe(FINAL);
     expect(await chain.getTime("final")).toBe(1_700_000_000n + FINAL);
+  });
+
+  test("call the newest block safe that enough of them do, also an earlier one than before", async () => {
+    const views: View[] = [95n, 94n, 93n].map((safe) => ({ head: HEAD, final: FINAL, safe }));
+    const chain = quorumOf(views.map(createHonestNode));
+    expect((await chain.getSafeBlock()).number).toBe(94n);
+    for (const view of views) view.safe = 91n;
+    expect((await chain.getSafeBlock()).number).toBe(91n);
   });
 
   test("follow a reorg at the same height", async () => {
@@ -732,30 +747,6 @@ describe("simulating", () => {
     });
     await createQuickClock().sleep();
     expect(lines).toEqual([]);
-  });
-});
-
-describe("fees", () => {
-  const asking = (gasPriceMax: bigint, tipMax: bigint) =>
-    createLiar((answer, method) =>
-      method === "suggestFees" ? ({ gasPriceMax, tipMax } satisfies Fees) : answer,
-    );
-
-  test("stay within the honest range when one node asks too much or nothing [T48]", async () => {
-    for (const [wild, tip] of [
-      [1_000_000n, 1_000_000n],
-      [0n, 0n],
-    ] as const) {
-      const fees = await quorumOf([
-        asking(wild, tip),
-        asking(30n, 2n),
-        asking(32n, 3n),
-      ]).suggestFees();
-      expect(fees.gasPriceMax).toBeGreaterThanOrEqual(30n);
-      expect(fees.gasPriceMax).toBeLessThanOrEqual(32n);
-      expect(fees.tipMax).toBeGreaterThanOrEqual(2n);
-      expect(fees.tipMax).toBeLessThanOrEqual(3n);
-    }
   });
 });
 

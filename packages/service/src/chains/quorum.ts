@@ -23,6 +23,7 @@ import type {
   Chain,
   ChooseAccounts,
   ContractWallets,
+  FinalBlock,
   GovernanceLog,
   NonceSequencing,
   PayoutSearch,
@@ -35,6 +36,9 @@ import type {
   SectionRequest,
   Simulation,
 } from "./port/index.ts";
+
+const readFinalOf: Read<FinalBlock, ChainAtBlocks> = (node) => node.getFinalBlock();
+const readSafeOf: Read<FinalBlock, ChainAtBlocks> = (node) => node.getSafeBlock();
 
 /** Gas estimates that differ by more than this factor do not agree. */
 const GAS_SPREAD_MAX = 2n;
@@ -101,22 +105,35 @@ export function combineNodes(pure: ChainAtBlocks, nodes: Nodes<ChainAtBlocks>): 
   }
 
   async function readFinal(): Promise<BlockId> {
-    const named = await collect((node) => node.getFinalBlock());
+    const named = await collect(readFinalOf);
     const number = nodes.reachedBy(named.values.map((block) => block.number));
     if (final && number <= final.number) return final;
     const same = nodes.agreedOf(named.values);
-    const hash = same?.number === number ? same.hash : (await readFinalAt(number))?.hash;
+    const hash = same?.number === number ? same.hash : (await agreeOn(number, readFinalOf))?.hash;
     if (!hash) throw named.disagreement();
     if (!final || number > final.number) final = { number, hash };
     return final;
   }
 
   /** Returns the block of a height; null if too few nodes have it. */
-  async function readFinalAt(number: bigint): Promise<BlockId | null> {
-    // Only nodes that call the height final may name its block, so a node on a fork cannot decide finality.
+  async function agreeOn(
+    number: bigint,
+    readNamed: Read<FinalBlock, ChainAtBlocks>,
+  ): Promise<BlockId | null> {
+    // Only nodes that call the height final, or safe, may name its block: a node on a fork cannot decide that.
     return agree(async (node) =>
-      (await node.getFinalBlock()).number < number ? null : node.getBlock(number),
+      (await readNamed(node)).number < number ? null : node.getBlock(number),
     );
+  }
+
+  /** Returns the newest block that enough nodes call safe. A reorganisation may take it back to an earlier one. */
+  async function readSafe(): Promise<BlockId> {
+    const named = await collect(readSafeOf);
+    const number = nodes.reachedBy(named.values.map((block) => block.number));
+    const same = nodes.agreedOf(named.values);
+    const hash = same?.number === number ? same.hash : (await agreeOn(number, readSafeOf))?.hash;
+    if (!hash) throw named.disagreement();
+    return { number, hash };
   }
 
   /** Returns the block at which all nodes read. */
@@ -179,6 +196,7 @@ export function combineNodes(pure: ChainAtBlocks, nodes: Nodes<ChainAtBlocks>): 
     getHead: readHead,
     getFinalNumber: async () => (await readFinal()).number,
     getFinalBlock: readFinal,
+    getSafeBlock: readSafe,
     getTime: (at) => agreeAt(at, (node, block) => node.getTime(block)),
     isOrderOver: async (deadline) =>
       (await agreeAt("final", (node, block) => node.getTime(block))) > deadline,

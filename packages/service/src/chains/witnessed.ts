@@ -174,6 +174,7 @@ export function createWitnessedChain(
     getHead: together.getHead,
     getFinalNumber: together.getFinalNumber,
     getFinalBlock: together.getFinalBlock,
+    getSafeBlock: together.getSafeBlock,
     getBlock: together.getBlock,
     readSection,
     balances: {

@@ -276,6 +276,7 @@ describe("a chain with a preset", () => {
         { after: 2, upTo: usd(200n) },
         { after: 10, upTo: usd(2_000n) },
       ],
+      exceptions: [],
       acceptedLosses: [],
     });
     const own = { exposureUsd: "10.5", tiers: [{ after: 1, upToUsd: "10" }] };
@@ -284,6 +285,20 @@ describe("a chain with a preset", () => {
       exposure: usd(21n) / 2n,
       tiers: [{ after: 1, upTo: usd(10n) }],
       acceptedLosses: [id],
+    });
+    const exceptions = [
+      { token: "USDC", to: "arbitrum", tiers: [{ after: "safe", upToUsd: "10" }] },
+      { to: "polygon", tiers: [] },
+    ];
+    expect(earlyOf({ ...own, exceptions })).toMatchObject({
+      exceptions: [
+        {
+          token: toEvmAddress(USDC_ON_BASE),
+          destChain: 23,
+          tiers: [{ after: "safe", upTo: usd(10n) }],
+        },
+        { token: undefined, destChain: 5, tiers: [] },
+      ],
     });
   });
 
@@ -324,7 +339,35 @@ describe("a chain with a preset", () => {
           ],
         },
       },
-      "chains[1].earlyPayouts.tiers[1]: expected more blocks and more dollars than in the tier before",
+      "chains[1].earlyPayouts.tiers[1]: expected more blocks, or safe, and more dollars than in the tier before",
+    ],
+    [
+      "a tier after the one for safe blocks",
+      {
+        earlyPayouts: {
+          exposureUsd: "5",
+          tiers: [
+            { after: "safe", upToUsd: "1" },
+            { after: 50, upToUsd: "2" },
+          ],
+        },
+      },
+      "chains[1].earlyPayouts.tiers[1]: expected more blocks, or safe, and more dollars than in the tier before",
+    ],
+    [
+      "an exception for a token that the chain does not have",
+      { earlyPayouts: { exposureUsd: "5", exceptions: [{ token: "PEPE", tiers: [] }] } },
+      "chains[1].earlyPayouts.exceptions[0].token: expected a symbol of this chain's tokens, got PEPE",
+    ],
+    [
+      "an exception for an unknown chain",
+      { earlyPayouts: { exposureUsd: "5", exceptions: [{ to: "moon", tiers: [] }] } },
+      "chains[1].earlyPayouts.exceptions[0].to: expected the name of a chain, got moon",
+    ],
+    [
+      "an exception for every payout",
+      { earlyPayouts: { exposureUsd: "5", exceptions: [{ tiers: [] }] } },
+      "chains[1].earlyPayouts.exceptions[0]: expected token, or to, or both",
     ],
     [
       "early payouts without an exposure",

@@ -1,9 +1,9 @@
 /** An EVM chain: its entry in the file, and its resolved form. */
 import { type Static, Type } from "typebox";
 import { parseUnits } from "../core/amounts.ts";
-import { findChainById, findExplorer } from "../core/chain-registry.ts";
+import { findChainById, findChainByName, findExplorer } from "../core/chain-registry.ts";
 import type { Frozen } from "../core/frozen.ts";
-import { toEvmAddress, toHex32 } from "../core/hex.ts";
+import { type EvmAddress, toEvmAddress, toHex32 } from "../core/hex.ts";
 import { type GivenToChain, resolveShared, SharedSettings } from "./every-chain.ts";
 import { type KeyConfig, KeyRef } from "./keys.ts";
 import { findPreset, type Preset, PRESETS } from "./presets/index.ts";
@@ -91,12 +91,35 @@ const UniswapV3 = Type.Object(
 const EarlyTier = Type.Object(
   {
     after: setting(
-      Type.Integer({ minimum: 1, maximum: 100, description: "a number of blocks, 1 to 100" }),
-      "The number of blocks, including the block of the lock, after which a lock is paid.",
+      Type.Union([Type.Integer({ minimum: 1, maximum: 100 }), Type.Literal("safe")], {
+        description: "a number of blocks, 1 to 100, or safe",
+      }),
+      "The number of blocks, including the block of the lock, after which a lock is paid; or `safe`: when the lock is in the block that the node calls `safe`.",
     ),
     upToUsd: setting(UsdText, "The largest payout of the tier, in US dollars."),
   },
   { additionalProperties: false, description: "an object with after and upToUsd" },
+);
+
+/** Tiers of some payouts, in place of the chain's. */
+const EarlyException = Type.Object(
+  {
+    token: setting(
+      Type.Optional(Type.String({ description: "a symbol of this chain's tokens" })),
+      "The symbol of the locked token.",
+      { defaultText: "every token" },
+    ),
+    to: setting(
+      Type.Optional(Type.String({ description: "the name of a chain" })),
+      "The chain of the payout, by its name.",
+      { defaultText: "every chain" },
+    ),
+    tiers: setting(
+      Type.Array(EarlyTier, { maxItems: 8, description: "a list of at most 8 tiers" }),
+      "The tiers; without any, these payouts wait for finality.",
+    ),
+  },
+  { additionalProperties: false, description: "an object with tiers, and token or to or both" },
 );
 
 /** Payouts before their lock is final, at the operator's risk. */
@@ -112,6 +135,16 @@ const EarlyPayouts = Type.Object(
       ),
       "The tiers, in rising order: a larger payout waits for more blocks. Above the last one, payouts wait for finality.",
       { defaultText: "the preset's; required without one" },
+    ),
+    exceptions: setting(
+      Type.Optional(
+        Type.Array(EarlyException, {
+          maxItems: 64,
+          description: "a list of at most 64 exceptions",
+        }),
+      ),
+      "Payouts of some tokens, or to some chains, that have other tiers. The first one that fits holds. The exposure stays the chain's.",
+      { default: [] },
     ),
     acceptedLosses: setting(
       Type.Optional(
@@ -310,6 +343,10 @@ export function resolveEvmChain(
       chain.earlyPayouts &&
       resolveEarlyPayouts(chain.earlyPayouts, setting, {
         preset: chain.preset === undefined ? undefined : findPreset(chain.preset),
+        tokens: chain.tokens.map(({ symbol, address }) => ({
+          symbol,
+          address: toEvmAddress(address),
+        })),
         problems: given.problems,
       }),
     contracts: {
@@ -343,34 +380,69 @@ export function resolveEvmChain(
 }
 
 function resolveEarlyPayouts(
-  { exposureUsd, acceptedLosses, ...written }: Static<typeof EarlyPayouts>,
+  { exposureUsd, acceptedLosses, exceptions, ...written }: Static<typeof EarlyPayouts>,
   setting: string,
-  { preset, problems }: Pick<GivenToChain, "problems"> & { readonly preset: Preset | undefined },
+  {
+    preset,
+    tokens,
+    problems,
+  }: Pick<GivenToChain, "problems"> & {
+    readonly preset: Preset | undefined;
+    readonly tokens: readonly { readonly symbol: string; readonly address: EvmAddress }[];
+  },
 ) {
+  const here = `${setting}.earlyPayouts`;
   const tiers = written.tiers ?? preset?.early?.tiers;
   if (!tiers) {
-    problems.push(
-      `${setting}.earlyPayouts.tiers: required, because no preset of the chain has them`,
-    );
+    problems.push(`${here}.tiers: required, because no preset of the chain has them`);
     return undefined;
-  }
-  const resolved = tiers.map(({ after, upToUsd }) => ({ after, upTo: parseUnits(upToUsd, 18) }));
-  for (const [index, tier] of resolved.entries()) {
-    const before = resolved[index - 1];
-    if (before && (tier.after <= before.after || tier.upTo <= before.upTo)) {
-      problems.push(
-        `${setting}.earlyPayouts.tiers[${index}]: expected more blocks and more dollars than in the tier before`,
-      );
-    }
   }
   return {
     /** US dollars times 1e18. */
     exposure: parseUnits(exposureUsd, 18),
-    /** `after` in blocks, including that of the lock; `upTo` in US dollars times 1e18. */
-    tiers: resolved,
+    tiers: resolveTiers(tiers, `${here}.tiers`, problems),
+    /** The first that fits a payout replaces the tiers. Undefined fits every token, or every chain. */
+    exceptions: (exceptions ?? []).map((one, index) => {
+      const at = `${here}.exceptions[${index}]`;
+      const token = tokens.find(({ symbol }) => symbol === one.token);
+      if (one.token !== undefined && !token) {
+        problems.push(`${at}.token: expected a symbol of this chain's tokens, got ${one.token}`);
+      }
+      const chain = one.to === undefined ? undefined : findChainByName(one.to);
+      if (one.to !== undefined && !chain) {
+        problems.push(`${at}.to: expected the name of a chain, got ${one.to}`);
+      }
+      if (one.token === undefined && one.to === undefined) {
+        problems.push(`${at}: expected token, or to, or both`);
+      }
+      return {
+        token: token?.address,
+        destChain: chain?.chainId,
+        tiers: resolveTiers(one.tiers, `${at}.tiers`, problems),
+      };
+    }),
     /** Delivery ids. */
     acceptedLosses: (acceptedLosses ?? []).map(toHex32),
   };
+}
+
+/** Resolves tiers: `after` in blocks, including that of the lock; `upTo` in US dollars times 1e18. */
+function resolveTiers(
+  tiers: readonly { readonly after: number | "safe"; readonly upToUsd: string }[],
+  setting: string,
+  problems: string[],
+) {
+  const resolved = tiers.map(({ after, upToUsd }) => ({ after, upTo: parseUnits(upToUsd, 18) }));
+  const depthOf = (after: number | "safe") => (after === "safe" ? Infinity : after);
+  for (const [index, tier] of resolved.entries()) {
+    const before = resolved[index - 1];
+    if (before && (depthOf(tier.after) <= depthOf(before.after) || tier.upTo <= before.upTo)) {
+      problems.push(
+        `${setting}[${index}]: expected more blocks, or safe, and more dollars than in the tier before`,
+      );
+    }
+  }
+  return resolved;
 }
 
 function resolveCctp({ domain, messenger, transmitter }: Static<typeof Cctp>) {

@@ -307,6 +307,8 @@ export interface DeliveriesTable {
   ended_height: Int8OrNull;
   integrator_id: Generated<string>;
   superseded: Generated<boolean>;
+  paid_at_depth: string | null;
+  waits_for: string | null;
 }
 
 export interface BackupsTable {

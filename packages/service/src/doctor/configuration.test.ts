@@ -98,7 +98,12 @@ describe("the configuration", () => {
   test("is a warning where attestors that share no member could each sign the exposure [T270]", async () => {
     const chain: ChainConfig = {
       ...CHAIN,
-      earlyPayouts: { exposure: 5_000n * 10n ** 18n, tiers: [], acceptedLosses: [] },
+      earlyPayouts: {
+        exposure: 5_000n * 10n ** 18n,
+        tiers: [],
+        exceptions: [],
+        acceptedLosses: [],
+      },
     };
     const found = async (threshold: number, accounts: readonly EvmAddress[]) =>
       (

@@ -180,6 +180,7 @@ const REASONS: Readonly<Record<WaitReason, PayWaitReason>> = {
   gas_price: "gas_price",
   inventory: "liquidity",
   inventory_share: "liquidity",
+  exposure: "confirmations",
   daily_cap: "liquidity",
   operator_funds: "operator",
   pause: "operator",

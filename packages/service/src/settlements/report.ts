@@ -75,6 +75,7 @@ export async function readReport(
         deposits: details.deposits,
         moreDeposits: details.moreDeposits,
         route: details.route,
+        tier: deliveries.findLast((lock) => lock.id === settlement.deliveryId)?.paidAtDepth ?? null,
         sweptAmount: settlement.sweptAmount?.toString() ?? null,
         promisedAmount: details.promisedAmount,
         deliveredAmount: details.deliveredAmount,

@@ -122,11 +122,28 @@ describe("the reason of a wait", () => {
   });
 
   test("is the payment while a lock waits for it, and its turn without anything else", () => {
-    const lock = { state: "locked" } as WaitFacts["deliveries"][number];
+    const lock = { state: "locked", waitsFor: null } as WaitFacts["deliveries"][number];
     expect(find({ step: "deliver" }, { deliveries: [lock] })).toMatchObject({
       reason: "delivery",
       chainId: 30,
     });
     expect(find({ status: "pending_swap" })).toMatchObject({ reason: "worker" });
+  });
+
+  test("is the exposure while a lock that is deep enough finds no room in it, or its chain closed", () => {
+    const transactions = [transaction("sweep:s:1", { state: "mined", minedBlock: 104n })];
+    const waiting = (waitsFor: "exposure" | "opening") => {
+      const lock = { state: "locked", waitsFor } as WaitFacts["deliveries"][number];
+      return find({ step: "deliver" }, { transactions, deliveries: [lock] });
+    };
+    const counted = { reason: "exposure", chainId: 2, confirmations: 7, required: 11 };
+    expect(waiting("exposure")).toMatchObject({
+      ...counted,
+      message: "room for another payment before finality, or the lock to be final",
+    });
+    expect(waiting("opening")).toMatchObject({
+      ...counted,
+      message: "the lock to be final: payments before finality are closed on its chain",
+    });
   });
 });

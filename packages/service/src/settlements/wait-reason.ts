@@ -50,7 +50,7 @@ export function findWaitReason(facts: WaitFacts): SettlementWait | null {
     if (transfer) return ofBridge(facts, transfer);
     if (error) return ofError(facts, error);
     if (lock?.state === "locked" && open?.state === "mined" && open.chainId === chainId) {
-      return ofTransaction(facts, open);
+      return lock.waitsFor === null ? ofTransaction(facts, open) : ofExposure(facts, lock, open);
     }
     if (lock) return wait(facts, "delivery", "the payment from inventory", { chainId: destChain });
     return wait(facts, "confirmations", "confirmations of its payment", { chainId: destChain });
@@ -85,6 +85,19 @@ function ofTransaction(
   }
   const what = attempts.some(({ accepted }) => accepted) ? "be mined" : "be accepted by a node";
   return wait(facts, reason ?? "transaction", `the ${kind} transaction to ${what}`, { chainId });
+}
+
+/** Says why a lock is paid later than its tier allows: at the latest when it is final. */
+function ofExposure(
+  facts: WaitFacts,
+  { waitsFor }: ShownDelivery,
+  sweep: ShownTransaction,
+): SettlementWait {
+  const why =
+    waitsFor === "exposure"
+      ? "room for another payment before finality, or the lock to be final"
+      : "the lock to be final: payments before finality are closed on its chain";
+  return { ...ofTransaction(facts, sweep, "exposure"), message: why };
 }
 
 function ofBridge(facts: WaitFacts, { state, delayReason }: ShownTransfer): SettlementWait {

@@ -225,6 +225,11 @@ export function createFakeNode(chain: FakeChain): FakeNode {
     getHead: async () => refOf(head),
     getFinalNumber: async () => finalNumber,
     getFinalBlock: async () => refOf(finalBlock()),
+    async getSafeBlock() {
+      // Half of the way from the final block to the head.
+      const number = finalNumber + (head.number - finalNumber) / 2n;
+      return refOf(branch()[Number(number)] ?? finalBlock());
+    },
     getTime: async (at) => pointAt(at).time,
     async getBlock(number) {
       const block = branch()[Number(number)];

@@ -137,6 +137,7 @@ export function createFakeSlotNode(chain: FakeSlotChain, dailyCap: bigint): Fake
     getHead: async () => refOf(finalBlock),
     getFinalNumber: async () => finalBlock.number,
     getFinalBlock: async () => ({ number: finalBlock.number, hash: null }),
+    getSafeBlock: async () => ({ number: finalBlock.number, hash: null }),
     getTime: async (at) => (typeof at === "string" ? finalBlock : wholeOf(at)).time,
     async getBlock(number) {
       const block = find(number);

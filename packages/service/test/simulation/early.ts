@@ -48,6 +48,7 @@ function drawEarly(dice: Dice): EarlyPayoutsConfig | null {
   return {
     exposure: dollars(30, 200),
     tiers: dice.chance(0.5) ? tiers : tiers.slice(0, 1),
+    exceptions: [],
     acceptedLosses: [],
   };
 }

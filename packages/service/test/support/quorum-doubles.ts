@@ -40,6 +40,8 @@ export const blockAt = (number: bigint): BlockRef => ({
 export interface View {
   head: bigint;
   final: bigint;
+  /** Five blocks above the final one unless given. */
+  safe?: bigint;
 }
 
 export const HEAD = 100n;
@@ -75,6 +77,10 @@ export function createHonestNode(view: View = { head: HEAD, final: FINAL }): Cha
     getHead: async () => blockAt(view.head),
     getFinalNumber: async () => view.final,
     getFinalBlock: async () => ({ number: view.final, hash: hashAt(view.final) }),
+    async getSafeBlock() {
+      const number = view.safe ?? view.final + 5n;
+      return { number, hash: hashAt(number) };
+    },
     getTime: async (point) => 1_700_000_000n + at(point),
     getBlock: async (number) => (number > view.head ? null : blockAt(number)),
     listTransfers: async (block) => {
@@ -245,6 +251,7 @@ export const NODE_METHODS = [
   "getHead",
   "getFinalNumber",
   "getFinalBlock",
+  "getSafeBlock",
   "getTime",
   "getBlock",
   "readSection",

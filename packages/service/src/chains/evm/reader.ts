@@ -43,6 +43,7 @@ export function createReader(
     getHead: async () => toRef(await getTaggedBlock(rpc, "latest")),
     getFinalNumber: async () => (await getTaggedBlock(rpc, tagOf("final"))).number,
     getFinalBlock: async () => toRef(await getTaggedBlock(rpc, tagOf("final"))),
+    getSafeBlock: async () => toRef(await getTaggedBlock(rpc, "safe")),
 
     getTime: async (at) => (await getBlockAt(rpc, at)).timestamp,
 
@@ -70,7 +71,10 @@ export function createBalances(rpc: Rpc): BalancesAtBlock {
 }
 
 /** Returns the newest block under a tag. Throws RPC_UNAVAILABLE if there is none, as before the first final block. */
-export async function getTaggedBlock(rpc: Rpc, tag: "latest" | "finalized"): Promise<BlockAnswer> {
+export async function getTaggedBlock(
+  rpc: Rpc,
+  tag: "latest" | "safe" | "finalized",
+): Promise<BlockAnswer> {
   const block = await rpc.ask("eth_getBlockByNumber", [tag, false], parseBlock);
   if (block === null) throw rpc.unavailable(`no ${tag} block`);
   return block;

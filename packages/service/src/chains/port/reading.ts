@@ -126,6 +126,11 @@ export interface ChainReader {
   getFinalNumber(): Promise<bigint>;
   /** Returns the newest final block, height and hash of one answer. */
   getFinalBlock(): Promise<FinalBlock>;
+  /**
+   * Returns the newest block that the node calls `safe`: on Ethereum justified, on a rollup in the batches that Ethereum has. A
+   * reorganisation can still remove it. On Solana it is the newest final block.
+   */
+  getSafeBlock(): Promise<FinalBlock>;
   /** Returns the time of a block, in Unix seconds. */
   getTime(at: ReadPoint): Promise<bigint>;
   getBlock(number: bigint): Promise<BlockRef | null>;

@@ -118,6 +118,7 @@ export function createReader(
     getFinalNumber: getFinalSlot,
     // The slot may have no block.
     getFinalBlock: async () => ({ number: await getFinalSlot(), hash: null }),
+    getSafeBlock: async () => ({ number: await getFinalSlot(), hash: null }),
     getTime,
     getBlock: async (number) => {
       const head = await walked.findHead(number);

@@ -69,7 +69,7 @@ export interface PresetFinality {
 /** Tiers of payouts before finality. They apply only where the configuration sets an exposure. */
 export interface PresetEarly {
   readonly reason: string;
-  readonly tiers: readonly { readonly after: number; readonly upToUsd: string }[];
+  readonly tiers: readonly { readonly after: number | "safe"; readonly upToUsd: string }[];
 }
 
 export interface Preset {

@@ -686,7 +686,7 @@ describe("a return", () => {
 });
 
 describe("a payout before its lock is final", () => {
-  const terms = { exposure: 100n, tiers: [{ after: 3, upTo: 10n }] };
+  const terms = { exposure: 100n, tiers: [{ after: 3, upTo: 10n }], exceptions: [] };
 
   /** An attestor with rules of its own, which values the payout at 5. */
   function openEarly() {

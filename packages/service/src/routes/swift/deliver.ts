@@ -215,7 +215,7 @@ async function requestOrder(
     await endVanished(deps, delivery, address);
     return pollLock(deps, delivery);
   }
-  const { lock, windowStart, worth } = payable;
+  const { lock, windowStart, worth, after } = payable;
   if (lock.state === "returned" || lock.state === "taken_back") {
     await uncount(deps.db, delivery.id);
     return recordGivenBack(deps, delivery, lock.state);
@@ -233,9 +233,15 @@ async function requestOrder(
       await uncount(tx, delivery.id);
     } else {
       const counted = { deliveryId: delivery.id, srcChain, worth, usableUntil: deadline };
-      if (!(await count(tx, counted, rules?.terms.exposure ?? 0n))) return false;
+      const waitsFor = await count(tx, counted, rules?.terms.exposure ?? 0n);
+      if (waitsFor !== null) {
+        if (waitsFor !== delivery.waitsFor) await store.updateDelivery(tx, delivery, { waitsFor });
+        return false;
+      }
     }
-    if (!(await store.updateDelivery(tx, delivery, { orders: number, lockedAt }))) return true;
+    const paidAtDepth = after ?? ("finalized" as const);
+    const change = { orders: number, lockedAt, paidAtDepth, waitsFor: null };
+    if (!(await store.updateDelivery(tx, delivery, change))) return true;
     await insertAttestation(tx, {
       id: `delivery:${delivery.id}:${number}`,
       deliveryId: delivery.id,

@@ -18,7 +18,7 @@ import type { Db } from "../../db/schema.ts";
 import { type FeeItems, type FeeTerms, type GasStep, itemise } from "../../fees/index.ts";
 import type { InventoryShares } from "../../config/index.ts";
 import type { Inventory, Reservation, Route } from "../port.ts";
-import { confirmationsFor, type EarlyRules } from "./early/rules.ts";
+import { type Depth, depthFor, type EarlyRules } from "./early/rules.ts";
 import { isClosed, sumCounted } from "./early/store.ts";
 import { boundsAround, type Pricing } from "./pricing.ts";
 import * as store from "./store.ts";
@@ -41,12 +41,13 @@ interface Pace {
 const UNKNOWN_PACE: Pace = { finalitySeconds: 40, blockSeconds: 1 };
 /** Until a deposit is swept and a payout is mined, without the wait for the lock. */
 const OTHER_SECONDS = 20;
+/** About the part of the time to finality after which a block is safe, on Ethereum and on rollups alike. */
+const SAFE_SHARE = 1 / 2;
 
 interface EarlyTier {
   /** US dollars times 1e18. */
   readonly worth: bigint;
-  /** Blocks, that of the lock included. */
-  readonly after: number;
+  readonly after: Depth;
 }
 
 /**
@@ -129,8 +130,9 @@ export function createSwiftRoute(options: {
   async function judgeEarly(amount: bigint): Promise<EarlyTier | null> {
     if (!early || (await isClosed(db, source.chainId))) return null;
     const worth = await early.readWorth({ destChain: held.destChain, token: destToken, amount });
-    const after = worth === null ? null : confirmationsFor(early.terms, worth);
-    return worth === null || after === null ? null : { worth, after };
+    if (worth === null) return null;
+    const after = depthFor(early.terms, { token, destChain: held.destChain, worth });
+    return after === null ? null : { worth, after };
   }
 
   /** Estimates the seconds from a lock to its payout, by the tier and the room that the exposure has at present. */
@@ -139,7 +141,11 @@ export function createSwiftRoute(options: {
     if (!early || !tier) return pace.finalitySeconds;
     const counted = await sumCounted(db, source.chainId);
     const hasRoom = counted + tier.worth <= early.terms.exposure;
-    return hasRoom ? Math.ceil(tier.after * pace.blockSeconds) : pace.finalitySeconds;
+    if (!hasRoom) return pace.finalitySeconds;
+    const { after } = tier;
+    return Math.ceil(
+      after === "safe" ? pace.finalitySeconds * SAFE_SHARE : after * pace.blockSeconds,
+    );
   }
 
   async function readInventory(): Promise<Inventory> {

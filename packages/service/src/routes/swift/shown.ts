@@ -2,6 +2,7 @@
 import type { LockFacts } from "../../chains/port/index.ts";
 import { type Hex32, toAddress, toHex32 } from "../../core/hex.ts";
 import type { Db } from "../../db/schema.ts";
+import type { EarlyWait } from "./early/store.ts";
 
 /** A lock in the escrow, and its progress. */
 export interface ShownDelivery {
@@ -11,6 +12,9 @@ export interface ShownDelivery {
   readonly payAmount: bigint;
   readonly deliveredTxHash: string | null;
   readonly claimedTxHash: string | null;
+  /** How deep the lock was when its payout was requested: a number of blocks, `safe` or `finalized`. */
+  readonly paidAtDepth: string | null;
+  readonly waitsFor: EarlyWait | null;
   readonly error: string | null;
   readonly createdAt: string;
 }
@@ -30,6 +34,9 @@ export async function listDeliveries(db: Db, id: string): Promise<ShownDelivery[
     payAmount: BigInt(row.pay_amount),
     deliveredTxHash: row.delivered_tx_hash,
     claimedTxHash: row.claimed_tx_hash,
+    paidAtDepth: row.paid_at_depth,
+    // CAST: the column's check constraint allows only these.
+    waitsFor: row.waits_for as EarlyWait | null,
     error: row.trouble?.message ?? null,
     createdAt: row.created_at,
   }));

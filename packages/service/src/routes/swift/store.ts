@@ -5,6 +5,8 @@ import type { TxHash } from "../../core/hex.ts";
 import { createDueRows } from "../../jobs/due.ts";
 import { formatStamp } from "../../core/stamp.ts";
 import type { Database, Db, DeliveriesTable, Tx } from "../../db/schema.ts";
+import type { Depth } from "./early/rules.ts";
+import type { EarlyWait } from "./early/store.ts";
 import { type DeliveryState, ENDED_STATES } from "./lifecycle.ts";
 
 /** Destination leg of one lock. */
@@ -37,6 +39,8 @@ export interface Delivery {
   readonly returns: number;
   readonly deliveredTxHash: TxHash | null;
   readonly deliveredAmount: bigint | null;
+  /** What keeps a lock that is deep enough from being paid before it is final. */
+  readonly waitsFor: EarlyWait | null;
   readonly error: ErrorObject | null;
 }
 
@@ -52,6 +56,7 @@ export async function insertDelivery(
     | "returns"
     | "deliveredTxHash"
     | "deliveredAmount"
+    | "waitsFor"
     | "error"
   >,
   nowMs: number,
@@ -171,7 +176,7 @@ export const wakeOfAnswer = (db: Db, id: Hex32, nowMs: number) =>
 
 /** Updates a delivery if its version is unchanged; returns false otherwise. */
 export async function updateDelivery(
-  tx: Tx,
+  tx: Db | Tx,
   delivery: Pick<Delivery, "id" | "version" | "state">,
   change: {
     readonly state?: DeliveryState;
@@ -183,6 +188,8 @@ export async function updateDelivery(
     readonly deliveredAmount?: bigint | null;
     readonly claimedTxHash?: TxHash;
     readonly endedHeight?: bigint;
+    readonly paidAtDepth?: Depth | "finalized";
+    readonly waitsFor?: EarlyWait | null;
     readonly error?: ErrorObject | null;
   },
 ): Promise<boolean> {
@@ -201,6 +208,8 @@ export async function updateDelivery(
       ...(change.deliveredAmount === undefined ? {} : { delivered_amount: change.deliveredAmount }),
       ...(change.claimedTxHash === undefined ? {} : { claimed_tx_hash: change.claimedTxHash }),
       ...(change.endedHeight === undefined ? {} : { ended_height: change.endedHeight }),
+      ...(change.paidAtDepth === undefined ? {} : { paid_at_depth: `${change.paidAtDepth}` }),
+      ...(change.waitsFor === undefined ? {} : { waits_for: change.waitsFor }),
       ...(change.error === undefined
         ? {}
         : { trouble: change.error === null ? null : JSON.stringify(change.error) }),
@@ -445,6 +454,8 @@ function parseDelivery(row: Selectable<DeliveriesTable>): Delivery {
     returns: row.returns,
     deliveredTxHash: row.delivered_tx_hash === null ? null : toTxHash(row.delivered_tx_hash),
     deliveredAmount: row.delivered_amount === null ? null : BigInt(row.delivered_amount),
+    // CAST: the column's check constraint allows only these.
+    waitsFor: row.waits_for as EarlyWait | null,
     error: row.trouble,
   };
 }

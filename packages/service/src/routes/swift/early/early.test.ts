@@ -5,8 +5,10 @@ import { hashOf } from "../../../../test/support/doubles.ts";
 import { ID, openLocked, payoutOf, signAll } from "../../../../test/support/locked-delivery.ts";
 import { type Hex32, toHex32 } from "../../../core/hex.ts";
 import { swiftGauges } from "../gauges.ts";
+import { listDeliveries } from "../shown.ts";
 import { getDelivery } from "../store.ts";
 import { describeEarly } from "./describe.ts";
+import type { EarlyTerms } from "./rules.ts";
 import { acceptLoss, close, count, find, open, readStates } from "./store.ts";
 
 const USD = 10n ** 18n;
@@ -16,7 +18,7 @@ const ACT = { operator: "ada@desk", reason: "ticket 7" };
 async function openEarly({ exposure = 100n * USD, worth = 5n * USD } = {}) {
   const opened = await openLocked();
   const { deps, state, clock } = opened;
-  const terms = { exposure, tiers: [{ after: 3, upTo: 10n * USD }] };
+  const terms: EarlyTerms = { exposure, tiers: [{ after: 3, upTo: 10n * USD }], exceptions: [] };
   Object.assign(deps, { early: new Map([[2, { terms, readWorth: async () => worth }]]) });
   state.isLockFinal = false;
   const { db } = opened.desk;
@@ -46,11 +48,12 @@ async function openEarly({ exposure = 100n * USD, worth = 5n * USD } = {}) {
     }
     return Object.fromEntries(rows.map(([name, , label, value]) => [`${name} ${label}`, value]));
   };
-  return { ...opened, db, clock, pay, makeFinal, stateOf, lost, gauges };
+  const shown = () => listDeliveries(db, opened.settlementId);
+  return { ...opened, db, clock, pay, makeFinal, stateOf, shown, lost, gauges };
 }
 
 test("a lock is paid deep enough for its tier, and counted before the signature is requested [T274]", async () => {
-  const { state, poll, requests, db } = await openEarly();
+  const { state, poll, requests, shown, db } = await openEarly();
   state.sourceHead = 96n;
   await poll();
   expect(await requests()).toEqual([]);
@@ -59,6 +62,7 @@ test("a lock is paid deep enough for its tier, and counted before the signature 
   expect(await requests()).toMatchObject([
     { id: `delivery:${ID}:1`, windowStart: String(state.finalTime) },
   ]);
+  expect(await shown()).toMatchObject([{ waitsFor: null, paidAtDepth: "3" }]);
   expect(await find(db, ID)).toMatchObject({
     worth: 5n * USD,
     usableUntil: state.finalTime + 3_600n,
@@ -67,12 +71,14 @@ test("a lock is paid deep enough for its tier, and counted before the signature 
 });
 
 test("beyond the exposure, and while a chain is closed, a lock waits for finality [T274]", async () => {
-  const { state, poll, requests, makeFinal, db } = await openEarly({ exposure: 4n * USD });
+  const { state, poll, requests, makeFinal, shown, db } = await openEarly({ exposure: 4n * USD });
   await poll();
   expect(await requests()).toEqual([]);
+  expect(await shown()).toMatchObject([{ waitsFor: "exposure", paidAtDepth: null }]);
   makeFinal();
   await poll();
   expect(await requests()).toHaveLength(1);
+  expect(await shown()).toMatchObject([{ waitsFor: null, paidAtDepth: "finalized" }]);
   expect(await find(db, ID)).toBeNull();
   expect(state.paying).toEqual([]);
 
@@ -80,6 +86,7 @@ test("beyond the exposure, and while a chain is closed, a lock waits for finalit
   await close(closed.db, { srcChain: 2, ...ACT });
   await closed.poll();
   expect(await closed.requests()).toEqual([]);
+  expect(await closed.shown()).toMatchObject([{ waitsFor: "opening" }]);
   await open(closed.db, 2, { ...ACT, nowMs: closed.clock.now() });
   await closed.poll();
   expect(await closed.requests()).toHaveLength(1);
@@ -104,7 +111,8 @@ test("counts at the same time never exceed the exposure together [T274]", async 
         ),
     ),
   );
-  expect(counted.filter(Boolean)).toHaveLength(3);
+  expect(counted.filter((waitsFor) => waitsFor === null)).toHaveLength(3);
+  expect(counted.filter((waitsFor) => waitsFor === "exposure")).toHaveLength(7);
   expect(await readStates(db, [2])).toMatchObject([{ counted: 90n * USD, payouts: 3 }]);
 });
 

@@ -20,12 +20,19 @@ const LOCK: Lock = {
 const PAID = { destChain: 30, token: USDC, amount: 999n };
 
 /** A chain whose lock is in block 98; the final block is 90, of second 4,000. */
-function openSource(change: { head?: bigint; final?: bigint; lock?: Lock; lacks?: bigint }) {
-  const { head = 100n, final = 90n, lock = LOCK, lacks } = change;
+function openSource(change: {
+  head?: bigint;
+  safe?: bigint;
+  final?: bigint;
+  lock?: Lock;
+  lacks?: bigint;
+}) {
+  const { head = 100n, safe = 95n, final = 90n, lock = LOCK, lacks } = change;
   return createStrictChain({
     chainId: 2,
     getHead: async () => ({ number: head, hash: WORD, parentHash: WORD }),
     getFinalBlock: async () => ({ number: final, hash: WORD }),
+    getSafeBlock: async () => ({ number: safe, hash: WORD }),
     getBlock: async (number) =>
       number === lacks ? null : { number, hash: WORD, parentHash: WORD },
     getTime: async () => 4_000n,
@@ -40,15 +47,16 @@ function find(source: ReturnType<typeof openSource>, worth: bigint | null | "no 
   const tiers = [
     { after: 3, upTo: 10n * USD },
     { after: 9, upTo: 50n * USD },
+    { after: "safe" as const, upTo: 90n * USD },
   ];
-  const terms = { exposure: 100n * USD, tiers };
+  const terms = { exposure: 100n * USD, tiers, exceptions: [] };
   const rules = worth === "no rules" ? undefined : { terms, readWorth: async () => worth };
   return findPayable(source, LOCK, { hints: [], rules, paid: PAID });
 }
 
 describe("a lock", () => {
   test("in a final block is payable in the window of its own time, at no risk", async () => {
-    const payable = { lock: LOCK, windowStart: 5_000n, worth: null };
+    const payable = { lock: LOCK, windowStart: 5_000n, worth: null, after: null };
     expect(await find(openSource({ final: 98n }), "no rules")).toEqual(payable);
     expect(await find(openSource({ final: 98n }), USD)).toEqual(payable);
   });
@@ -56,7 +64,7 @@ describe("a lock", () => {
   test("that is not final is not payable without rules, or without a worth", async () => {
     expect(await find(openSource({}), "no rules")).toBeNull();
     expect(await find(openSource({}), null)).toBeNull();
-    expect(await find(openSource({}), 51n * USD)).toBeNull();
+    expect(await find(openSource({ safe: 98n }), 91n * USD)).toBeNull();
   });
 
   test("is payable deep enough for its tier, in a window that starts with a final block without it", async () => {
@@ -64,10 +72,17 @@ describe("a lock", () => {
       lock: LOCK,
       windowStart: 4_000n,
       worth: USD,
+      after: 3,
     });
     expect(await find(openSource({ head: 99n }), USD)).toBeNull();
     expect(await find(openSource({}), 11n * USD)).toBeNull();
     expect((await find(openSource({ head: 106n }), 11n * USD))?.worth).toBe(11n * USD);
+  });
+
+  test("is payable in the safe block where its tier waits for that, if that is not final", async () => {
+    expect(await find(openSource({}), 51n * USD)).toBeNull();
+    expect(await find(openSource({ safe: 98n }), 51n * USD)).toMatchObject({ after: "safe" });
+    expect(await find(openSource({ safe: 90n }), 51n * USD)).toBeNull();
   });
 
   test("is not payable early once it is given back, or where its block is not known", async () => {

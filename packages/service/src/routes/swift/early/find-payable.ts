@@ -1,7 +1,7 @@
 /** Finds the lock of a payout where it may be paid: in a final block, or deep enough for its tier. */
-import type { Chain, Lock, LockFacts } from "../../../chains/port/index.ts";
+import type { BlockId, Chain, Lock, LockFacts } from "../../../chains/port/index.ts";
 import type { TxHash } from "../../../core/hex.ts";
-import { confirmationsFor, type EarlyRules, type Paid } from "./rules.ts";
+import { type Depth, depthFor, type EarlyRules, type Paid } from "./rules.ts";
 
 /** A lock that may be paid. */
 export interface Payable {
@@ -13,6 +13,8 @@ export interface Payable {
   readonly windowStart: bigint;
   /** Value at risk in US dollars times 1e18; null for a final lock. */
   readonly worth: bigint | null;
+  /** How deep the lock is; null for a final lock. */
+  readonly after: Depth | null;
 }
 
 /** Returns the lock with these facts if it may be paid now, or null. Without rules it must be final. */
@@ -27,19 +29,17 @@ export async function findPayable(
 ): Promise<Payable | null> {
   const { hints, rules, paid } = options;
   const final = await source.getLock(facts, "final", hints);
-  if (final) return { lock: final, windowStart: final.lockedAt, worth: null };
+  if (final) return { lock: final, windowStart: final.lockedAt, worth: null, after: null };
   if (!rules) return null;
   const worth = await rules.readWorth(paid);
-  const after = worth === null ? null : confirmationsFor(rules.terms, worth);
-  if (worth === null || after === null) return null;
-  const [{ number: finalNumber, hash }, head] = await Promise.all([
-    source.getFinalBlock(),
-    source.getHead(),
-  ]);
-  const number = head.number - BigInt(after) + 1n;
-  if (hash === null || number <= finalNumber) return null;
-  const seenIn = await source.getBlock(number);
-  if (!seenIn) return null;
+  if (worth === null) return null;
+  const { destChain } = paid;
+  const after = depthFor(rules.terms, { token: facts.token, destChain, worth });
+  if (after === null) return null;
+  const { number: finalNumber, hash } = await source.getFinalBlock();
+  if (hash === null) return null;
+  const seenIn = await findBlockAt(source, after);
+  if (!seenIn || seenIn.number <= finalNumber) return null;
   const finalBlock = { number: finalNumber, hash };
   const [lock, known] = await Promise.all([
     source.getLock(facts, seenIn, hints),
@@ -47,5 +47,16 @@ export async function findPayable(
   ]);
   // The chain became final meanwhile: the next look finds the lock there, with its time.
   if (known || lock?.state !== "locked") return null;
-  return { lock, windowStart: await source.getTime(finalBlock), worth };
+  return { lock, windowStart: await source.getTime(finalBlock), worth, after };
+}
+
+/** Returns the newest block that is this deep; null if the node does not have it. */
+async function findBlockAt(source: Chain, after: Depth): Promise<BlockId | null> {
+  if (after === "safe") {
+    const { number, hash } = await source.getSafeBlock();
+    return hash === null ? null : { number, hash };
+  }
+  const head = await source.getHead();
+  const number = head.number - BigInt(after) + 1n;
+  return number < 0n ? null : source.getBlock(number);
 }

@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { CHAIN, USDC } from "../../../../test/support/doctor-doubles.ts";
 import type { EvmChain } from "../../../config/index.ts";
 import { OperatingError } from "../../../core/errors.ts";
-import { confirmationsFor, createEarlyRules } from "./rules.ts";
+import type { Address } from "../../../core/hex.ts";
+import { createEarlyRules, depthFor, type EarlyTerms } from "./rules.ts";
 
 const USD = 10n ** 18n;
 const TERMS = {
@@ -11,15 +12,36 @@ const TERMS = {
     { after: 2, upTo: 10n * USD },
     { after: 5, upTo: 50n * USD },
   ],
+  exceptions: [],
   acceptedLosses: [],
 };
 const EARLY: EvmChain = { ...CHAIN, earlyPayouts: TERMS };
 
-test("a larger payout waits for more blocks, and above the last tier for finality", () => {
-  const waits = [1n, 10n * USD, 10n * USD + 1n, 50n * USD, 50n * USD + 1n].map((worth) =>
-    confirmationsFor(TERMS, worth),
+function depths(terms: EarlyTerms, payout: { token?: Address; destChain?: number } = {}) {
+  return [1n, 10n * USD, 10n * USD + 1n, 50n * USD, 50n * USD + 1n].map((worth) =>
+    depthFor(terms, { token: USDC, destChain: 30, worth, ...payout }),
   );
-  expect(waits).toEqual([2, 2, 5, 5, null]);
+}
+
+test("a larger payout waits for more blocks, and above the last tier for finality", () => {
+  expect(depths(TERMS)).toEqual([2, 2, 5, 5, null]);
+});
+
+test("the first exception that fits a payout replaces the tiers", () => {
+  const safe = [{ after: "safe" as const, upTo: 50n * USD }];
+  const terms: EarlyTerms = {
+    ...TERMS,
+    exceptions: [
+      { token: USDC, destChain: 23, tiers: safe },
+      { token: USDC, destChain: undefined, tiers: [] },
+      { token: undefined, destChain: 24, tiers: safe },
+    ],
+  };
+  const token = CHAIN.contracts.escrow;
+  expect(depths(terms, { destChain: 23 })).toEqual(["safe", "safe", "safe", "safe", null]);
+  expect(depths(terms)).toEqual([null, null, null, null, null]);
+  expect(depths(terms, { token, destChain: 24 })).toEqual(["safe", "safe", "safe", "safe", null]);
+  expect(depths(terms, { token, destChain: 23 })).toEqual([2, 2, 5, 5, null]);
 });
 
 test("only chains with early payouts have rules", () => {

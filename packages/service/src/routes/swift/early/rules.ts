@@ -7,12 +7,23 @@ import { OperatingError } from "../../../core/errors.ts";
 import type { Address } from "../../../core/hex.ts";
 import type { Prices } from "../../../prices/index.ts";
 
+/** How deep a lock must be: in a number of blocks, its own included, or in the block that the node calls `safe`. */
+export type Depth = number | "safe";
+
+/** Rising: a larger payout waits for a deeper lock. `upTo` in US dollars times 1e18. */
+type Tiers = readonly { readonly after: Depth; readonly upTo: bigint }[];
+
 /** The part of the inventory that may be at risk, in US dollars times 1e18. */
 export interface EarlyTerms {
   /** The most that may be paid for locks that are not final, together. */
   readonly exposure: bigint;
-  /** Rising: a larger payout waits for more blocks, that of its lock included. */
-  readonly tiers: readonly { readonly after: number; readonly upTo: bigint }[];
+  readonly tiers: Tiers;
+  /** The first that fits a payout replaces the tiers. Undefined fits every locked token, or every chain. */
+  readonly exceptions: readonly {
+    readonly token: Address | undefined;
+    readonly destChain: number | undefined;
+    readonly tiers: Tiers;
+  }[];
 }
 
 /** An amount that inventory pays, in base units of the token. */
@@ -59,7 +70,19 @@ export function createEarlyRules(
   );
 }
 
-/** Returns the blocks after which a payout of this worth may be made, or null if it waits for finality. */
-export function confirmationsFor({ tiers }: EarlyTerms, worth: bigint): number | null {
-  return tiers.find(({ upTo }) => worth <= upTo)?.after ?? null;
+/** Returns how deep the lock of a payout of this worth must be, or null if it must be final. */
+export function depthFor(
+  { tiers, exceptions }: EarlyTerms,
+  {
+    token,
+    destChain,
+    worth,
+  }: { readonly token: Address; readonly destChain: number; readonly worth: bigint },
+): Depth | null {
+  const exception = exceptions.find(
+    (one) =>
+      (one.token === undefined || one.token === token) &&
+      (one.destChain === undefined || one.destChain === destChain),
+  );
+  return (exception?.tiers ?? tiers).find(({ upTo }) => worth <= upTo)?.after ?? null;
 }

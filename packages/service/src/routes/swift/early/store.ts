@@ -19,15 +19,18 @@ export interface EarlyPayout {
   readonly isMissing: boolean;
 }
 
+/** What an early payout waits for: room in the exposure of its chain, or for an operator to open the chain's. */
+export type EarlyWait = "exposure" | "opening";
+
 /**
- * Counts a payout, before its signature is requested. Returns false, without counting it, if the chain's exposure has no
- * room for it or its early payouts are closed. Counts of one chain wait for each other.
+ * Counts a payout, before its signature is requested. Returns what it waits for, without counting it, if the chain's exposure
+ * has no room for it or its early payouts are closed; null if it is counted. Counts of one chain wait for each other.
  */
 export async function count(
   tx: Tx,
   payout: Omit<EarlyPayout, "isMissing">,
   exposure: bigint,
-): Promise<boolean> {
+): Promise<EarlyWait | null> {
   const { deliveryId, srcChain, worth, usableUntil } = payout;
   await sql`select pg_advisory_xact_lock(14, ${srcChain})`.execute(tx);
   const { rows } = await sql<{ counted: string; closed: boolean }>`
@@ -37,14 +40,15 @@ export async function count(
     tx,
   );
   const [row] = rows;
-  if (!row || row.closed || BigInt(row.counted) + worth > exposure) return false;
+  if (!row || row.closed) return "opening";
+  if (BigInt(row.counted) + worth > exposure) return "exposure";
   await sql`
     insert into early_payouts (delivery_id, src_chain, worth, usable_until)
     values (${deliveryId}, ${srcChain}, ${worth}::numeric, ${usableUntil}::bigint)
     on conflict (delivery_id) do update
       set worth = greatest(early_payouts.worth, excluded.worth),
           usable_until = greatest(early_payouts.usable_until, excluded.usable_until)`.execute(tx);
-  return true;
+  return null;
 }
 
 export async function find(db: Db | Tx, deliveryId: Hex32): Promise<EarlyPayout | null> {

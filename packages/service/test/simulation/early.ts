@@ -24,8 +24,9 @@ export function drawWithEarly(
   /** Draws further blocks to the finality of a chain: payouts before it need a chain that takes its time. */
   readonly drawDelay: () => number;
 } {
-  const early = drawEarly(createDice(seed, 41));
-  if (!early) return { early, drawn: usual, drawDelay: () => 0 };
+  const plain = drawEarly(createDice(seed, 41));
+  if (!plain) return { early: null, drawn: usual, drawDelay: () => 0 };
+  const early = refine(createDice(seed, 44), plain, mark);
   mark("with early payouts");
   const finality = createDice(seed, 42);
   return {
@@ -50,6 +51,26 @@ function drawEarly(dice: Dice): EarlyPayoutsConfig | null {
     tiers: dice.chance(0.5) ? tiers : tiers.slice(0, 1),
     exceptions: [],
     acceptedLosses: [],
+  };
+}
+
+/** Lets the last tier wait for the safe block, or payouts to one chain for finality, each in one seed of four. */
+function refine(
+  dice: Dice,
+  early: EarlyPayoutsConfig,
+  mark: (name: string) => void,
+): EarlyPayoutsConfig {
+  const { tiers } = early;
+  const [waitsForSafe, hasException] = [dice.chance(1 / 4), dice.chance(1 / 4)];
+  if (waitsForSafe) mark("paid in a safe block");
+  if (hasException) mark("with early payouts except to one chain");
+  const destChain = dice.pick(CHAIN_IDS);
+  return {
+    ...early,
+    tiers: tiers.map((tier, index) =>
+      waitsForSafe && index === tiers.length - 1 ? { ...tier, after: "safe" } : tier,
+    ),
+    exceptions: hasException ? [{ token: undefined, destChain, tiers: [] }] : [],
   };
 }
 

@@ -360,6 +360,7 @@ export async function openWorld(options: WorldOptions = {}) {
     allSwaps,
     allEvents,
     swapsOf,
+    reportOf: (id: string) => clientOf(0).getSettlement(id),
     statusEvents,
     newRecipient: (): Address => privateKeyToAccount(generatePrivateKey()).address,
     liveEvents: (by: number): readonly StreamEvent[] => live[by] ?? [],

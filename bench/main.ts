@@ -6,6 +6,7 @@ import { benchPace } from "./pace.ts";
 import { benchRecovery } from "./recovery.ts";
 import { benchRpc } from "./rpc.ts";
 import { benchSolana } from "./solana.ts";
+import { benchSpeed } from "./speed.ts";
 import { benchThroughput } from "./throughput.ts";
 import { benchWebhooks } from "./webhooks.ts";
 
@@ -17,6 +18,7 @@ const BENCHES: Readonly<Record<string, (args: readonly string[]) => void | Promi
   recovery: benchRecovery,
   rpc: benchRpc,
   solana: benchSolana,
+  speed: benchSpeed,
   throughput: benchThroughput,
   webhooks: benchWebhooks,
 };

@@ -10,6 +10,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Sandbox, startSandbox } from "@sluice/sandbox";
 import { type Address, getAddress } from "viem";
 import { clientOf, issue, payAll } from "./deposits.ts";
+import { median } from "./median.ts";
 
 const DEPOSITS = 4;
 const POLL_MS = 50;
@@ -113,11 +114,6 @@ async function waitFor(
     if (performance.now() > deadline) throw new Error("the deposits were not settled");
     await sleep(POLL_MS);
   }
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((one, other) => one - other);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }
 
 function summarise(measured: readonly Measured[]) {

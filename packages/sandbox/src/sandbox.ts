@@ -63,6 +63,8 @@ export interface SandboxOptions extends Omit<ChainsOptions, "ports" | "onProblem
   readonly pollIntervalMs?: number;
   /** Node URLs for the service, to put a proxy in front of the nodes. */
   readonly rpcUrls?: NonNullable<ServiceConfigOptions["rpcUrls"]>;
+  /** Whether and how locks of the EVM chains are paid before they are final. Default: once final. */
+  readonly earlyPayouts?: NonNullable<ServiceConfigOptions["earlyPayouts"]>;
   /** Delay of additions to the contracts, in seconds. Default 60. */
   readonly delaySeconds?: number;
   /** Aborts an unfinished start. */

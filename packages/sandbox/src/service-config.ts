@@ -57,6 +57,11 @@ export interface ServiceConfigOptions {
   readonly feeToken?: boolean;
   /** Replaces the nodes' URLs, to put a proxy in front of the nodes. */
   readonly rpcUrls?: Partial<Readonly<Record<"ethereum" | "base", string>>>;
+  /** Whether and how locks of the EVM chains are paid before they are final. */
+  readonly earlyPayouts?: {
+    readonly exposureUsd: string;
+    readonly tiers: readonly { readonly after: number | "safe"; readonly upToUsd: string }[];
+  };
   /** WebSockets of the nodes, which announce new blocks. A chain without one is polled. */
   readonly wsUrls?: Partial<Readonly<Record<"ethereum" | "base" | "solana", string>>>;
 }
@@ -116,6 +121,7 @@ export function writeServiceConfig(options: ServiceConfigOptions): string {
         startBlock: deployment.chains[name].startBlock,
         pollIntervalMs: options.pollIntervalMs ?? 250,
         deliveryConfirmations: 1,
+        ...(options.earlyPayouts && { earlyPayouts: options.earlyPayouts }),
         contracts: {
           factory: deployment.factory,
           escrow: deployment.chains[name].escrow,

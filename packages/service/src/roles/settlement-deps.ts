@@ -75,6 +75,7 @@ export function createSettlementDeps(
       readCost: createRefundCosts(parts),
     },
     wakeLanes: (chainId) => wakeups.wake(TOPICS.lanes, `${chainId}`),
+    wakeDeliveries: () => wakeups.wake(TOPICS.deliveries),
     pollMs: POLL_MS,
   };
 }

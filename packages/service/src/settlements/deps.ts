@@ -42,6 +42,8 @@ export interface SettlementDeps extends IntakeDeps {
   readonly lanes: ReadonlyMap<number, SettlementLanes>;
   /** Wakes the lanes of a chain because there is a new intent; called after the commit. */
   readonly wakeLanes: (chainId: number) => void;
+  /** Tells the workers of routes that a sweep left them something to deliver. */
+  readonly wakeDeliveries: () => void;
   /** Refunds by policy; without them only the refund authority refunds where wallets are contracts. */
   readonly attestedRefunds?: AttestedRefunds;
   /** Poll interval of a waiting settlement that nothing wakes, in milliseconds. */

@@ -51,6 +51,17 @@ test("the amounts of a pool swap are posted to a ledger account of the settlemen
   ]);
 });
 
+test("the workers of a route are woken for what a sweep left them, and only then", async () => {
+  const desk = await openSwapped();
+  expect(desk.state.wokenDeliveries).toBe(0);
+  await desk.poll();
+  expect(desk.state.wokenDeliveries).toBe(1);
+  const delivered = await openSwapped();
+  delivered.route.deliversBySweep = true;
+  await delivered.poll();
+  expect(delivered.state.wokenDeliveries).toBe(0);
+});
+
 test("a pool swap without a fee is posted too", async () => {
   const desk = await openSwapped();
   desk.state.swapFee = 0n;

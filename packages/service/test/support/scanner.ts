@@ -35,6 +35,7 @@ export function createScannerDeps(args: Given & Choices): ScannerDeps {
     readMinimums: async () => ({ token: tokenMinimum, floor: undefined }),
     wakeEvents: () => undefined,
     wakeLanes: () => undefined,
+    wakeDeliveries: () => undefined,
     pollMs: 500,
   };
   return {

@@ -103,6 +103,7 @@ export async function openDesk() {
     readMinimums: null as SettlementDeps["readMinimums"] | null,
     /** The newest refund of any wallet in a final block. */
     refund: null as FoundRefund | null,
+    wokenDeliveries: 0,
     /** Settlements whose reservations the route released. */
     released: [] as string[],
     /** The effects of every transaction. */
@@ -225,6 +226,7 @@ export async function openDesk() {
     readMinimums: async (...asked) => (await state.readMinimums?.(...asked)) ?? state.minimums,
     wakeEvents: () => undefined,
     wakeLanes: () => undefined,
+    wakeDeliveries: () => void (state.wokenDeliveries += 1),
     pollMs: 500,
   };
   const { integratorId } = await createIntegrator(

@@ -286,6 +286,7 @@ async function followSweep(
     });
     await route.recordSweep(tx, { settlementId: settlement.id, address, sweep, fee, receipt });
   });
+  if (!route.deliversBySweep) deps.wakeDeliveries();
   return "again";
 }
 

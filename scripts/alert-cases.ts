@@ -113,6 +113,22 @@ export const ALERT_CASES: readonly AlertCase[] = [
   gauge("SluiceGovernanceUnexpected", "sluice_governance_unexpected_changes", [1, 0]),
   gauge("SluiceGovernanceNotWatched", "sluice_governance_watch_age_seconds", [86_401, 86_400]),
   gauge("SluiceSettlementOld", "sluice_settlements_oldest_active_age_seconds", [7_201, 7_200]),
+  ...(["Fast", "Slow"] as const).map((pace) => ({
+    alert: `SluiceSettlementObjective${pace}`,
+    fires: {
+      'sluice_settlement_duration_seconds_bucket{chain="base",route="SWIFT",le="3600"}': grows(
+        pace === "Fast" ? 85 : 93,
+      ),
+      'sluice_settlement_duration_seconds_count{chain="base",route="SWIFT"}': grows(100),
+    },
+    quiet: {
+      'sluice_settlement_duration_seconds_bucket{chain="base",route="SWIFT",le="3600"}': grows(
+        pace === "Fast" ? 86 : 95,
+      ),
+      'sluice_settlement_duration_seconds_count{chain="base",route="SWIFT"}': grows(100),
+    },
+    labels: chain,
+  })),
   counter(
     "SluiceSettlementDead",
     'sluice_settlement_transitions_total{chain="base",status="dead"}',
@@ -275,6 +291,19 @@ export const ALERT_CASES: readonly AlertCase[] = [
     labels: { service: "api" },
     afterMin: 15,
   },
+  ...(["Fast", "Slow"] as const).map((pace) => ({
+    alert: `SluiceApiObjective${pace}`,
+    fires: {
+      'sluice_http_requests_total{service="api",status="503"}': grows(pace === "Fast" ? 15 : 7),
+      'sluice_http_requests_total{service="api",status="200"}': grows(pace === "Fast" ? 985 : 993),
+    },
+    quiet: {
+      'sluice_http_requests_total{service="api",status="503"}': grows(pace === "Fast" ? 14 : 5),
+      'sluice_http_requests_total{service="api",status="200"}': grows(pace === "Fast" ? 986 : 995),
+    },
+    labels: { service: "api" },
+  })),
+  gauge("SluiceBackupOld", "sluice_backup_age_seconds", [93_601, 93_600], { kind: "database" }),
   gauge("SluiceWebhooksLate", "sluice_webhook_deliveries_oldest_overdue_seconds", [61, 60], {
     state: "healthy",
   }),

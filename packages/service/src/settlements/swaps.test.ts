@@ -43,6 +43,11 @@ test("the amounts of a pool swap are posted to a ledger account of the settlemen
   desk.state.delivery = { kind: "delivered", txHash: hashOf("sweep:"), amount: 77n };
   await desk.poll();
   expect((await desk.swaps()).map(({ status }) => status)).toEqual(["completed"]);
+  const { values } = await desk.deps.metrics.settlementSeconds.get();
+  expect(values.find(({ metricName }) => metricName?.endsWith("_count"))).toMatchObject({
+    labels: { chain: "ethereum", route: desk.route.kind },
+    value: 1,
+  });
   expect(await readAccounts(desk)).toEqual([
     "delivered coin 77",
     "fees token 3",

@@ -47,6 +47,7 @@ export interface Settlement {
   readonly triesUsed: number;
   readonly successorPromised: boolean;
   readonly retryAtMs: number | null;
+  readonly createdAtMs: number;
   /** Time of the last change. */
   readonly updatedAtMs: number;
 }

@@ -12,6 +12,8 @@ import { findChainById } from "../core/chain-registry.ts";
 
 /** From a cached query to a poll that waits for a node until the timeout. */
 const SECONDS_BUCKETS = [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+/** From a payout after one block to a deposit that waits for an operator; 3600 is the objective of the alert rules. */
+const SETTLEMENT_BUCKETS = [2.5, 5, 10, 30, 60, 300, 900, 1_800, 3_600, 14_400, 86_400];
 
 /** Metrics of one process; each property is one metric. */
 export type Metrics = ReturnType<typeof createMetrics>;
@@ -39,12 +41,13 @@ export function createMetrics() {
     name: string,
     help: string,
     labelNames: readonly Label[],
+    buckets: readonly number[] = SECONDS_BUCKETS,
   ) =>
     new Histogram<Label>({
       name: `sluice_${name}`,
       help,
       labelNames: [...labelNames],
-      buckets: SECONDS_BUCKETS,
+      buckets: [...buckets],
       registers,
     });
   const lane = ["chain", "purpose", "account"] as const;
@@ -129,6 +132,12 @@ export function createMetrics() {
       "settlement_transitions_total",
       "Status changes of settlements, by the new status.",
       ["chain", "status"],
+    ),
+    settlementSeconds: histogram(
+      "settlement_duration_seconds",
+      "Time from the start of a settlement to its completion, by source chain and route.",
+      ["chain", "route"],
+      SETTLEMENT_BUCKETS,
     ),
 
     laneOpen: gauge("lane_open_nonces", "Assigned nonces that are not mined.", lane),

@@ -66,6 +66,7 @@ export function parseSettlement(row: Selectable<SettlementsTable>): Settlement {
     triesUsed: row.attempts_used,
     successorPromised: row.successor_promised,
     retryAtMs: row.retry_at === null ? null : Date.parse(row.retry_at),
+    createdAtMs: Date.parse(row.created_at),
     updatedAtMs: Date.parse(row.updated_at),
   };
 }

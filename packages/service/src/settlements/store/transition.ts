@@ -138,6 +138,11 @@ export async function transition(
     details,
   });
   deps.metrics.eventsAppended.inc({ type: "status_changed" });
-  deps.metrics.transitions.inc({ chain: chainLabel(settlement.chainId), status });
+  const chain = chainLabel(settlement.chainId);
+  deps.metrics.transitions.inc({ chain, status });
+  if (status === "completed") {
+    const seconds = (deps.clock.now() - settlement.createdAtMs) / 1_000;
+    deps.metrics.settlementSeconds.observe({ chain, route: settlement.route ?? "none" }, seconds);
+  }
   return true;
 }

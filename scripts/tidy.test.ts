@@ -60,7 +60,7 @@ const ORDER: readonly (readonly string[])[] = [
   ["quotes"],
   ["settlements"],
   ["scanner"],
-  ["backups", "exports", "governance", "pay"],
+  ["backups", "exports", "governance", "pay", "planning"],
   ["doctor", "health"],
   ["api"],
   ["console"],

@@ -338,11 +338,58 @@ ${writeSettings()}
 ${[...PROVIDERS.flatMap(({ name, sources }) => sources.map((source) => `- ${name}: <${source}>`)), ...HELIUS.sources.map((source) => `- Helius: <${source}>`)].join("\n")}
 `;
 
+/** What `sluice plan` multiplies: requests and units of a day at rest, and of one deposit on either side. */
+const figures = new URL("../packages/service/src/planning/figures.ts", import.meta.url);
+
+function figuresOf(preset: Preset) {
+  const finality = FINAL_SECONDS[preset.name] ?? NaN;
+  const loads = {
+    idle: dayOf(preset, 0),
+    source: add(depositOf(soon, "source"), waitFor("source", finality)),
+    destination: add(depositOf(soon, "destination"), waitFor("destination", finality)),
+  };
+  const sums = (cost?: (method: string) => number) =>
+    Object.fromEntries(
+      Object.entries(loads).map(([name, counts]) => [name, Math.round(total(counts, cost))]),
+    );
+  return {
+    requests: sums(),
+    units: Object.fromEntries(PROVIDERS.map(({ name, cost }) => [name, sums(cost)])),
+  };
+}
+
+const ofChains = Object.fromEntries(MAINS.map((preset) => [preset.name, figuresOf(preset)]));
+const ofProviders = PROVIDERS.map(({ name, unit, plans }) => ({
+  name,
+  unit,
+  plans: plans.map(({ name: plan, unitsPerMonth, unitsPerSecond, without = [] }) => ({
+    name: plan,
+    unitsPerMonth,
+    unitsPerSecond,
+    without,
+  })),
+}));
+const figuresText = `/** Figures of docs/rpc.md, of ${measured.date}, and plans of providers, of ${READ_ON}. Written by \`npm run gen\`. */
+import type { ChainFigures, ProviderPlans } from "./plan.ts";
+
+export const CHAIN_FIGURES: Readonly<Record<string, ChainFigures>> = ${JSON.stringify(ofChains)};
+
+export const PROVIDER_PLANS: readonly ProviderPlans[] = ${JSON.stringify(ofProviders)};
+`;
+
+/** Returns what a formatter leaves alone. */
+const bare = (code: string) => code.replaceAll(/[\s",_]/g, "");
+
 if (process.argv.includes("--check")) {
+  if (bare(readFileSync(figures, "utf8")) !== bare(figuresText)) {
+    console.error("packages/service/src/planning/figures.ts is not up to date: run `npm run gen`");
+    process.exitCode = 1;
+  }
   if (readFileSync(target, "utf8") !== text) {
     console.error("docs/rpc.md is not up to date: run `npm run gen`");
     process.exitCode = 1;
   }
 } else {
   writeFileSync(target, text);
+  writeFileSync(figures, figuresText);
 }

@@ -6,7 +6,8 @@ import { loadConfig } from "../roles/config.ts";
 import { askPassphrase } from "./ask-passphrase.ts";
 import type { Call, CommandRow, Option, Result } from "./command.ts";
 import { describeFailure, EXIT, exitCodeOf, formatFailure, UsageError } from "./failure.ts";
-import { COMMANDS, GROUPS } from "./table.ts";
+import { GROUPS } from "./groups.ts";
+import { COMMANDS } from "./table.ts";
 import { toJson } from "./to-json.ts";
 
 interface SharedOptions {

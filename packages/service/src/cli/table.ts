@@ -15,7 +15,9 @@ import {
   parseGas,
   parseHeight,
   parseLifetime,
+  parseCount,
   parseLimit,
+  parseNames,
   parseRetried,
   parseRoles,
   parseQuota,
@@ -33,27 +35,6 @@ import {
   parseUuid,
   parseWeight,
 } from "./values.ts";
-
-/** Summaries of the groups: the first word of their commands. */
-export const GROUPS: Readonly<Record<string, string>> = {
-  keys: "signing keys and the journals of their signatures",
-  integrator: "integrators",
-  key: "API keys of integrators",
-  "pay-link": "links to the pay page of a deposit address",
-  webhook: "webhook endpoints of integrators",
-  addresses: "deposit addresses",
-  backup: "backups of the database, the journals and the keystores",
-  chain: "taking a chain out of service, on record",
-  governance: "changes of the contracts by their owner and guardian",
-  operators: "people who may use the console, and the log of manual actions",
-  pause: "pauses of an integrator, a chain, a token or a route",
-  early: "payouts before their lock is final",
-  screening: "deposits that wait for the operator's screening or are held by it",
-  scanner: "orders to the scanner of a chain, on record",
-  settlement: "one settlement: inspect it, retry it, refund it, take its lock back",
-  settlements: "many settlements at once",
-  transactions: "transactions and nonces of the lanes",
-};
 
 const REASON = required("text", "why; recorded together with the operator and the time");
 const WHY = optional("text", "why; recorded together with the operator and the time");
@@ -517,6 +498,23 @@ export const COMMANDS: readonly CommandRow[] = [
     summary: "ask the process of this configuration whether its roles can work",
     failsWhen: "a role of the process cannot work, or the process does not answer",
     load: () => import("./health.ts"),
+  }),
+  command({
+    name: "plan",
+    summary: "estimate what a number of deposits a day needs: nodes, gas, inventory, machine",
+    options: {
+      depositsPerDay: required("number", "deposits a day, over all chains", parseCount),
+      chains: required("list", "the chains, by their names, separated by commas", parseNames),
+      averageUsd: defaulting("usd", "mean value of a deposit in whole US dollars", {
+        fallback: 100,
+        parse: parseCount,
+      }),
+      refillDays: defaulting("days", "days that inventory lasts until it is refilled", {
+        fallback: 1,
+        parse: parseCount,
+      }),
+    },
+    load: () => import("./plan.ts"),
   }),
   command({
     name: "inventory",

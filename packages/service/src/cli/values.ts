@@ -232,6 +232,16 @@ const SPANS: Readonly<Record<string, number>> = {
   d: 86_400_000,
 };
 
+export function parseCount(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("expected a whole number from 1, below a billion");
+}
+
+export function parseNames(text: string): readonly string[] {
+  if (/^[a-z0-9-]+(,[a-z0-9-]+)*$/.test(text)) return text.split(",");
+  throw new InvalidArgumentError("expected names, separated by commas");
+}
+
 export function parseLimit(text: string): number {
   if (/^[1-9]\d{0,4}$/.test(text)) return Number(text);
   throw new InvalidArgumentError("expected a whole number from 1 to 99999");

@@ -1,5 +1,6 @@
 export { createFees, type FeeRequest, type FeeRoute, type Fees } from "./fees.ts";
 export {
+  DEPLOY_GAS,
   type ChainGas,
   createGasCosts,
   type GasCosts,

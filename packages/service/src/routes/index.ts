@@ -40,6 +40,7 @@ export {
   readStates as readEarlyStates,
 } from "./swift/early/store.ts";
 export { judgeRefundReason, readStood, REFUND_LIFETIME_MAX_S } from "./swift/judge-refund.ts";
+export { SWIFT_GAS } from "./swift/route.ts";
 export { createClaimCapReader } from "./swift/claim-cap.ts";
 export { listRouteSet } from "./route-set.ts";
 export { readInventories, type ShownInventory } from "./shown-inventory.ts";

@@ -1,0 +1,20 @@
+/** Summaries of the groups: the first word of their commands. */
+export const GROUPS: Readonly<Record<string, string>> = {
+  keys: "signing keys and the journals of their signatures",
+  integrator: "integrators",
+  key: "API keys of integrators",
+  "pay-link": "links to the pay page of a deposit address",
+  webhook: "webhook endpoints of integrators",
+  addresses: "deposit addresses",
+  backup: "backups of the database, the journals and the keystores",
+  chain: "taking a chain out of service, on record",
+  governance: "changes of the contracts by their owner and guardian",
+  operators: "people who may use the console, and the log of manual actions",
+  pause: "pauses of an integrator, a chain, a token or a route",
+  early: "payouts before their lock is final",
+  screening: "deposits that wait for the operator's screening or are held by it",
+  scanner: "orders to the scanner of a chain, on record",
+  settlement: "one settlement: inspect it, retry it, refund it, take its lock back",
+  settlements: "many settlements at once",
+  transactions: "transactions and nonces of the lanes",
+};

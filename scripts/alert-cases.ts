@@ -85,6 +85,9 @@ export const ALERT_CASES: readonly AlertCase[] = [
     afterMin: 30,
   },
   gauge("SluiceScannerStalled", "sluice_scanner_last_block_age_seconds", [301, 300]),
+  ...["Fast", "Slow"].map((pace) =>
+    gauge(`SluiceDetectionObjective${pace}`, "sluice_scanner_last_block_age_seconds", [121, 120]),
+  ),
   gauge("SluiceScannerBehind", "sluice_scanner_lag_blocks", [301, 300], chain, { value: "301" }),
   gauge(
     "SluiceRpcBudgetLow",

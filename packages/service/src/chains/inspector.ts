@@ -143,6 +143,8 @@ export interface NodeInspector {
 
 /** One node of one EVM chain. */
 export interface ChainInspector extends NodeInspector, EvmMeasures {
+  /** Returns the newest block that the node calls `safe`. */
+  getSafeHead(): Promise<SeenBlock>;
   /** Unix seconds of the block at a height. */
   getTimestamp(number: bigint): Promise<bigint>;
   getEvmChainId(): Promise<number>;

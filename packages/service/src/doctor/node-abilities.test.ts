@@ -11,8 +11,10 @@ import { createNodeConfig } from "../../test/support/nodes.ts";
 import { createTrafficOf } from "../roles/node-traffic.ts";
 import { systemClock, systemRandom } from "../roles/system-ports.ts";
 import { createEvmInspector } from "../chains/evm/inspector.ts";
+import type { ChainInspector } from "../chains/inspector.ts";
 import type { EvmChain, NodeConfig } from "../config/index.ts";
 import { ok } from "../core/check.ts";
+import { OperatingError } from "../core/errors.ts";
 import { NATIVE_TOKEN, toEvmAddress } from "../core/hex.ts";
 import { checkEvmAbilities } from "./node-abilities.ts";
 import { runChecks } from "./run.ts";
@@ -35,11 +37,14 @@ async function examine({
   chain = {},
   node = {},
   synthetic = {},
+  inspector: changed = {},
 }: {
   readonly provider: ProviderOverrides;
   readonly chain?: Partial<EvmChain>;
   readonly node?: Partial<NodeConfig>;
   readonly synthetic?: SyntheticChainOptions;
+  /** Replaces some of what is read. */
+  readonly inspector?: Partial<ChainInspector>;
 }) {
   const upstream = await startSyntheticChain({
     head: 100_000,
@@ -81,7 +86,7 @@ async function examine({
   };
   const checks = checkEvmAbilities(
     config,
-    { inspector, subject: "chain", isOurs: true, node: settings },
+    { inspector: { ...inspector, ...changed }, subject: "chain", isOurs: true, node: settings },
     identified,
   );
   const results = await runChecks([[identified, ...checks]]);
@@ -116,6 +121,27 @@ describe("a node", () => {
       expected: expect.stringMatching(/^at least twice the chain's pace of \d\d blocks\/s$/),
     });
   }, 30_000);
+
+  test("has to know the safe block where a tier of early payouts waits for it", async () => {
+    const early = (after: number | "safe") => ({
+      earlyPayouts: {
+        exposure: 1n,
+        tiers: [{ after, upTo: 1n }],
+        exceptions: [],
+        acceptedLosses: [],
+      },
+    });
+    const provider = { profile: "geth-like" } as const;
+    expect((await examine({ provider, chain: early(2) })).of("safe")).toBeUndefined();
+    expect((await examine({ provider, chain: early("safe") })).of("safe")).toMatchObject({
+      status: "ok",
+      found: "safe block 99900 of 99900 to 100000",
+    });
+    const getSafeHead = () =>
+      Promise.reject(new OperatingError("RPC_UNAVAILABLE", "The node does not know the tag."));
+    const unknown = await examine({ provider, chain: early("safe"), inspector: { getSafeHead } });
+    expect(unknown.of("safe")).toMatchObject({ status: "problem", found: "no safe block" });
+  });
 
   test("without batches is noted, and passes where it keeps pace", async () => {
     const { of, bad } = await examine({

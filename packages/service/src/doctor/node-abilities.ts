@@ -67,6 +67,7 @@ export function checkEvmAbilities(
     of("node.log-range", async () => judgeRange(await measureRange())),
     of("node.state", () => judgeState(node)),
     receipts,
+    ...(waitsForSafe(chain) ? [of("node.safe", () => judgeSafe(node))] : []),
     ...(node.isOurs && chain.traces ? [of("node.traces", () => judgeTraces(node))] : []),
   ];
 }
@@ -239,6 +240,37 @@ async function judgeState({ inspector }: EvmNode): Promise<Finding> {
     advice: "Use a node that keeps the state at least back to the newest final block.",
     otherwise: "problem",
   });
+}
+
+/** Reports whether a tier of the chain's early payouts waits for the safe block. */
+function waitsForSafe({ earlyPayouts }: EvmChain): boolean {
+  const lists = [earlyPayouts, ...(earlyPayouts?.exceptions ?? [])];
+  return lists.some((list) => list?.tiers.some(({ after }) => after === "safe"));
+}
+
+async function judgeSafe({ inspector }: EvmNode): Promise<Finding> {
+  const expected = "a safe block from the final block to the head";
+  const advice = "Use a node that knows the tag `safe`, or give the tier a number of blocks.";
+  // The final block first and the head last: what moves meanwhile hides nothing.
+  const final = await inspector.getHead("final");
+  const safe = await readOrNull(() => inspector.getSafeHead());
+  const newest = await inspector.getHead("latest");
+  if (safe === null) return judge(false, { found: "no safe block", expected, advice });
+  return judge(safe.number >= final.number && safe.number <= newest.number, {
+    found: `safe block ${safe.number} of ${final.number} to ${newest.number}`,
+    expected,
+    advice,
+  });
+}
+
+/** Returns what a node answers; null where it gives no usable answer. */
+async function readOrNull<T>(read: () => Promise<T>): Promise<T | null> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof OperatingError) return null;
+    throw error;
+  }
 }
 
 async function judgeReceipts(chain: EvmChain, { inspector }: EvmNode): Promise<Finding> {

@@ -88,7 +88,8 @@ export function createEvmInspector(options: {
     ...createEvmMeasures(options),
     chainId: rpc.chainId,
     getEvmChainId: () => rpc.ask("eth_chainId", [], parseIndex),
-    getHead: (at) => getHead(rpc, at),
+    getHead: (at) => getHead(rpc, tagOf(at)),
+    getSafeHead: () => getHead(rpc, "safe"),
 
     async getBlockHash(number) {
       const params = [toQuantity(number), false];
@@ -296,8 +297,8 @@ export function createEvmInspector(options: {
   };
 }
 
-async function getHead(rpc: Rpc, at: ReadAt): Promise<SeenBlock> {
-  const { number, hash, parentHash, timestamp } = await getTaggedBlock(rpc, tagOf(at));
+async function getHead(rpc: Rpc, tag: Parameters<typeof getTaggedBlock>[1]): Promise<SeenBlock> {
+  const { number, hash, parentHash, timestamp } = await getTaggedBlock(rpc, tag);
   return { number, hash, parentHash, timestamp };
 }
 

@@ -43,7 +43,7 @@ async function examine({
   readonly chain?: Partial<EvmChain>;
   readonly node?: Partial<NodeConfig>;
   readonly synthetic?: SyntheticChainOptions;
-  /** Replaces some of what is read. */
+  /** Replaces some reads of the node. */
   readonly inspector?: Partial<ChainInspector>;
 }) {
   const upstream = await startSyntheticChain({

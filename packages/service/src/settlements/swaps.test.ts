@@ -218,7 +218,7 @@ test("a delivery that is recorded meanwhile fails the completion by the one befo
   assert(swap, "the deposit has a settlement");
   desk.state.delivery = { kind: "delivered", txHash: hashOf("mint"), amount: 77n };
   const another = { txHash: hashOf("another mint"), amount: 76n };
-  // The balance is read after the look at the delivery and before the completion.
+  // A completion reads the delivery first, then the balance.
   desk.state.meanwhile = async () => {
     desk.state.meanwhile = async () => {};
     desk.state.delivery = { kind: "delivered", ...another };

@@ -30,7 +30,6 @@ import {
   toHex32,
 } from "../../core/hex.ts";
 import type { ChainInspector, FactoryExpectation, SeenBlock } from "../inspector.ts";
-import type { ReadAt } from "../port/index.ts";
 import type { NodeTraffic } from "../rpc/traffic.ts";
 import { parseBlock, parseBytes, parseIndex } from "./answers.ts";
 import { readImmutables } from "./built-code.ts";

@@ -30,6 +30,12 @@ const evm = {
 const [node] = evm.nodes.all;
 const pushing = { all: [{ ...node, wsUrl: "ws://127.0.0.1:1" }], quorum: 1 } as const;
 const streaming = { all: [{ ...node, grpcUrl: "http://127.0.0.1:1" }], quorum: 1 } as const;
+const earlyPayouts = {
+  exposure: 1n,
+  tiers: [{ after: "safe", upTo: 1n }],
+  exceptions: [],
+  acceptedLosses: [],
+} as const;
 const checks = listChecks(
   createDoctorDeps({
     live: { readAlerting: async () => null },
@@ -37,7 +43,7 @@ const checks = listChecks(
     attestations: { getFees: () => Promise.reject(new Error("nothing is queried")) },
     config: {
       chains: [
-        { ...evm, nodes: pushing, traces: true },
+        { ...evm, nodes: pushing, traces: true, earlyPayouts },
         { ...SOLANA_CHAIN, nodes: streaming },
       ],
       routes: [

@@ -182,6 +182,25 @@ export async function insertOutflows(
   return outflows.filter(({ logIndex }) => added.has(logIndex));
 }
 
+/** Reports whether a transaction took something of a holding in a scanned block. */
+export async function hasOutflow(
+  tx: Tx,
+  { chainId, wallet, token }: Holding,
+  taken: { readonly txHash: string; readonly blockHash: string },
+): Promise<boolean> {
+  const row = await tx
+    .selectFrom("outflows")
+    .select("log_index")
+    .where("chain_id", "=", chainId)
+    .where("wallet", "=", wallet)
+    .where("token", "=", token)
+    .where("tx_hash", "=", taken.txHash)
+    .where("block_hash", "=", taken.blockHash)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 /** A refund that a block shows. */
 export interface RefundInBlock extends Pick<Outflow, "wallet" | "token" | "amount" | "txHash"> {
   readonly blockNumber: bigint;

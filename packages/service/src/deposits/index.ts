@@ -8,6 +8,7 @@ export {
 } from "./list.ts";
 export {
   findUnexplained,
+  hasOutflow,
   type HeldAt,
   insertOutflows,
   listExplained,

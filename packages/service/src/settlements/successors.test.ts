@@ -1,7 +1,9 @@
 /** Deposits that arrive while a settlement of their wallet and token is active. */
 import { describe, expect, test } from "vitest";
+import { toHex32 } from "../core/hex.ts";
 import { hashOf } from "../../test/support/doubles.ts";
 import { openDesk } from "../../test/support/settlement-desk.ts";
+import { followCompleted } from "./followers/completed.ts";
 
 describe("a deposit while a settlement is active", () => {
   async function openSwapping() {
@@ -135,6 +137,58 @@ describe("a deposit while a settlement is active", () => {
       .map((deposit) => [deposit.log_index < index, deposit.settlement_id === id]);
     expect(new Set(sides.map(String))).toEqual(new Set(["true,true", "false,false"]));
   });
+
+  describe.each(["swapping", "completed"] as const)(
+    "of a sweep whose settlement is %s",
+    (status) => {
+      /** Opens a settlement whose sweep took everything, in block 100. */
+      async function openSwept() {
+        const opened = await openSwapping();
+        const { desk, id } = opened;
+        desk.route.waitsForFinality = false;
+        desk.state.swept = 1_000n;
+        desk.state.balance = 0n;
+        await desk.mine(`sweep:${id}`, true, "mined");
+        if (status === "completed") {
+          desk.state.delivery = { kind: "delivered", txHash: hashOf("delivery"), amount: 999n };
+        }
+        await desk.poll();
+        expect(await desk.swaps()).toMatchObject([{ status }]);
+        return opened;
+      }
+
+      test("is queued when a reorg moved the sweep behind it [T301]", async () => {
+        const { desk, address, id } = await openSwept();
+        // The scanner reads the replacing block before the settlement reads the sweep's new receipt.
+        await desk.arrive(address, { amount: 50n, block: 101n, tx: "replacing" });
+        expect((await desk.events()).at(-1)).toMatchObject({
+          type: "deposit_detected",
+          data: { queued: true },
+        });
+        const ownerOf = async () =>
+          (await desk.deposits()).find(({ tx_hash: hash }) => hash === hashOf("replacing"))
+            ?.settlement_id;
+        expect(await ownerOf()).toBe(null);
+        desk.state.swept = 50n;
+        desk.state.block = 102n;
+        desk.state.blockHash = toHex32(hashOf("moved"));
+        await desk.mine(`sweep:${id}`);
+        await desk.poll();
+        await followCompleted(desk.deps, 2);
+        expect(await ownerOf()).toBe(id);
+      });
+
+      test("is below the minimum when a refund took it behind the sweep", async () => {
+        const { desk, address, id } = await openSwept();
+        await desk.takeOut(address, `sweep:${id}`);
+        await desk.arrive(address, { amount: 50n, block: 101n });
+        expect((await desk.events()).at(-1)?.data).toMatchObject({
+          queued: false,
+          ignoredReason: "below_token_min",
+        });
+      });
+    },
+  );
 
   test("does not give a later deposit to the sweep that took it [D1]", async () => {
     const { desk, address, id } = await openSwapping();

@@ -11,7 +11,7 @@ import type { Chain, Effect, FoundRefund, Held, Simulation } from "../../src/cha
 import type { Commitment } from "../../src/core/commitment.ts";
 import { OperatingError } from "../../src/core/errors.ts";
 import { NATIVE_TOKEN, toEvmAddress, toHex32, unpadAddress } from "../../src/core/hex.ts";
-import type { Minimums } from "../../src/deposits/index.ts";
+import { insertOutflows, type Minimums } from "../../src/deposits/index.ts";
 import { listEvents } from "../../src/events/index.ts";
 import { type FeeTerms, planTerms } from "../../src/fees/index.ts";
 import { createIntegrator } from "../../src/integrators/index.ts";
@@ -319,6 +319,19 @@ export async function openDesk() {
       .execute();
   }
 
+  /** Records that the transaction of an intent took everything that a wallet held, as the scanner of its block does. */
+  async function takeOut(address: DepositAddress, intent: string): Promise<void> {
+    const taken = { wallet: address.wallet, token: USDC, amount: state.swept };
+    const block = { number: state.block, hash: state.blockHash };
+    await db
+      .transaction()
+      .execute((tx) =>
+        insertOutflows(tx, 2, { ...block, parentHash: block.hash }, [
+          { ...taken, kind: "swept", txHash: hashOf(intent), logIndex: 50 },
+        ]),
+      );
+  }
+
   const display = (address: string) => address;
   const swaps = async () =>
     (await listSwaps(db, integratorId, { limit: 100, display })).items.toReversed();
@@ -335,6 +348,7 @@ export async function openDesk() {
     arrive,
     poll,
     mine,
+    takeOut,
     swaps,
     events,
     deposits,

@@ -13,7 +13,10 @@ import {
   type DepositOutcome,
   findUnexplained,
   gateBalance,
+  hasOutflow,
   type HeldAt,
+  type Holding,
+  type IgnoredReason,
   insertDeposits,
   type Minimums,
   refreshKnown,
@@ -37,7 +40,13 @@ import { chainLabel } from "../../telemetry/metrics.ts";
 import { RECHECK_MS } from "../../jobs/delays.ts";
 import { chainOf, type IntakeDeps } from "../deps.ts";
 import { SETTLEMENT_CONDITIONS } from "../store/deposits.ts";
-import { getActive, getSweptAfter, lockHolding, lockSettlement } from "../store/read.ts";
+import {
+  getActive,
+  getSweptAfter,
+  listUnfinalSweeps,
+  lockHolding,
+  lockSettlement,
+} from "../store/read.ts";
 import { readDeployed } from "../wallet-state.ts";
 import { retryNow } from "../store/due.ts";
 import { readLiveBalance } from "./live-balance.ts";
@@ -257,7 +266,7 @@ async function decide(tx: Tx, deps: IntakeDeps, facts: Arrival): Promise<Deposit
   if (deps.routes.list(pairOf(arrived, address)).length === 0)
     return { queued: false, reason: "no_adapter" };
   const gate = gateBalance(balance, minimums);
-  if (gate.kind === "ignore") return { queued: false, reason: gate.reason };
+  if (gate.kind === "ignore") return refuse(tx, facts, gate.reason);
   const owner = { integratorId: address.integratorId, chainId: arrived.chainId };
   // The deposit waits without a settlement, and is re-checked.
   if ((await findUsedUpQuota(tx, deps, owner)) !== null) {
@@ -299,9 +308,30 @@ async function joinActive(
   }
   const remaining = sweep.kind === "open" ? balance - sweep.planned : balance;
   const gate = gateBalance(remaining, minimums);
-  if (gate.kind === "ignore") return { queued: false, reason: gate.reason };
+  if (gate.kind === "ignore") return refuse(tx, facts, gate.reason);
   await promiseSuccessor(tx, active);
   return { queued: true, settlementId: null };
+}
+
+/**
+ * Decides about a deposit that no settlement can be created for. Where the wallet holds less than it, a sweep that a reorg
+ * moved behind it has taken it: it is queued, and its settlement is known when that sweep is recorded in its new block.
+ */
+async function refuse(
+  tx: Tx,
+  { arrived, balance }: Pick<Arrival, "arrived" | "balance">,
+  reason: IgnoredReason,
+): Promise<DepositOutcome> {
+  const isTaken = balance < sumOf(arrived) && (await hasMovedSweep(tx, arrived));
+  return isTaken ? { queued: true, settlementId: null } : { queued: false, reason };
+}
+
+/** Reports whether a recorded sweep of a holding has left its block. Assumes that the blocks before are scanned. */
+async function hasMovedSweep(tx: Tx, holding: Holding): Promise<boolean> {
+  for (const sweep of await listUnfinalSweeps(tx, holding)) {
+    if (!(await hasOutflow(tx, holding, sweep))) return true;
+  }
+  return false;
 }
 
 function sumOf({ transfers }: ArrivedValue): bigint {

@@ -21,7 +21,7 @@ export async function lockHoldings(tx: Tx, holdings: readonly Holding[]): Promis
 
 /**
  * Returns the positions of the holdings whose deposits in a block can concern a settlement: an active one, or one whose mined
- * sweep is in that block or later.
+ * sweep is in that block or later, or may still move there.
  */
 export async function listConcerned(
   db: Db | Tx,
@@ -38,7 +38,8 @@ export async function listConcerned(
     where exists (
       select from settlements s where s.chain_id = ${first.chainId} and s.wallet = held.wallet
         and s.token = held.token
-        and (s.status not in ('completed', 'dead') or s.taken_block >= ${block})
+        and (s.status not in ('completed', 'dead') or s.taken_block >= ${block}
+          or (s.status = 'completed' and not s.sweep_final))
     )`.execute(db);
   return new Set(rows.map(({ place }) => place - 1));
 }
@@ -67,6 +68,21 @@ export async function getSweptAfter(
     .limit(1)
     .executeTakeFirst();
   return row ? parseSettlement(row) : null;
+}
+
+/** Lists the recorded sweeps of a holding that are not final: a reorg can move them. */
+export async function listUnfinalSweeps(
+  tx: Tx,
+  holding: Holding,
+): Promise<readonly { readonly txHash: string; readonly blockHash: string }[]> {
+  const rows = await selectHolding(tx, holding)
+    .where("swept_amount", ">", "0")
+    .where("sweep_final", "=", false)
+    .where("status", "!=", "dead")
+    .execute();
+  return rows.flatMap(({ swap_tx_hash: txHash, swept_block_hash: blockHash }) =>
+    txHash !== null && blockHash !== null ? [{ txHash, blockHash }] : [],
+  );
 }
 
 /** Returns a settlement, or null when the id is unknown. */

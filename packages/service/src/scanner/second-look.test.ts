@@ -20,7 +20,7 @@ const LATE = TIP - 5n;
 /** Opens a scanner whose second look finds the return of a lock of native coin in a block that it has passed. */
 async function openReturned(amount: bigint, { heightsOfFirst }: { heightsOfFirst?: number } = {}) {
   const { db } = database;
-  const { clock, newAddress } = await openBooks(db);
+  const { clock, newAddress, settle } = await openBooks(db);
   const address = await newAddress();
   const { wallet } = address;
   const chain = createStrictChain({
@@ -104,7 +104,17 @@ async function openReturned(amount: bigint, { heightsOfFirst }: { heightsOfFirst
     const at = { chainId: CHAIN_ID, token: NATIVE_TOKEN, block: TIP, wallets: [wallet] };
     return (await listExplained(db, at)).get(wallet) ?? 0n;
   };
-  return { find, look, deposits, explained };
+  /** Records a settlement that swept a part in a block, in final blocks; returns whether its sweep is taken for final. */
+  const sweepPart = async (block: bigint) => {
+    const id = await settle(address, { swept: { amount: 5n, block, log: 1 } });
+    const row = { token: NATIVE_TOKEN, planned_up_to: 1n };
+    await db.updateTable("settlements").set(row).where("id", "=", id).execute();
+    return async () => {
+      const one = db.selectFrom("settlements").select("sweep_final").where("id", "=", id);
+      return (await one.executeTakeFirstOrThrow()).sweep_final;
+    };
+  };
+  return { find, look, deposits, explained, sweepPart };
 }
 
 test("a lock of native coin whose return is recorded late is no deposit that the balance showed [T05, T257]", async () => {
@@ -133,4 +143,11 @@ test("an answer that ends early leaves the rest to the next look [T256]", async 
   await find(10n, LATE + 1n);
   await look();
   expect(await deposits()).toEqual(["orphaned"]);
+});
+
+test("an outflow that is recorded late is counted again in where later parts end [T302]", async () => {
+  const { look, sweepPart } = await openReturned(10n);
+  const isFinal = [await sweepPart(LATE - 1n), await sweepPart(LATE + 1n)];
+  await look();
+  expect(await Promise.all(isFinal.map((read) => read()))).toEqual([true, false]);
 });

@@ -8,7 +8,12 @@ import { listByWallets } from "../addresses/index.ts";
 import type { BlockRef, ScannedBlock } from "../chains/port/index.ts";
 import { isNative } from "../core/hex.ts";
 import { insertOutflows, splitRecorded } from "../deposits/index.ts";
-import { acceptArrivals, announceRefunds, correctFound } from "../settlements/index.ts";
+import {
+  acceptArrivals,
+  announceRefunds,
+  correctFound,
+  reopenParts,
+} from "../settlements/index.ts";
 import { listStated, verifyArrivals, withAddresses } from "./arrivals.ts";
 import type { ScannerDeps } from "./deps.ts";
 import { findReread, findSkip, putReread } from "./orders.ts";
@@ -71,13 +76,17 @@ async function readAgain(
 }
 
 async function recordLeftOut(deps: ScannerDeps, block: ScannedBlock): Promise<void> {
-  const { db, chain, settlements, log } = deps;
+  const { db, chain, clock, settlements, log } = deps;
   const { chainId } = chain;
   const { outflows } = block;
   const ref: BlockRef = { number: block.number, hash: block.hash, parentHash: block.parentHash };
   await db.transaction().execute(async (tx) => {
     await assertScanned(tx, chainId, ref);
     const added = await insertOutflows(tx, chainId, ref, outflows);
+    for (const { wallet, token } of added) {
+      const since = { block: block.number, nowMs: clock.now() };
+      await reopenParts(tx, { chainId, wallet, token }, since);
+    }
     await correctFound(tx, deps, { chainId, ...ref }, added);
     await announceRefunds(tx, settlements, chainId, { ...ref, isFinal: true }, added);
   });

@@ -56,7 +56,7 @@ export { recordUndeliveredLock } from "./steps/deliver.ts";
 export { dueSettlements } from "./store/due.ts";
 export { STATUS_OF_DEPOSIT } from "./store/deposits.ts";
 export { readAddressOf } from "./store/read.ts";
-export { recordDelivery, reopenSweeps } from "./store/sweep.ts";
+export { recordDelivery, reopenParts, reopenSweeps } from "./store/sweep.ts";
 export {
   endPause,
   listPauses,

@@ -156,6 +156,30 @@ describe("a balance above the capacity of its route", () => {
     expect(rows).toEqual([{ sweep_final: true, swept_up_to: 39n }]);
   });
 
+  test("leaves a later deposit to the next part when an older one, which was left out, is recorded at last [T302]", async () => {
+    const { desk, address } = await openWith([300n, 300n, 400n]);
+    const { db, state } = desk;
+    Object.assign(state, { held: null, capacity: 650n });
+    await desk.poll();
+    await desk.poll();
+    expect(state.ordered.at(-1)).toEqual({ amount: 650n, asOf: 41n });
+    state.swept = 650n;
+    await desk.mine("sweep:", true, "final");
+    state.balance = 600n;
+    state.delivery = { kind: "delivered", txHash: hashOf("paid"), amount: 650n };
+    await pollSoon(desk);
+    await sql`insert into outflows (chain_id, block_number, block_hash, log_index, wallet, token, amount, kind, tx_hash)
+      select chain_id, swept_block, swept_block_hash, swept_log_index, wallet, token, 650, 'swept', swap_tx_hash
+        from settlements where status = 'completed'`.execute(db);
+    await followCompleted(desk.deps, 2);
+    expect(await takersOf(desk)).toEqual([0, 0, 1]);
+    await desk.arrive(address, { amount: 250n, block: 39n });
+    await followCompleted(desk.deps, 2);
+    desk.clock.advance(60_000);
+    await followCompleted(desk.deps, 2);
+    expect(await takersOf(desk)).toEqual([0, 0, -1, 1]);
+  });
+
   test("takes no credit for deposits that came after the balance was read [T261]", async () => {
     const { desk } = await openWith([300n, 300n, 400n]);
     // The node is behind the scanner.

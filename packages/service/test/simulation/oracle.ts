@@ -352,6 +352,13 @@ async function compare(
       where chain_id = $1 and wallet = $2 and token = $3 and status = 'completed'`,
     [chainId, wallet, token],
   );
+  const positionOf = (row: (typeof rows)[number]) => ({
+    block: { number: BigInt(row.block_number) },
+    position: row.log_index,
+    amount: BigInt(row.amount),
+  });
+  const seen = rows.filter((row) => row.tx_hash !== null).map(positionOf);
+  const noticed = rows.filter((row) => row.tx_hash === null).map(positionOf);
   const isClaimed = (deliveryId: string | null) =>
     deliveryId === null ||
     // CAST: 32 bytes in hex, as in rows and model.
@@ -372,21 +379,23 @@ async function compare(
     const came = [...inbound, ...returns].filter(isLater);
     const went = [...settled, ...refunds, ...unattended].filter(isLater);
     const later = sum(came) - sum(went);
-    // What the issuer destroyed counts as if it was there: it belonged to no sweep.
-    const gone = sum(destroyed.filter(({ block }) => block.number <= number));
-    // What only the balance shows counts from the block in which it was noticed.
-    const noticed = rows
-      .filter((row) => row.tx_hash === null)
-      .map((row) => ({
-        block: { number: BigInt(row.block_number) },
-        position: row.log_index,
-        amount: BigInt(row.amount),
-      }));
+    // What the issuer destroyed counts as if it was there: it belonged to no sweep. What it destroyed in the block of its arrival
+    // was never a deposit.
+    const isAmongGone = ({ block }: Position) =>
+      block.number <= number && isDestroyedIn(block.number);
+    const credited = seen.filter(isAmongGone);
+    const arrived = inbound.filter((one) => !one.isHidden && isAmongGone(one));
+    const gone =
+      sum(destroyed.filter(({ block }) => block.number <= number)) - sum(arrived) + sum(credited);
     const isBefore = (one: Position) => comes(one, sweep);
+    // What only the balance shows counts from the block in which it was noticed.
     const unnoticed =
       sum(inbound.filter((one) => one.isHidden && isBefore(one))) - sum(noticed.filter(isBefore));
     let left = (after?.get(`${token}:${wallet}`) ?? 0n) - later + gone - unnoticed;
-    const known = [...inbound.filter(({ isHidden }) => !isHidden), ...noticed].filter(isBefore);
+    const shown = inbound.filter(
+      ({ isHidden, block }) => !isHidden && !isDestroyedIn(block.number),
+    );
+    const known = [...shown, ...credited, ...noticed].filter(isBefore);
     for (const one of known.toSorted((a, b) => (comes(a, b) ? 1 : -1))) {
       if (left <= 0n) break;
       left -= one.amount;

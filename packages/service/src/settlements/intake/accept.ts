@@ -52,7 +52,7 @@ import { retryNow } from "../store/due.ts";
 import { readLiveBalance } from "./live-balance.ts";
 import { findUsedUpQuota } from "./quota.ts";
 import { insertSettlement } from "../store/transition.ts";
-import { promiseSuccessor } from "../store/sweep.ts";
+import { promiseSuccessor, reopenParts } from "../store/sweep.ts";
 import type { Settlement } from "../types.ts";
 
 /** A check inside the transaction that records a finding; throws when the finding no longer holds. */
@@ -150,6 +150,9 @@ async function record(tx: Tx, deps: IntakeDeps, arrival: Arrival): Promise<Depos
   if (hasMoved) await retryWaiting(tx, deps, arrived);
   if (fresh.transfers.length === 0) return null;
   const taker = await findTaker(tx, fresh);
+  if (taker) {
+    await reopenParts(tx, fresh, { block: fresh.blockNumber, nowMs: deps.clock.now() });
+  }
   const outcome: DepositOutcome = taker
     ? { queued: true, settlementId: taker.id }
     : await decide(tx, deps, { ...arrival, arrived: fresh });

@@ -5,6 +5,7 @@ import { assert } from "../../core/assert.ts";
 import type { TxHash } from "../../core/hex.ts";
 import { formatStamp } from "../../core/stamp.ts";
 import type { Db, Tx } from "../../db/schema.ts";
+import type { Holding } from "../../deposits/index.ts";
 import type { Delivered, Sweep } from "../../routes/index.ts";
 import type { Settlement } from "../types.ts";
 import type { StoreDeps } from "./transition.ts";
@@ -186,6 +187,28 @@ export async function reopenSweeps(
     .where("chain_id", "=", above.chainId)
     .where("status", "=", "completed")
     .where("swept_block", ">", above.height)
+    .execute();
+}
+
+/**
+ * Follows the completed parts of a holding again whose sweeps are not before a block: what was left out there and is recorded
+ * now, a deposit or an outflow, changes where they end.
+ */
+export async function reopenParts(
+  tx: Tx,
+  { chainId, wallet, token }: Holding,
+  since: { readonly block: bigint; readonly nowMs: number },
+): Promise<void> {
+  await tx
+    .updateTable("settlements")
+    .set({ sweep_final: false, next_check_at: formatStamp(since.nowMs) })
+    .where("chain_id", "=", chainId)
+    .where("wallet", "=", wallet)
+    .where("token", "=", token)
+    .where("status", "=", "completed")
+    .where("planned_up_to", "is not", null)
+    .where("swept_amount", ">", "0")
+    .where("swept_block", ">=", since.block)
     .execute();
 }
 

@@ -6,7 +6,7 @@ const BOARDS = {
   operator: {
     title: "Sluice: operator",
     rows: {
-      Roles: ["role_", "loop_", "database_"],
+      Roles: ["role_", "loop_", "config_", "database_"],
       Settlements: ["settlements", "settlement_", "quota_"],
       Inventory: ["inventory_", "attestation_", "attested_", "price_", "prices_"],
       Lanes: ["lane_", "signer_"],

@@ -187,7 +187,7 @@ const EXPECTED: Readonly<Record<keyof QuoteRequest, string>> = {
 };
 
 /** Returns both error forms: clients of the quote service read errors at the top level, other clients read the error object. */
-function bothConventions(error: ErrorObject, status: number): QuoteErrorResponse {
+export function bothConventions(error: ErrorObject, status: number): QuoteErrorResponse {
   return {
     error,
     code: error.code,

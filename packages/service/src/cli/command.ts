@@ -74,6 +74,8 @@ export interface Call {
   report(line: string): Promise<void>;
   /** Stops a service on SIGINT or SIGTERM. */
   stopOnSignal(running: { stop(): Promise<void> }): void;
+  /** Calls a function, which handles its errors, each time the process is told to read its configuration again. */
+  reloadOnSignal(reload: () => Promise<void>): void;
 }
 
 /** The result of a command that ran. */

@@ -114,6 +114,7 @@ function createCall(flag: string | undefined, isJson: boolean): Call {
     write,
     report: async (line) => (isJson ? undefined : write(line)),
     stopOnSignal,
+    reloadOnSignal: (reload) => void process.on("SIGHUP", () => void reload().catch(fail)),
   };
 }
 

@@ -1,5 +1,5 @@
 import { ROLE_NAMES, type RoleName } from "../config/index.ts";
-import { startRoles } from "../roles/all.ts";
+import { type RunningService, startRoles } from "../roles/all.ts";
 import type { Call, Result } from "./command.ts";
 import { prepareIntegrators } from "./integrator/import.ts";
 
@@ -17,6 +17,12 @@ export async function run(
   const readConfig = () => call.readConfig({ roles });
   const config = prepare ? await prepareIntegrators(call, readConfig) : readConfig();
   if (!config) return undefined;
+  // A standby may be told to before it has taken over.
+  const starting: { service?: RunningService; isAsked: boolean } = { isAsked: false };
+  call.reloadOnSignal(async () => {
+    starting.isAsked = true;
+    await starting.service?.reload(readConfig);
+  });
   const service = await startRoles(config, {
     roles,
     standby,
@@ -34,6 +40,8 @@ export async function run(
     },
   });
   call.stopOnSignal(service);
+  starting.service = service;
+  if (starting.isAsked) await service.reload(readConfig);
   const { apiUrl: api, quoteUrl: quote, telemetryUrl: telemetry, consoleUrl: console } = service;
   const urls = { api, quote, telemetry, console };
   return { json: { ready: true, roles, ...urls, pid: process.pid }, text: null };

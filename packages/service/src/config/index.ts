@@ -52,6 +52,7 @@ export { findConfigPath } from "./config-path.ts";
 export { loadConfig, processEnvironment } from "./load.ts";
 export { hostOf, type NodeConfig, type NodesConfig } from "./nodes.ts";
 export type { FeedConfig, HttpPriceConfig, PriceConfig } from "./prices.ts";
+export { compareConfigs, type Comparison } from "./reload.ts";
 export { ConfigError } from "./problems.ts";
 export { ROLE_NAMES, type RoleName } from "./readers.ts";
 export { findDestinationProblems } from "./route-checks.ts";

@@ -4,56 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inspect } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { problemsOf } from "../../test/support/config.ts";
+import {
+  addressOf,
+  CONFIG_ENV as ENV,
+  createConfigFile as createFile,
+  problemsOf,
+} from "../../test/support/config.ts";
 import { loadConfig } from "../roles/config.ts";
 import { createNodeConfig, createNodesConfig } from "../../test/support/nodes.ts";
-
-const addressOf = (digit: number) => `0x${String(digit).repeat(40)}`;
-const keyOf = (digit: string) => `0x${digit.repeat(64)}`;
-
-const ENV = {
-  PEPPER: "canary-pepper-of-some-length",
-  ATTESTOR: keyOf("a"),
-  DEPLOY: keyOf("b"),
-  SETTLE: keyOf("c"),
-  DELIVER: keyOf("d"),
-};
-
-/** A complete configuration; each test changes a copy. */
-function createFile() {
-  const chain = (chainId: number, evmChainId: number, token: number) => ({
-    chainId,
-    evmChainId,
-    rpcUrl: "http://127.0.0.1:8545/canary-rpc-key",
-    startBlock: 0,
-    contracts: { factory: addressOf(1), escrow: addressOf(2), delivery: addressOf(3) },
-    tokens: [{ symbol: "USDC", address: addressOf(token), decimals: 6, minDeposit: "0.50" }],
-    lanes: { deploy: { env: "DEPLOY" }, settle: { env: "SETTLE" }, deliver: { env: "DELIVER" } },
-  });
-  return {
-    stateDir: "state",
-    api: { port: 8080 },
-    quote: { host: "::1", port: 0 },
-    apiKeyPepper: { env: "PEPPER" },
-    feeBps: 10,
-    attestor: {
-      key: { env: "ATTESTOR" },
-      rpcUrls: { 2: "http://127.0.0.1:1", 30: "http://127.0.0.1:2" },
-    },
-    chains: [chain(2, 900002, 4), chain(30, 900030, 5)],
-    routes: [
-      { kind: "MONO_CHAIN", chainId: 2, token: addressOf(4), contract: addressOf(6) },
-      {
-        kind: "SWIFT",
-        chainId: 2,
-        token: addressOf(4),
-        destChain: 30,
-        destToken: addressOf(5),
-        contract: addressOf(7),
-      },
-    ],
-  };
-}
 
 let folder: string;
 

@@ -22,6 +22,8 @@ export interface Vitals {
   }): () => void;
   /** Returns the loops of a role whose last successful poll is overdue. */
   listOverdue(role: string): readonly { readonly name: string; readonly forMs: number }[];
+  /** Forgets the loops of a role that ended, and its scanners; it counts as started, because another one follows. */
+  ended(role: string): void;
   /** Registers the scanner of a chain. */
   watchScanner(chainId: number): ScannerVitals;
   readonly scanners: ReadonlyMap<number, ScannerVitals>;
@@ -40,7 +42,7 @@ export interface ScannerVitals {
 
 export function createVitals(clock: Clock, roles: readonly string[]): Vitals {
   const started = new Set<string>();
-  const loops: { role: string; name: string; intervalMs: number; finishedMs: number }[] = [];
+  let loops: { role: string; name: string; intervalMs: number; finishedMs: number }[] = [];
   const scanners = new Map<number, ScannerVitals>();
   return {
     roles,
@@ -59,6 +61,10 @@ export function createVitals(clock: Clock, roles: readonly string[]): Vitals {
         const forMs = clock.now() - finishedMs;
         return loop.role === role && forMs > intervalMs + POLL_OVERDUE_MS ? [{ name, forMs }] : [];
       });
+    },
+    ended(role) {
+      loops = loops.filter((loop) => loop.role !== role);
+      if (role === "scanner") scanners.clear();
     },
     watchScanner(chainId) {
       let movedMs = clock.now();

@@ -45,6 +45,16 @@ describe("wake-ups", () => {
     expect(heard).toEqual(["a", undefined]);
   });
 
+  test("do not reach a listener that ended", () => {
+    const wakeups = connect();
+    const heard: string[] = [];
+    const end = wakeups.on("events", () => heard.push("ended"));
+    wakeups.on("events", () => heard.push("going on"));
+    end();
+    wakeups.wake("events");
+    expect(heard).toEqual(["going on"]);
+  });
+
   test("survive a listener that throws: neither the sender nor other listeners fail", () => {
     const wakeups = connect();
     let heard = 0;

@@ -18,8 +18,8 @@ const CONNECT_TIMEOUT_MS = 10_000;
 export interface Wakeups {
   /** Wakes the listeners of a topic. `subject` narrows it, such as an integrator's id. */
   wake(topic: string, subject?: string): void;
-  /** Calls `listener` on each wake-up of a topic, with its subject or undefined. */
-  on(topic: string, listener: (subject: string | undefined) => void): void;
+  /** Calls `listener` on each wake-up of a topic, with its subject or undefined. Returns a function that ends this. */
+  on(topic: string, listener: (subject: string | undefined) => void): () => void;
   /** Stops listening and sends the pending wake-ups. */
   close(): Promise<void>;
 }
@@ -124,6 +124,10 @@ export function createWakeups(options: {
     },
     on(topic, listener) {
       listeners.set(topic, [...(listeners.get(topic) ?? []), listener]);
+      return () => {
+        const others = listeners.get(topic)?.filter((one) => one !== listener) ?? [];
+        listeners.set(topic, others);
+      };
     },
     async close() {
       closing.abort();

@@ -1,15 +1,12 @@
 /** Starts roles in one process: all of them on a laptop and in the sandbox, or some of them per machine. */
-import { listRetiredChains } from "../addresses/index.ts";
 import {
+  compareConfigs,
   type Config,
   ROLE_NAMES,
   type RoleName,
-  type SignerName,
   withoutChains,
 } from "../config/index.ts";
-import { assert, Bug } from "../core/assert.ts";
 import { KNOWN_CHAINS } from "../core/chain-registry.ts";
-import { OperatingError } from "../core/errors.ts";
 import { claimRoles, EXCLUSIVE_ROLES } from "../db/instance.ts";
 import { createWakeups } from "../jobs/wakeups.ts";
 import type { Examinations } from "../console/index.ts";
@@ -18,26 +15,20 @@ import {
   createRefundDesk,
   type SettlementDeps,
 } from "../settlements/index.ts";
-import type { AttestorSigner, LaneSigner } from "../signers/port.ts";
 import { createLog, type Log } from "../telemetry/log.ts";
-import { API_PARTS, type RunningServer, startApi, startQuoteServer } from "./api.ts";
-import { ATTESTOR_PARTS, startAttestor } from "./attestor.ts";
-import { AUDITOR_PARTS, startAuditor } from "./auditor.ts";
-import { createBlockStreams } from "./block-streams.ts";
-import { createAttestorChains, createScannerChains, withReserve } from "./chains.ts";
+import { API_PARTS, type ApiContext, startApi, startQuoteServer } from "./api.ts";
+import { createChains } from "./chains.ts";
 import { CONSOLE_PARTS, startConsole } from "./console.ts";
-import { type Parts, type RoleContext, type RunningRole, takeParts } from "./context.ts";
+import { type RoleContext, takeParts } from "./context.ts";
 import { openPools, openServiceDatabase } from "./database.ts";
-import { countRefusals, createHealth, serveHealth, type Health } from "./health.ts";
+import { checkChains, type Generation, listRetired, startGeneration } from "./generation.ts";
+import { createHealth, serveHealth, type Health } from "./health.ts";
 import { askEarly, type AskPassphrase } from "./key-opener.ts";
-import { getSigners, getVaultSigner } from "./keys.ts";
-import { createParts } from "./parts.ts";
+import { createNodeMeter } from "./node-meter.ts";
+import { createCommandTraffic } from "./command-traffic.ts";
+import { createReload } from "./reload.ts";
 import { createQuoter, QUOTER_PARTS } from "./quoter.ts";
-import { SCANNER_PARTS, startScanner } from "./scanner.ts";
 import { createSettlementDeps, INTAKE_PARTS, listRefundLanes } from "./settlement-deps.ts";
-import { SETTLER_PARTS, startSettler } from "./settler.ts";
-import { createSignerReads, type SignerReads } from "./signer-reads.ts";
-import { startWebhooks, WEBHOOKS_PARTS } from "./webhooks.ts";
 import { systemClock } from "./system-ports.ts";
 
 /** A process with running roles. */
@@ -50,6 +41,12 @@ export interface RunningService {
   readonly consoleUrl: string | undefined;
   /** Base URL of metrics and health; undefined if the configuration has no listener for them. */
   readonly telemetryUrl: string | undefined;
+  /**
+   * Continues with another configuration, if only settings differ that may change while the process runs; logs the outcome.
+   * Workers end after their current polls and start again; listeners, connections and the claim on the roles stay.
+   * `read` throws where the configuration has a mistake.
+   */
+  reload(read: () => Config): Promise<void>;
   /** Stops every role, then closes the database connections and the embedded server. */
   stop(): Promise<void>;
 }
@@ -68,55 +65,57 @@ export async function startRoles(
     readonly examinations: Examinations;
   },
 ): Promise<RunningService> {
-  const { roles } = options;
+  const { roles, examinations } = options;
   // First of all: later the process may be a standby without a person at its terminal.
   const askPassphrase = await askEarly(config, options.askPassphrase);
   const log = createLog({ level: config.logLevel, role: isWhole(roles) ? "all" : roles.join(",") });
   const health = createHealth(config, systemClock, roles);
   const cleanups: Cleanups = [];
   // In reverse order: roles end before the connections that they use.
-  const stop = async () => {
+  const end = async () => {
     for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
   };
-  const given: StartingProcess = { ...options, config, log, health, cleanups, askPassphrase };
   try {
+    const given = { ...options, config, log, health, cleanups };
     const { pools, wakeups, telemetryUrl } = await openShared(given);
-    const reader = roles.find((role) => role !== "attestor" && role !== "webhooks");
-    // An attestor with a user of its own may not read them, and gets no requests from a retired chain.
-    const retired = reader ? await listRetiredChains(pools.dbOf(reader)) : new Set<number>();
-    const starting = { ...given, config: withoutChains(given.config, retired) };
-    const late: { parts?: () => RoleContext } = {};
-    const reads = createSignerReads(starting.config, () => {
-      assert(late.parts, "nothing is signed before the roles start");
-      return late.parts();
-    });
-    const settler = roles.includes("settler")
-      ? await openSigners(starting, "settler", reads)
-      : null;
-    const vaults =
-      settler?.vaults ??
-      (roles.includes("quoter")
-        ? await getVaultSigner(starting.config, { clock: systemClock, log })
-        : null);
-    const lanes = settler?.lanes.filter(({ chainId }) => !retired.has(chainId));
-    const partsOf = createParts({
-      config: starting.config,
-      dbOf: pools.dbOf,
-      log,
-      health,
-      wakeups,
-      lanes,
-      findVault: vaults ? (commitment) => vaults.deriveVault(commitment) : undefined,
-    });
-    // The attestor reads through its own nodes.
-    if (reader) {
-      late.parts = () => partsOf(reader);
-      await checkChains(partsOf(reader));
-    }
-    const urls = await startEach(starting, partsOf, lanes ?? []);
-    return { ...urls, telemetryUrl, stop };
+    const nodeMeter = createNodeMeter();
+    const lasting = { roles, log, health, askPassphrase, pools, wakeups, nodeMeter };
+    let running = { config, generation: await startGeneration(lasting, config) };
+    cleanups.push(() => running.generation.stop());
+    const servers = await startServers(running.generation, { ...given, examinations });
+    cleanups.push(() => servers.stop());
+
+    const goOn = async (next: Config) => {
+      await assertNodes(next, log);
+      await running.generation.stop();
+      try {
+        running = { config: next, generation: await startGeneration(lasting, next) };
+      } catch (error) {
+        const generation = await startGeneration(lasting, running.config).catch(
+          (cause: unknown) => {
+            log.fatal({ err: cause }, "the configuration before does not start either, stopping");
+            return process.exit(1);
+          },
+        );
+        running = { ...running, generation };
+        await servers.replace(generation);
+        throw error;
+      }
+      await servers.replace(running.generation);
+    };
+    const compare = async (next: Config) => {
+      const retired = await listRetired(lasting);
+      // A chain that was retired may leave the file.
+      return compareConfigs(withoutChains(running.config, retired), withoutChains(next, retired));
+    };
+    const reload = createReload({ log, health, compare, goOn });
+    const stop = async () => {
+      await reload.end();
+      await end();
+    };
+    return { ...servers.urls, telemetryUrl, reload: reload.ask, stop };
   } catch (error) {
-    await stop();
+    await end();
     throw error;
   }
 }
@@ -132,8 +131,6 @@ interface StartingProcess {
   readonly log: Log;
   readonly health: Health;
   readonly cleanups: Cleanups;
-  readonly askPassphrase: AskPassphrase;
-  readonly examinations: Examinations;
 }
 
 function isWhole(roles: readonly RoleName[]): boolean {
@@ -176,96 +173,83 @@ async function openShared({ config, roles, standby, log, health, cleanups }: Sta
   return { pools, wakeups, telemetryUrl: telemetry?.url };
 }
 
-/** Opens the signers of a role, and counts their refusals. */
-async function openSigners(
-  { config, log, health, cleanups, askPassphrase }: StartingProcess,
-  name: SignerName,
-  reads: SignerReads,
-) {
-  const deps = { clock: systemClock, askPassphrase, log, ...reads };
-  const signers = await getSigners(config, name, deps);
-  cleanups.push(async () => signers.close());
-  return countRefusals(health.metrics, signers);
+/** Refuses a configuration with a node of another chain, before anything is stopped. */
+async function assertNodes(config: Config, log: Log): Promise<void> {
+  const trafficOf = createCommandTraffic();
+  await checkChains({ chains: createChains(config, { clock: systemClock, log, trafficOf }), log });
 }
 
-/** Starts each role with the parts that it declares. */
-async function startEach(
-  starting: StartingProcess,
-  partsOf: (role: RoleName) => RoleContext,
-  lanes: readonly LaneSigner[],
-): Promise<Pick<RunningService, "apiUrl" | "quoteUrl" | "consoleUrl">> {
-  const { roles, cleanups, health } = starting;
-  const started = <Role extends RunningRole>(name: RoleName, role: Role): Role => {
-    cleanups.push(() => role.stop());
-    health.vitals.started(name);
-    return role;
+/** The listening servers of a process, which outlast its workers. */
+interface Servers {
+  readonly urls: Pick<RunningService, "apiUrl" | "quoteUrl" | "consoleUrl">;
+  /** Answers by the parts of another generation from now on. */
+  replace(next: Generation): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Starts the servers of the process's roles. If one cannot start, stops those before it. */
+async function startServers(
+  generation: Generation,
+  {
+    roles,
+    health,
+    examinations,
+  }: Pick<StartingProcess, "roles" | "health"> & { readonly examinations: Examinations },
+): Promise<Servers> {
+  const cleanups: Cleanups = [];
+  const stop = async () => {
+    for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
   };
-  // Each role gets its declared parts only. Attestor and scanner get their own readers.
-  if (roles.includes("attestor")) {
-    const signer = await openAttestorSigner(starting);
-    const parts = partsOf("attestor");
-    const { trafficOf, ...reading } = takeParts(parts, ["clock", "log", "trafficOf"]);
-    const open = (limits: typeof trafficOf) =>
-      createAttestorChains(starting.config, { ...reading, trafficOf: limits });
-    const readers = { chains: open(trafficOf), endingChains: open(withReserve(trafficOf)) };
-    started("attestor", startAttestor(takeParts(parts, ATTESTOR_PARTS), signer, readers));
+  const quoterOf = ({ partsOf }: Generation) => takeParts(partsOf("quoter"), QUOTER_PARTS);
+  try {
+    const quote = roles.includes("quoter") ? await startQuoteServer(quoterOf(generation)) : null;
+    if (quote) {
+      cleanups.push(() => quote.stop());
+      health.vitals.started("quoter");
+    }
+    const replaceQuote = async (next: Generation) => quote?.replace(quoterOf(next));
+    if (!roles.includes("api")) {
+      const urls = { apiUrl: undefined, quoteUrl: quote?.url, consoleUrl: undefined };
+      return { urls, replace: replaceQuote, stop };
+    }
+    const openDesk = async ({ partsOf }: Generation) => {
+      const context = partsOf("api");
+      const settlements = createSettlementsOf(context);
+      const desk = await startConsole(takeParts(context, CONSOLE_PARTS), settlements, examinations);
+      return { desk, settlements };
+    };
+    let { desk, settlements } = await openDesk(generation);
+    cleanups.push(async () => desk?.stop());
+    const consoleUrl = desk?.url;
+    const api = await startApi(createApiContext(generation.partsOf("api"), settlements));
+    cleanups.push(() => api.stop());
+    health.vitals.started("api");
+    return {
+      urls: { apiUrl: api.url, quoteUrl: quote?.url, consoleUrl },
+      async replace(next) {
+        await replaceQuote(next);
+        await desk?.stop();
+        ({ desk, settlements } = await openDesk(next));
+        await api.replace(createApiContext(next.partsOf("api"), settlements));
+      },
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
   }
-  if (roles.includes("settler")) {
-    started("settler", startSettler(takeParts(partsOf("settler"), SETTLER_PARTS), lanes));
-  }
-  if (roles.includes("scanner")) {
-    const { config } = starting;
-    const parts = partsOf("scanner");
-    const streams = new Map(
-      config.chains.map((chain) => [chain.chainId, createBlockStreams(parts, chain)]),
-    );
-    const chains = createScannerChains(config, {
-      ...takeParts(parts, ["db", "clock", "log", "trafficOf"]),
-      streams,
-    });
-    started("scanner", startScanner({ ...takeParts(parts, SCANNER_PARTS), chains }, streams));
-  }
-  if (roles.includes("auditor")) {
-    started("auditor", startAuditor(takeParts(partsOf("auditor"), AUDITOR_PARTS)));
-  }
-  if (roles.includes("webhooks")) {
-    started("webhooks", startWebhooks(takeParts(partsOf("webhooks"), WEBHOOKS_PARTS)));
-  }
-  const quote = roles.includes("quoter")
-    ? started("quoter", await startQuoteServer(takeParts(partsOf("quoter"), QUOTER_PARTS)))
-    : undefined;
-  if (!roles.includes("api")) {
-    return { apiUrl: undefined, quoteUrl: quote?.url, consoleUrl: undefined };
-  }
-  const context = partsOf("api");
-  const parts = takeParts(context, INTAKE_PARTS);
-  const settlements = createSettlementDeps(parts, listRefundLanes(parts.config));
-  const desk = await startConsole(
-    takeParts(context, CONSOLE_PARTS),
-    settlements,
-    starting.examinations,
-  );
-  if (desk) cleanups.push(() => desk.stop());
-  const api = started("api", await startApiOf(context, settlements));
-  return { apiUrl: api.url, quoteUrl: quote?.url, consoleUrl: desk?.url };
 }
 
-async function openAttestorSigner(starting: StartingProcess): Promise<AttestorSigner> {
-  const readNothing = () => Promise.reject(new Bug("only the signer of lanes reads chains"));
-  const reads = { readLock: readNothing, checkRefund: readNothing };
-  const { attestor } = await openSigners(starting, "attestor", reads);
-  if (attestor) return attestor;
-  throw new OperatingError(
-    "CONFIG_MISSING",
-    "signers.attestor: expected a signer with the attestor's key",
-  );
+function createSettlementsOf(context: RoleContext): SettlementDeps {
+  const parts = takeParts(context, INTAKE_PARTS);
+  return createSettlementDeps(parts, listRefundLanes(parts.config));
 }
 
 /**
- * Starts the API with the functions that settle and refund by request. They read balances, prices and routes, to which the
+ * Creates the functions of the API that settle and refund by request. They read balances, prices and routes, to which the
  * API itself has no access. They sign nothing: attestors and lanes do.
  */
-function startApiOf(context: RoleContext, deps: SettlementDeps): Promise<RunningServer> {
+function createApiContext(context: RoleContext, deps: SettlementDeps): ApiContext {
   const parts = takeParts(context, INTAKE_PARTS);
   const { config } = parts;
   // Of configured chains by the configuration: a local chain has an id of its own.
@@ -280,34 +264,15 @@ function startApiOf(context: RoleContext, deps: SettlementDeps): Promise<Running
     ...parts,
     ...takeParts(context, ["findVault"]),
   });
-  return startApi(takeParts(context, API_PARTS), {
-    ...quoter,
-    requestIndex: createIndexRequests(deps),
-    refunds: createRefundDesk({
-      ...deps,
-      evmChainIds,
-      lists: (chainId, token) =>
-        config.chains.some(
-          (chain) =>
-            chain.chainId === chainId && chain.tokens.some(({ address }) => address === token),
-        ),
-    }),
+  const refunds = createRefundDesk({
+    ...deps,
+    evmChainIds,
+    lists: (chainId, token) =>
+      config.chains.some(
+        (chain) =>
+          chain.chainId === chainId && chain.tokens.some(({ address }) => address === token),
+      ),
   });
-}
-
-/**
- * Refuses to start on a node of another chain. A node that does not answer is only logged: the loops retry it. All chains are
- * asked at once, so that a start waits for the slowest node and not for the sum of them.
- */
-async function checkChains({ chains, log }: Parts<"chains" | "log">): Promise<void> {
-  await Promise.all(
-    [...chains.values()].map(async (chain) => {
-      try {
-        await chain.checkIdentity();
-      } catch (error) {
-        if (!(error instanceof OperatingError) || error.code !== "RPC_UNAVAILABLE") throw error;
-        log.error({ err: error, chainId: chain.chainId }, "node does not answer");
-      }
-    }),
-  );
+  const calls = { ...quoter, requestIndex: createIndexRequests(deps), refunds };
+  return { parts: takeParts(context, API_PARTS), calls };
 }

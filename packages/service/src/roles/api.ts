@@ -1,6 +1,10 @@
 /** The API: REST and the live stream on one port, the quote service on another. */
+import { isDeepStrictEqual } from "node:util";
 import {
   type ApiDeps,
+  bothConventions,
+  createFront,
+  isHandshake,
   type PayPageDeps,
   readPageFiles,
   BOUNDS_INTERVAL_MS,
@@ -15,6 +19,7 @@ import {
   type KeyUses,
   logExceeded,
   refuseExceeded,
+  SERVER_LIMITS,
   createApi,
   createQuoteApp,
   createRateLimiter,
@@ -39,6 +44,11 @@ import { startRoleLoop } from "./health.ts";
 export interface RunningServer extends RunningRole {
   /** Base URL with the actual port. */
   readonly url: string;
+}
+
+/** A server whose answers follow another configuration from now on, without closing a connection. */
+export interface ReplaceableServer<Context> extends RunningServer {
+  replace(context: Context): Promise<void>;
 }
 
 /** Interval at which the stream polls for events without a wake-up, in milliseconds. */
@@ -66,60 +76,69 @@ export const API_PARTS = [
   "nodeMeter",
 ] as const;
 
+/** What the API answers with: its parts, and the functions that settle, refund and quote. */
+export interface ApiContext {
+  readonly parts: Parts<(typeof API_PARTS)[number]>;
+  readonly calls: Pick<ApiDeps, "requestIndex" | "refunds"> &
+    Pick<PayPageDeps, "tokens" | "listPayable" | "quotePayment">;
+}
+
 /** Starts REST and stream. */
-export async function startApi(
-  context: Parts<(typeof API_PARTS)[number]>,
-  {
-    requestIndex,
-    refunds,
-    ...payments
-  }: Pick<ApiDeps, "requestIndex" | "refunds"> &
-    Pick<PayPageDeps, "tokens" | "listPayable" | "quotePayment">,
-): Promise<RunningServer> {
-  const { config, db, log, clock, wakeups, format, health } = context;
+export async function startApi(first: ApiContext): Promise<ReplaceableServer<ApiContext>> {
+  const context = first.parts;
+  const { config, db, log, clock, wakeups, health } = context;
   const pepper = config.apiKeyPepper;
   // One limiter for REST and stream, so that an address has one budget for both.
-  const limiter = createLimiter(context);
+  const { limiter, useLimitsOf } = createReplaceableLimiter(context);
   const keys = createKeyMemory({ clock, pepper });
   const uses = createKeyUses({ db, clock });
-  const app = createApi({
-    db,
-    pepper,
-    log,
-    clock,
-    random: context.random,
-    format,
-    requestIndex,
-    refunds,
-    scanned: config.chains,
-    webhooks: {
-      rules: createAddressRules(config.webhooks.allowedRanges),
-      endpointsMax: config.webhooks.endpointsPerIntegrator,
-      wakeWebhooks: () => wakeups.wake(TOPICS.webhooks),
-    },
-    pay: {
-      ...payments,
-      explorers: new Map(config.chains.map((chain) => [chain.chainId, chain.explorerTxUrl])),
-      files: readPageFiles(),
-      frameAncestors: config.payPage.frameAncestors,
-      baseUrl: () => describeService(config, { api: url }).serviceUrl,
-    },
-    securityContact: config.deployment?.securityContact,
-    limiter,
-    nodeMeter: context.nodeMeter,
-    keys,
-    uses,
-    atOnce: createAtOnce(config.requestsAtOnce, clock),
-    trustedProxies: config.trustedProxies,
-    corsOrigins: config.corsOrigins,
-    describeService: () => describeService(config, { api: url }),
-  });
   const service = "api";
   const onRefused = createRefusals(health.metrics, service);
-  capConnections(app.server, { ...config, caps: connectionCapsOf(config), log, onRefused });
-  countRequests(app, health.metrics, { service, onRefused });
+  const createApp = ({ parts, calls: { requestIndex, refunds, ...payments } }: ApiContext) => {
+    const now = parts.config;
+    const app = createApi({
+      db,
+      pepper,
+      log,
+      clock,
+      random: parts.random,
+      format: parts.format,
+      requestIndex,
+      refunds,
+      scanned: now.chains,
+      webhooks: {
+        rules: createAddressRules(now.webhooks.allowedRanges),
+        endpointsMax: now.webhooks.endpointsPerIntegrator,
+        wakeWebhooks: () => wakeups.wake(TOPICS.webhooks),
+      },
+      pay: {
+        ...payments,
+        explorers: new Map(now.chains.map((chain) => [chain.chainId, chain.explorerTxUrl])),
+        files: readPageFiles(),
+        frameAncestors: now.payPage.frameAncestors,
+        baseUrl: () => describeService(now, { api: url }).serviceUrl,
+      },
+      securityContact: now.deployment?.securityContact,
+      limiter,
+      nodeMeter: parts.nodeMeter,
+      keys,
+      uses,
+      atOnce: createAtOnce(now.requestsAtOnce, clock),
+      trustedProxies: now.trustedProxies,
+      corsOrigins: now.corsOrigins,
+      describeService: () => describeService(now, { api: url }),
+    });
+    countRequests(app, health.metrics, { service, onRefused });
+    return app;
+  };
+  const front = await createFront(createApp(first), {
+    body: (error) => ({ error }),
+    shouldUpgradeCallback: isHandshake,
+  });
+  const { server } = front.listener;
+  capConnections(server, { ...config, caps: connectionCapsOf(config), log, onRefused });
   const stream = createStream({
-    server: app.server,
+    server,
     db,
     streamDb: context.streamDb,
     pepper,
@@ -131,7 +150,7 @@ export async function startApi(
     socketCaps: config.socketCaps,
     onRefused: createRefusals(health.metrics, "stream"),
   });
-  const url = await listen(app, config.api, "api.port");
+  const url = await listen(front.listener, config.api, "api.port");
   health.countSockets = stream.countSockets;
   const loop = startRoleLoop(context, "api", {
     name: "stream",
@@ -161,7 +180,7 @@ export async function startApi(
   const payLoop = startRoleLoop(context, "api", {
     name: "pay pages",
     intervalMs: PAY_POLL_MS,
-    poll: () => app.payStreams.pump(),
+    poll: () => front.app().payStreams.pump(),
   });
   const payLinksLoop = startRoleLoop(context, "api", {
     name: "old pay links",
@@ -185,61 +204,81 @@ export async function startApi(
   wakeups.on(TOPICS.events, (integratorId) => {
     if (integratorId !== undefined) {
       stream.tail.prefer(integratorId);
-      app.payStreams.prefer(integratorId);
+      front.app().payStreams.prefer(integratorId);
     }
     loop.wake();
     payLoop.wake();
   });
   return {
     url,
+    async replace(next) {
+      useLimitsOf(next.parts);
+      await front.replace(createApp(next));
+    },
     async stop() {
       const loops = [loop, rightsLoop, boundsLoop, limitsLoop, idempotencyLoop, usesLoop];
       loops.push(payLoop, payLinksLoop);
       await Promise.all(loops.map((running) => running.stop()));
       await stream.close();
-      await app.close();
+      await front.close();
       await flushLast(uses, log);
     },
   };
 }
 
 /** Starts the quote service, on its own port: it may be reachable from places where the API is not. */
-export async function startQuoteServer(context: QuoterParts): Promise<RunningServer> {
+export async function startQuoteServer(
+  context: QuoterParts,
+): Promise<ReplaceableServer<QuoterParts>> {
   const { config, db, log, clock } = context;
-  const limiter = createLimiter(context);
-  const quoter = createQuoter(context, async (keyId, count) => {
-    const counted = await limiter.take("newAddressesPerKey", keyId, count);
-    logExceeded(log, counted, { keyId });
-    refuseExceeded(counted);
-  });
+  const { limiter, useLimitsOf } = createReplaceableLimiter(context);
   const uses = createKeyUses({ db, clock });
-  const app = createQuoteApp({
-    uses,
-    db,
-    pepper: config.apiKeyPepper,
-    log,
-    clock,
-    random: context.random,
-    ...quoter,
-    limiter,
-    nodeMeter: context.nodeMeter,
-    keys: createKeyMemory({ clock, pepper: config.apiKeyPepper }),
-    atOnce: createAtOnce(config.requestsAtOnce, clock),
-    trustedProxies: config.trustedProxies,
-    corsOrigins: config.corsOrigins,
-    describeService: () => describeService(config, { quote: url }),
-  });
+  const keys = createKeyMemory({ clock, pepper: config.apiKeyPepper });
   const service = "quote";
   const onRefused = createRefusals(context.health.metrics, service);
-  capConnections(app.server, { ...config, caps: connectionCapsOf(config), log, onRefused });
-  countRequests(app, context.health.metrics, { service, onRefused });
-  const url = await listen(app, config.quote, "quote.port");
+  const createApp = (parts: QuoterParts) => {
+    const now = parts.config;
+    const quoter = createQuoter(parts, async (keyId, count) => {
+      const counted = await limiter.take("newAddressesPerKey", keyId, count);
+      logExceeded(log, counted, { keyId });
+      refuseExceeded(counted);
+    });
+    const app = createQuoteApp({
+      uses,
+      db,
+      pepper: now.apiKeyPepper,
+      log,
+      clock,
+      random: parts.random,
+      ...quoter,
+      limiter,
+      nodeMeter: parts.nodeMeter,
+      keys,
+      atOnce: createAtOnce(now.requestsAtOnce, clock),
+      trustedProxies: now.trustedProxies,
+      corsOrigins: now.corsOrigins,
+      describeService: () => describeService(now, { quote: url }),
+    });
+    countRequests(app, context.health.metrics, { service, onRefused });
+    return app;
+  };
+  const front = await createFront(createApp(context), {
+    body: bothConventions,
+    shouldUpgradeCallback: SERVER_LIMITS.http.shouldUpgradeCallback,
+  });
+  const { server } = front.listener;
+  capConnections(server, { ...config, caps: connectionCapsOf(config), log, onRefused });
+  const url = await listen(front.listener, config.quote, "quote.port");
   const usesLoop = startUsesLoop(context, "quoter", uses);
   return {
     url,
+    async replace(next) {
+      useLimitsOf(next);
+      await front.replace(createApp(next));
+    },
     async stop() {
       await usesLoop.stop();
-      await app.close();
+      await front.close();
       await flushLast(uses, log);
     },
   };
@@ -289,6 +328,22 @@ function createLimiter({ config, db, clock }: Parts<"config" | "db" | "clock">):
   return shareRateLimits
     ? createSharedLimiter(rateLimits, { db, clock })
     : createRateLimiter(rateLimits);
+}
+
+/** Creates a limiter whose limits can be replaced. While they stay the same, so do the counts. */
+function createReplaceableLimiter(first: Parts<"config" | "db" | "clock">) {
+  let { rateLimits } = first.config;
+  let current = createLimiter(first);
+  const limiter: RateLimiter = {
+    take: (...args) => current.take(...args),
+    peek: (...args) => current.peek(...args),
+  };
+  const useLimitsOf = (next: typeof first) => {
+    if (isDeepStrictEqual(next.config.rateLimits, rateLimits)) return;
+    rateLimits = next.config.rateLimits;
+    current = createLimiter(next);
+  };
+  return { limiter, useLimitsOf };
 }
 
 /** Descriptors that are kept for the database, nodes and files. */

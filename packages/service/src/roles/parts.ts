@@ -35,11 +35,21 @@ export function createParts(given: {
   /** Signers of the settler, if it runs in this process. */
   readonly lanes: readonly LaneSigner[] | undefined;
   readonly findVault: FindVault | undefined;
+  /** Counts for callers whose work outlasts these parts; one of its own by default. */
+  readonly nodeMeter?: ReturnType<typeof createNodeMeter>;
 }): (role: RoleName) => RoleContext {
-  const { config, dbOf, log, health, wakeups, lanes, findVault } = given;
+  const {
+    config,
+    dbOf,
+    log,
+    health,
+    wakeups,
+    lanes,
+    findVault,
+    nodeMeter = createNodeMeter(),
+  } = given;
   const { metrics } = health;
   const [clock, http, random] = [systemClock, systemHttp, systemRandom];
-  const nodeMeter = createNodeMeter();
   const { onRequests } = nodeMeter;
   const counted = { db: dbOf("shared"), metrics, onRequests };
   const trafficOf = createTrafficOf({ clock, random, counted });

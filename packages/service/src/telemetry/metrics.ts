@@ -306,6 +306,11 @@ export function createMetrics() {
       "node",
     ]),
 
+    configReloads: counter(
+      "config_reloads_total",
+      "Requests to read the configuration again: `applied`, or `refused` with nothing changed.",
+      ["outcome"],
+    ),
     signerRefusals: counter(
       "signer_refusals_total",
       "Requests refused by a signer's policy, by the lane's purpose or `attest`.",
@@ -376,6 +381,7 @@ export function startCounters(metrics: Metrics, chainIds: readonly number[]): vo
       metrics.signerRefusals.inc({ chain, purpose }, 0);
     }
   }
+  for (const outcome of ["applied", "refused"]) metrics.configReloads.inc({ outcome }, 0);
   for (const kind of ["delivery", "claim", "return", "price"]) {
     metrics.attestationsSigned.inc({ kind }, 0);
     metrics.attestationsRefused.inc({ kind }, 0);

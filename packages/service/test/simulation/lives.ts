@@ -153,7 +153,10 @@ export function createLives(stage: Stage) {
           for (const listener of topics.get(topic) ?? []) listener(subject);
         }
       },
-      on: (topic, listener) => own.set(topic, [...(own.get(topic) ?? []), listener]),
+      on(topic, listener) {
+        own.set(topic, [...(own.get(topic) ?? []), listener]);
+        return () => undefined;
+      },
       close: async () => undefined,
     };
   }

@@ -566,6 +566,20 @@ export async function openWorld(options: WorldOptions = {}) {
       await service.kill();
     },
 
+    /** Changes the file of the configuration; the service reads it when it starts, or when it is told to. */
+    changeConfig(change: (config: Record<string, unknown>) => void): void {
+      const path = join(stateDir, "service.json");
+      const config: Record<string, unknown> = JSON.parse(readFileSync(path, "utf8"));
+      change(config);
+      writeFileSync(path, JSON.stringify(config));
+    },
+
+    /** Tells the service to read its configuration again. */
+    askForReload: (): void => void process.kill(service.pid, "SIGHUP"),
+
+    /** Origins of the service. */
+    urls: () => ({ api: service.baseUrl, quote: service.quoteUrl }),
+
     /** Stops the service until it is started again. */
     async stopService(): Promise<void> {
       closeStreams();

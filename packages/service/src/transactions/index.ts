@@ -16,7 +16,7 @@ export { listTransactions, type ShownTransaction } from "./shown.ts";
 export { adoptNonce, getKnownNonces, type KnownNonces } from "./nonces.ts";
 export { reopenFinal } from "./reopen.ts";
 export { cancelNonce, fillNonce, type NonceRequest, type NonceResult } from "./operator.ts";
-export { findEndOfSweeps, getByIntent, haveSweepsFailed, listMinedHashes } from "./store.ts";
+export { findEndOfSweeps, getByIntent, isSweepUndone, listMinedHashes } from "./store.ts";
 export { failureOf, isOver } from "./types.ts";
 export type {
   IntentKind,

@@ -94,26 +94,42 @@ export async function findEndOfSweeps(db: Db, settlementId: string): Promise<big
   return Number(open) > 0 ? null : (last ?? 0n);
 }
 
-/** Reports whether every sweep of a settlement ended without effect: reverted in a final block, or never mined. */
-export async function haveSweepsFailed(db: Db, settlementId: string): Promise<boolean> {
-  const { all, failed } = await db
+/**
+ * Reports whether a sweep that was seen to be mined finally took nothing: after a reorg it reverted in a final block, another
+ * attempt was mined in its place, or none was.
+ */
+export async function isSweepUndone(
+  db: Db,
+  { settlementId, txHash }: { readonly settlementId: string; readonly txHash: string },
+): Promise<boolean> {
+  const row = await db
     .selectFrom("transactions")
-    .select((eb) => [
-      eb.fn.countAll<bigint>().as("all"),
-      eb.fn
-        .countAll<bigint>()
-        .filterWhere(
-          eb.or([
-            eb("state", "=", "abandoned"),
-            eb.and([eb("state", "=", "final"), eb("succeeded", "=", false)]),
-          ]),
-        )
-        .as("failed"),
-    ])
+    .select("id")
     .where("settlement_id", "=", settlementId)
     .where("intent", "like", "sweep:%")
-    .executeTakeFirstOrThrow();
-  return all > 0n && all === failed;
+    .where((eb) =>
+      eb.or([
+        eb("mined_hash", "=", txHash),
+        eb.exists(
+          eb
+            .selectFrom("attempts")
+            .select("hash")
+            .whereRef("transaction_id", "=", "transactions.id")
+            .where("hash", "=", txHash),
+        ),
+      ]),
+    )
+    .where((eb) =>
+      eb.or([
+        eb("state", "=", "abandoned"),
+        eb.and([
+          eb("state", "=", "final"),
+          eb.or([eb("succeeded", "=", false), eb("mined_hash", "!=", txHash)]),
+        ]),
+      ]),
+    )
+    .executeTakeFirst();
+  return row !== undefined;
 }
 
 /** Selects the queued intents of a lane in the order in which they get nonces: integrators take turns, oldest first. */

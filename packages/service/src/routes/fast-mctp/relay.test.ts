@@ -19,6 +19,7 @@ import { type BurnMessage, encodeBurnMessage, ZERO_WORD } from "./message.ts";
 import { pollBridgeTransfers, type RelayDeps } from "./relay.ts";
 import type { Delivered } from "../module.ts";
 import { createFastMctpRoute } from "./route.ts";
+import type { Burn } from "./store.ts";
 import * as store from "./store.ts";
 
 const address = (byte: string) => toEvmAddress(`0x${byte.repeat(20)}`);
@@ -682,45 +683,69 @@ describe("a burn whose block was orphaned", () => {
     expect((await transfer()).state).toBe("attested");
   });
 
-  test("ends once its sweep reverted in a final block and nothing attests it [T297]", async () => {
-    const bridge = await openBridge();
-    const { db, poll } = bridge;
-    await bridge.record();
-    const { id, burn } = await bridge.transfer();
-    const { settlementId } = burn;
-    const stateOf = async () => (await store.getBridgeTransfer(db, id))?.state;
-    const mined = {
-      succeeded: false,
-      mined_hash: hashOf("sweep"),
-      mined_block_hash: hashOf("block"),
-      mined_block_number: 9n,
-    };
-    await db
-      .insertInto("transactions")
-      .values({
-        id: settlementId,
-        chain_id: 2,
-        lane: LANE,
-        intent: `sweep:${settlementId}:1`,
-        settlement_id: settlementId,
-        to_address: FACTORY,
-        data: "0x",
-        value: 0n,
-        gas: 1n,
-        state: "mined",
-        nonce: 0,
+  describe("that was undone", () => {
+    const mined = { mined_block_hash: hashOf("block"), mined_block_number: 9n };
+    const created_at = "2025-01-01T00:00:00Z";
+
+    /** Opens an old transfer without an attestation, whose settlement tried several sweeps. */
+    async function openOld(sweeps: (burn: Burn) => readonly object[]) {
+      const { db, poll, record, transfer } = await openBridge();
+      await record();
+      const { id, burn } = await transfer();
+      const { settlementId } = burn;
+      const call = { chain_id: 2, lane: LANE, to_address: FACTORY, data: "0x", value: 0n, gas: 1n };
+      const rows = sweeps(burn).map((sweep, index) => ({
+        ...call,
         ...mined,
-      })
-      .execute();
-    await db.updateTable("bridge_transfers").set({ created_at: "2025-01-01T00:00:00Z" }).execute();
-    await poll(10 * MINUTE);
-    expect(await stateOf()).toBe("burned");
-    await db.updateTable("transactions").set({ state: "final", succeeded: true }).execute();
-    await poll(10 * MINUTE);
-    expect(await stateOf()).toBe("burned");
-    await db.updateTable("transactions").set({ succeeded: false }).execute();
-    await poll(10 * MINUTE);
-    expect(await stateOf()).toBe("superseded");
+        id: settlementId.replace(/.$/, String(index)),
+        settlement_id: settlementId,
+        intent: `sweep:${settlementId}:${index + 1}`,
+        nonce: index,
+        state: "final",
+        ...sweep,
+      }));
+      await db.insertInto("transactions").values(rows).execute();
+      await db.updateTable("bridge_transfers").set({ created_at }).execute();
+      const first = rows[0]?.id ?? "";
+      return {
+        db,
+        burn,
+        first,
+        change: (row: object) =>
+          db.updateTable("transactions").set(row).where("id", "=", first).execute(),
+        async stateLater() {
+          await poll(10 * MINUTE);
+          return (await store.getBridgeTransfer(db, id))?.state;
+        },
+      };
+    }
+
+    test("ends once its sweep reverted in a final block, whatever a later one did [T297, T304]", async () => {
+      const { change, stateLater } = await openOld(({ txHash }) => [
+        { state: "mined", succeeded: false, mined_hash: txHash },
+        // Through another route.
+        { succeeded: true, mined_hash: hashOf("another") },
+      ]);
+      expect(await stateLater()).toBe("burned");
+      await change({ state: "final", succeeded: true });
+      expect(await stateLater()).toBe("burned");
+      await change({ succeeded: false });
+      expect(await stateLater()).toBe("superseded");
+    });
+
+    test("ends once another attempt was mined in the place of its sweep [T304]", async () => {
+      const { db, burn, first, stateLater } = await openOld(() => [
+        { succeeded: true, mined_hash: hashOf("another") },
+      ]);
+      expect(await stateLater()).toBe("burned");
+      const attempt = { hash: burn.txHash, transaction_id: first, number: 1, raw: "0x" };
+      const fees = { max_fee_per_gas: 1n, max_priority_fee_per_gas: 1n };
+      await db
+        .insertInto("attempts")
+        .values({ ...attempt, ...fees, created_at })
+        .execute();
+      expect(await stateLater()).toBe("superseded");
+    });
   });
 
   test("is superseded even after its mint was seen, and the new burn is requested too", async () => {

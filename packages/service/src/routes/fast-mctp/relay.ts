@@ -28,7 +28,7 @@ import {
   type CallPlan,
   failureOf,
   getByIntent,
-  haveSweepsFailed,
+  isSweepUndone,
   type IntentName,
   planCall,
   submitIntent,
@@ -182,15 +182,11 @@ async function waitForAttestation(
   }
   const nowMs = deps.clock.now();
   const isOld = nowMs - transfer.createdAtMs > VOID_AFTER_MS;
-  if (
-    isOld &&
-    messages.length === 0 &&
-    (await haveSweepsFailed(deps.db, transfer.burn.settlementId))
-  ) {
+  if (isOld && messages.length === 0 && (await isSweepUndone(deps.db, transfer.burn))) {
     await store.updateTransfer(deps.db, transfer, { state: "superseded" });
     return deps.log.warn(
       { transferId: transfer.id },
-      "reorg: nothing was burned, the sweep reverted",
+      "reorg: nothing was burned, the sweep was undone",
     );
   }
   const waitMs = Math.min((nowMs - transfer.createdAtMs) / 8, ATTESTATION_RETRY_MAX_MS);

@@ -47,6 +47,8 @@ export function resolveConfig(
     /** The operator's PostgreSQL; undefined for the embedded one. */
     databaseUrl: readers.onlyKeys ? undefined : readDatabaseUrl(file, readers),
     ...resolveListeners(file, readers),
+    /** Where traces are sent; undefined if none are made. */
+    tracing: resolveTracing(file, readers),
     ...resolveLimits(file, problems),
     apiKeyPepper: readPepper(file, readers),
     ...resolveTerms(file, problems),
@@ -92,6 +94,15 @@ function readDatabaseUrl(file: ConfigFile, { env, readSecret, problems }: Reader
     problems.push(`${setting}: expected postgres://USER:PASSWORD@HOST:PORT/DATABASE`);
   }
   return url;
+}
+
+function resolveTracing({ tracing }: ConfigFile, { onlyKeys, readSecret }: Readers) {
+  if (tracing === undefined) return undefined;
+  const { url, token } = tracing;
+  return {
+    url,
+    token: token && !onlyKeys ? readSecret(token, "tracing.token") : undefined,
+  };
 }
 
 /** Resolves the console's identity provider; undefined without one. */

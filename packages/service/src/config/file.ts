@@ -172,6 +172,23 @@ export const SETTINGS = {
     "The listener of metrics and health ([operations.md](operations.md)). It requires no key: never expose it to the internet.",
     { defaultText: "not served" },
   ),
+  tracing: setting(
+    Type.Optional(
+      Type.Object(
+        {
+          url: setting(Url, "The collector's endpoint for traces, `http://HOST:4318/v1/traces`."),
+          token: setting(
+            Type.Optional(SecretRef),
+            "Secret: sent as a bearer token to the collector.",
+            { defaultText: "none" },
+          ),
+        },
+        { ...strict, description: "an object with url" },
+      ),
+    ),
+    "Where [traces](operations.md#traces) are sent, by OpenTelemetry's protocol over HTTP.",
+    { defaultText: "traces are not made" },
+  ),
   publicUrls: setting(
     Type.Optional(
       Type.Object(

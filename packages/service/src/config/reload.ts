@@ -39,6 +39,7 @@ const SETTINGS: Readonly<Record<Exclude<keyof Config, "chains" | "routes" | "att
   signers: KEYS,
   deployment: CONTRACT,
   payoutWindowS: CONTRACT,
+  tracing: { restart: "traces are sent from the start of the process" },
   logLevel: { restart: "the log is opened when the process starts" },
   crashAt: { restart: "it is for tests" },
   shareRateLimits: { restart: "requests are counted in one place while the process runs" },

@@ -33,6 +33,8 @@ export interface PoolOptions {
   readonly statementTimeoutMs?: number | undefined;
   /** Called with the text of each statement that was ended for its time. Values are placeholders in it. */
   readonly onTimeout?: ((statement: string) => void) | undefined;
+  /** Called with each statement that succeeded, and its milliseconds. Values are placeholders in it. */
+  readonly onQuery?: ((statement: string, durationMs: number) => void) | undefined;
 }
 
 const STATEMENT_TIMEOUT_MS = 30_000;
@@ -79,13 +81,14 @@ export async function openDatabase(
 /** Opens a pool without a connection, for a database that was checked. */
 export function openPool(address: DatabaseAddress, options: PoolOptions): OpenPool {
   const pool = createPool(address, options);
-  const { onTimeout } = options;
+  const { onTimeout, onQuery } = options;
   let closing: Promise<void> | undefined;
   return {
     db: new Kysely<Database>({
       dialect: new PostgresDialect({ pool }),
       log(event) {
-        if (event.level === "error" && isStatementTimeout(event.error)) {
+        if (event.level === "query") onQuery?.(event.query.sql, event.queryDurationMillis);
+        else if (isStatementTimeout(event.error)) {
           onTimeout?.(event.query.sql);
         }
       },

@@ -30,6 +30,7 @@ import { createReload } from "./reload.ts";
 import { createQuoter, QUOTER_PARTS } from "./quoter.ts";
 import { createSettlementDeps, INTAKE_PARTS, listRefundLanes } from "./settlement-deps.ts";
 import { systemClock } from "./system-ports.ts";
+import { readVersion } from "./version.ts";
 
 /** A process with running roles. */
 export interface RunningService {
@@ -71,6 +72,7 @@ export async function startRoles(
   const log = createLog({ level: config.logLevel, role: isWhole(roles) ? "all" : roles.join(",") });
   const health = createHealth(config, systemClock, roles);
   const cleanups: Cleanups = [];
+  if (config.tracing) cleanups.push(await startTraces(config.tracing, roles));
   // In reverse order: roles end before the connections that they use.
   const end = async () => {
     for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
@@ -118,6 +120,17 @@ export async function startRoles(
     await end();
     throw error;
   }
+}
+
+/** Starts sending traces. Loads OpenTelemetry's exporter only here: most processes have none. */
+async function startTraces(
+  tracing: NonNullable<Config["tracing"]>,
+  roles: readonly RoleName[],
+): Promise<() => Promise<void>> {
+  const { startTracing } = await import("../telemetry/tracing.ts");
+  const role = isWhole(roles) ? "all" : roles.join(",");
+  const { stop } = startTracing(tracing, { role, version: readVersion() });
+  return stop;
 }
 
 /** Opened resources in order; they are closed in reverse. */

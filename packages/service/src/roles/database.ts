@@ -22,6 +22,8 @@ import {
 } from "../db/pool.ts";
 import { assert } from "../core/assert.ts";
 import type { Log } from "../telemetry/log.ts";
+import { addPart } from "../telemetry/spans.ts";
+import { systemClock } from "./system-ports.ts";
 
 /** The configured database: an external server, or the embedded one, which is started if it does not run. */
 export interface ServiceDatabase extends OpenDatabase {
@@ -92,7 +94,7 @@ async function open(
   const server = config.databaseUrl ? null : await startEmbedded({ stateDir, log });
   const address = server?.address ?? (config.databaseUrl && { url: config.databaseUrl });
   assert(address, "the database is external or embedded");
-  const database = await openDatabase(address, { max });
+  const database = await openDatabase(address, { max, onQuery: traceQuery });
   try {
     await prepare(database.db);
   } catch (error) {
@@ -170,10 +172,20 @@ export async function openPools(
   };
 }
 
+/** Adds a query to the trace of the work that made it. */
+function traceQuery(statement: string, durationMs: number): void {
+  const [, verb = "query"] = /^\s*(insert|update|delete|select|with)\b/i.exec(statement) ?? [];
+  const [, table = ""] = /\b(?:into|update|from)\s+"(\w+)"/i.exec(statement) ?? [];
+  const name = `${verb.toLowerCase()} ${table}`.trim();
+  const attributes = { "db.system.name": "postgresql", "db.query.text": statement };
+  addPart(name, { nowMs: systemClock.now(), durationMs, attributes });
+}
+
 function openRolePool(address: DatabaseAddress, name: PoolName, max: number, log: Log): OpenPool {
-  if (!POOLS_OF_CALLERS.includes(name)) return openPool(address, { max });
+  if (!POOLS_OF_CALLERS.includes(name)) return openPool(address, { max, onQuery: traceQuery });
   return openPool(address, {
     max,
+    onQuery: traceQuery,
     statementTimeoutMs: STATEMENT_TIMEOUT_OF_CALLERS_MS,
     onTimeout: (statement) => log.warn({ pool: name, statement }, "statement timed out"),
   });

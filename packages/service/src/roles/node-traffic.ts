@@ -7,6 +7,7 @@ import type { Clock, Random } from "../core/ports.ts";
 import { reserveRequests } from "../db/rpc-budgets.ts";
 import type { Db } from "../db/schema.ts";
 import { chainLabel, type Metrics } from "../telemetry/metrics.ts";
+import { addPart } from "../telemetry/spans.ts";
 
 /** A node by its place in the configuration. */
 export interface NodePlace {
@@ -68,13 +69,38 @@ function openTraffic(
             counted: { reserve: (wanted) => reserveRequests(db, { chainId, host, ...wanted }) },
             onUsed: (share) => metrics.rpcBudgetUsed.set(labels, share),
           }),
-    observe: (exchange) => count(metrics, labels, exchange),
+    observe(exchange) {
+      count(metrics, labels, exchange);
+      traceExchange(clock.now(), labels, exchange);
+    },
   });
 }
 
 /** Returns the label of a node: never its URL. */
 export function labelOf({ view, position }: NodePlace): string {
   return view === "service" ? `${position}` : `attestor-${position}`;
+}
+
+/** Adds an exchange with a node to the trace of the work that sent it. */
+function traceExchange(
+  nowMs: number,
+  { chain, node }: { readonly chain: string; readonly node: string },
+  { requests, durationMs }: Exchange,
+): void {
+  const methods = [...new Set(requests.map(({ method }) => method))];
+  const outcomes = [...new Set(requests.map(({ outcome }) => outcome))];
+  const attributes = {
+    "rpc.system": "jsonrpc",
+    "rpc.method": methods.join(" "),
+    "sluice.outcome": outcomes.join(" "),
+    "sluice.chain": chain,
+    "sluice.node": node,
+  };
+  addPart(methods.length === 1 ? (methods[0] ?? "batch") : "batch", {
+    nowMs,
+    durationMs,
+    attributes,
+  });
 }
 
 function count(

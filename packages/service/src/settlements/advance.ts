@@ -9,6 +9,7 @@ import { toOperatingError } from "../core/errors.ts";
 import { isTransientDatabaseError } from "../db/transient-errors.ts";
 import { followDelay, LEASE_MS, SENT_POLL_MS } from "../jobs/delays.ts";
 import { createResumingPoll, workOnDue } from "../jobs/due.ts";
+import { failSpan, inSpan } from "../telemetry/spans.ts";
 import type { SettlementDeps } from "./deps.ts";
 import { fail } from "./fail.ts";
 import { hasValueInFlight } from "./in-flight.ts";
@@ -34,7 +35,7 @@ export function pollDueSettlements(deps: SettlementDeps, chainId: number): Promi
     chainId,
     leaseMs: LEASE_MS.settlement,
     limit: BATCH_SIZE,
-    work: (id) => advance(deps, id),
+    work: (id) => inSpan("settlement", { settlementId: id, chainId }, () => advance(deps, id)),
   });
 }
 
@@ -114,6 +115,7 @@ async function recordFailure(
     return "wait";
   }
   deps.log.warn(facts, "settlement step failed");
+  failSpan(`${error.code}: ${error.message}`);
   await fail(deps, settlement, error);
   return "wait";
 }

@@ -26,6 +26,7 @@ import type { Tx } from "../db/schema.ts";
 import { type Halt, nonceTaken, readHalt, recordFindings } from "../ledger/index.ts";
 import { SignerRefusal, SignerWaits } from "../signers/refusal.ts";
 import { SIGNER_RETRY_MS } from "../jobs/delays.ts";
+import { inSpan } from "../telemetry/spans.ts";
 import { listAttempts } from "./attempts.ts";
 import {
   assignNonces,
@@ -102,9 +103,11 @@ export async function pollLane(given: LaneDeps): Promise<boolean> {
     for (const transaction of open) {
       assert(transaction.nonce !== null, "an assigned transaction has its nonce");
       if (transaction.nonce < count) {
-        progressed = (await recordReceipt(deps, transaction)) || progressed;
+        progressed =
+          (await traced(transaction, () => recordReceipt(deps, transaction))) || progressed;
       } else if (sends && (await maySend(deps, transaction, halt))) {
-        sends = await advance(deps, transaction, { isNext: transaction.nonce === count });
+        const position = { isNext: transaction.nonce === count };
+        sends = await traced(transaction, () => advance(deps, transaction, position));
       }
     }
   } finally {
@@ -112,6 +115,13 @@ export async function pollLane(given: LaneDeps): Promise<boolean> {
     if (mined.length > 0) await followMined(deps, mined);
   }
   return progressed;
+}
+
+function traced<Result>(
+  { settlementId, chainId, intent }: LaneTransaction,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  return inSpan("transaction", { settlementId, chainId, intent }, work);
 }
 
 /**
@@ -128,7 +138,10 @@ async function pollByBlockhash(deps: LaneDeps, sequencing: BlockhashSequencing):
   let progressed = false;
   for (const transaction of await store.listByState(db, lane, "assigned")) {
     try {
-      progressed = (await advanceByBlockhash(deps, sequencing, transaction, halt)) || progressed;
+      const advanced = await traced(transaction, () =>
+        advanceByBlockhash(deps, sequencing, transaction, halt),
+      );
+      progressed ||= advanced;
     } catch (error) {
       if (!(error instanceof OperatingError)) throw error;
       errors.push(error);

@@ -369,6 +369,7 @@ export function createConfig(
   return {
     stateDir: "",
     databaseUrl: undefined,
+    tracing: undefined,
     screening: undefined,
     refunds: NO_REFUNDS,
     api: { host: "", port: 0 },

@@ -221,6 +221,7 @@ export function createDoctorDeps(given: {
     config: {
       stateDir: "state",
       databaseUrl: undefined,
+      tracing: undefined,
       screening: undefined,
       refunds: NO_REFUNDS,
       api: { host: "127.0.0.1", port: 0 },

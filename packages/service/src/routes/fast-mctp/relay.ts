@@ -24,6 +24,7 @@ import {
 } from "../../jobs/delays.ts";
 import { workOnDue, workAndRecordError } from "../../jobs/due.ts";
 import type { Log } from "../../telemetry/log.ts";
+import { inSpan } from "../../telemetry/spans.ts";
 import {
   type CallPlan,
   failureOf,
@@ -82,7 +83,11 @@ function lookSafely(deps: RelayDeps, id: string): Promise<void> {
   const { db, clock, log } = deps;
   return workAndRecordError({
     read: () => store.getBridgeTransfer(db, id),
-    work: (transfer) => advanceTransfer(deps, transfer),
+    work: (transfer) => {
+      const { settlementId, destChain: chainId } = transfer.burn;
+      const subject = { settlementId, chainId, transferId: id, state: transfer.state };
+      return inSpan("bridge transfer", subject, () => advanceTransfer(deps, transfer));
+    },
     writeError: (transfer, error) => writeError(deps, transfer, error),
     showsErrors: ({ state }) => state === "burned" || state === "attested",
     report: (thrown, { code }) =>

@@ -33,6 +33,7 @@ import {
 import { findPayable } from "./early/find-payable.ts";
 import type { EarlyRulesByChain } from "./early/rules.ts";
 import type { EarlyWatch } from "./early/watch.ts";
+import { inSpan, keepSpan } from "../../telemetry/spans.ts";
 import { judgeRefundProof, type RefundTerms } from "./judge-refund.ts";
 import { boundsAround } from "./pricing.ts";
 
@@ -93,7 +94,14 @@ export async function pollAttestationRequests(
     limit: REQUESTS_AT_ONCE,
   });
   // In parallel, so that a request whose chain is slow, which a third party can provoke, does not delay the others.
-  const looks = await Promise.allSettled(open.map((request) => answerRequest(deps, request)));
+  const looks = await Promise.allSettled(
+    open.map((request) => {
+      const { id, kind, deliveryId } = request;
+      // An attestor reads no settlements.
+      const subject = { settlementId: null, attestationId: id, kind, deliveryId };
+      return inSpan("attestation", subject, () => answerRequest(deps, request));
+    }),
+  );
   for (const look of looks) if (look.status === "rejected") throw look.reason;
   return open.length === REQUESTS_AT_ONCE;
 }
@@ -120,6 +128,7 @@ async function answerRequest(
   if (refusal) log.error({ attestation: id, refusal }, "attestation refused");
   await answerAttestation(db, id, { attestor, nowMs: clock.now(), signature, refusal });
   deps.crashPoint("attest.answered");
+  keepSpan();
   const counter = signature ? deps.metrics.attestationsSigned : deps.metrics.attestationsRefused;
   counter.inc({ kind });
   deps.wakeSettler(deliveryId);

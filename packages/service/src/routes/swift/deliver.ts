@@ -23,6 +23,7 @@ import { getAttestation, insertAttestation } from "./attestations.ts";
 import { endVanished, isCovered } from "./early/cover.ts";
 import { findPayable } from "./early/find-payable.ts";
 import { count, uncount } from "./early/store.ts";
+import { inSpan } from "../../telemetry/spans.ts";
 import { findPayout } from "./find-payout.ts";
 import * as store from "./store.ts";
 import type { Delivery } from "./store.ts";
@@ -97,7 +98,11 @@ function lookSafely(deps: DeliveryDeps, id: Hex32): Promise<void> {
   const { db, clock, log } = deps;
   return workAndRecordError({
     read: () => store.getDelivery(db, id),
-    work: (delivery) => advanceDelivery(deps, delivery),
+    work: (delivery) => {
+      const { settlementId, destChain: chainId, state } = delivery;
+      const subject = { settlementId, chainId, deliveryId: id, state };
+      return inSpan("delivery", subject, () => advanceDelivery(deps, delivery));
+    },
     writeError: (delivery, error) => writeError(deps, delivery, error),
     showsErrors: ({ state }) => state === "locked" || state === "returning",
     report: (thrown, { code }) =>

@@ -87,7 +87,7 @@ function keepAsking() {
       await delay(5);
     }
   };
-  const { api, quote } = world.urls();
+  const { baseUrl: api, quoteUrl: quote } = world.serviceUrls();
   const key = { "x-api-key": world.apiKeyOf(0) };
   const running = [
     ask(`${api}/chains`),
@@ -107,7 +107,7 @@ function keepAsking() {
 test("fees and minimums change while deposits, requests and sockets go on [T303]", async () => {
   const earlier = (await world.allEvents()).length;
   let connected = 0;
-  const { api } = world.urls();
+  const { baseUrl: api } = world.serviceUrls();
   const events: string[] = [];
   const stream = connectStream({
     baseUrl: api,
@@ -193,6 +193,14 @@ test("after many readings each deposit is delivered once, and the books agree [T
     });
   }
   await expectDelivered(world, await deposit(world, 10n * USDC));
+  // CAST: what the command prints.
+  const { lines } = (await world.command("operators", "log", "--json")) as unknown as {
+    lines: { action: string; entry: object }[];
+  };
+  expect(lines[0]).toMatchObject({
+    action: "change configuration",
+    entry: { changed: ["feeBps"] },
+  });
   const ready = await fetch(`${world.telemetryUrl()}/health/ready`);
   expect(ready.status).toBe(200);
   expect(await world.command("audit", "--json")).toMatchObject({ ok: true });

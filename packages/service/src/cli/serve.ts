@@ -1,6 +1,7 @@
 import { ROLE_NAMES, type RoleName } from "../config/index.ts";
 import { type RunningService, startRoles } from "../roles/all.ts";
 import type { Call, Result } from "./command.ts";
+import { nameOperator } from "./operator.ts";
 import { prepareIntegrators } from "./integrator/import.ts";
 
 /** Starts the roles, and prints their URLs once they are ready. */
@@ -21,7 +22,7 @@ export async function run(
   const starting: { service?: RunningService; isAsked: boolean } = { isAsked: false };
   call.reloadOnSignal(async () => {
     starting.isAsked = true;
-    await starting.service?.reload(readConfig);
+    await starting.service?.reload(readConfig, nameOperator());
   });
   const service = await startRoles(config, {
     roles,
@@ -41,7 +42,7 @@ export async function run(
   });
   call.stopOnSignal(service);
   starting.service = service;
-  if (starting.isAsked) await service.reload(readConfig);
+  if (starting.isAsked) await service.reload(readConfig, nameOperator());
   const { apiUrl: api, quoteUrl: quote, telemetryUrl: telemetry, consoleUrl: console } = service;
   const urls = { api, quote, telemetry, console };
   return { json: { ready: true, roles, ...urls, pid: process.pid }, text: null };

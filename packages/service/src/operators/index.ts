@@ -5,6 +5,7 @@ export {
 } from "./identities.ts";
 export { listLog, type LogLine, type LogProof, proveLog } from "./log.ts";
 export {
+  appendToLog,
   disableOperator,
   inviteOperator,
   type ListedOperator,

@@ -10,6 +10,7 @@ import { KNOWN_CHAINS } from "../core/chain-registry.ts";
 import { claimRoles, EXCLUSIVE_ROLES } from "../db/instance.ts";
 import { createWakeups } from "../jobs/wakeups.ts";
 import type { Examinations } from "../console/index.ts";
+import { appendToLog } from "../operators/index.ts";
 import {
   createIndexRequests,
   createRefundDesk,
@@ -21,7 +22,13 @@ import { createChains } from "./chains.ts";
 import { CONSOLE_PARTS, startConsole } from "./console.ts";
 import { type RoleContext, takeParts } from "./context.ts";
 import { openPools, openServiceDatabase } from "./database.ts";
-import { checkChains, type Generation, listRetired, startGeneration } from "./generation.ts";
+import {
+  checkChains,
+  findReader,
+  type Generation,
+  listRetired,
+  startGeneration,
+} from "./generation.ts";
 import { createHealth, serveHealth, type Health } from "./health.ts";
 import { askEarly, type AskPassphrase } from "./key-opener.ts";
 import { createNodeMeter } from "./node-meter.ts";
@@ -45,9 +52,9 @@ export interface RunningService {
   /**
    * Continues with another configuration, if only settings differ that may change while the process runs; logs the outcome.
    * Workers end after their current polls and start again; listeners, connections and the claim on the roles stay.
-   * `read` throws where the configuration has a mistake.
+   * `read` throws where the configuration has a mistake; `operator` is on record for what changed.
    */
-  reload(read: () => Config): Promise<void>;
+  reload(read: () => Config, operator: string): Promise<void>;
   /** Stops every role, then closes the database connections and the embedded server. */
   stop(): Promise<void>;
 }
@@ -110,7 +117,17 @@ export async function startRoles(
       // A chain that was retired may leave the file.
       return compareConfigs(withoutChains(running.config, retired), withoutChains(next, retired));
     };
-    const reload = createReload({ log, health, compare, goOn });
+    const record = async (changed: readonly string[], operator: string) => {
+      // An attestor with a user of its own may not write the log.
+      const reader = findReader(roles);
+      if (!reader) return;
+      const line = { operator, action: "change configuration", entry: { roles, changed } };
+      await pools
+        .dbOf(reader)
+        .transaction()
+        .execute((tx) => appendToLog(tx, line));
+    };
+    const reload = createReload({ log, health, compare, goOn, record });
     const stop = async () => {
       await reload.end();
       await end();

@@ -106,7 +106,7 @@ export async function startGeneration(lasting: Lasting, given: Config): Promise<
 }
 
 /** Returns a role of the process that reads the chains with the service's nodes. */
-function findReader(roles: readonly RoleName[]): RoleName | undefined {
+export function findReader(roles: readonly RoleName[]): RoleName | undefined {
   return roles.find((role) => role !== "attestor" && role !== "webhooks");
 }
 

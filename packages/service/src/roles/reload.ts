@@ -4,8 +4,11 @@ import type { Log } from "../telemetry/log.ts";
 import type { Health } from "./health.ts";
 
 export interface Reload {
-  /** Reads the configuration with `read`, and goes on with it unless it is refused. Never throws: the log says the outcome. */
-  ask(read: () => Config): Promise<void>;
+  /**
+   * Reads the configuration with `read`, and goes on with it unless it is refused. `operator` is on record for what changed.
+   * Never throws: the log says the outcome.
+   */
+  ask(read: () => Config, operator: string): Promise<void>;
   /** Waits for the request under way, and ignores those after it. */
   end(): Promise<void>;
 }
@@ -15,6 +18,7 @@ export function createReload({
   health,
   compare,
   goOn,
+  record,
 }: {
   readonly log: Log;
   readonly health: Pick<Health, "metrics">;
@@ -22,6 +26,8 @@ export function createReload({
   readonly compare: (next: Config) => Promise<Comparison>;
   /** Replaces what depends on the configuration; restores it before it throws. */
   readonly goOn: (next: Config) => Promise<void>;
+  /** Puts the names of the changed settings on record. */
+  readonly record: (changed: readonly string[], operator: string) => Promise<void>;
 }): Reload {
   let turn = Promise.resolve();
   let isEnding = false;
@@ -31,7 +37,7 @@ export function createReload({
     log.error(facts, `configuration refused, ${message}`);
   };
 
-  async function reload(read: () => Config): Promise<void> {
+  async function reload(read: () => Config, operator: string): Promise<void> {
     let next: Config;
     let compared: Comparison;
     try {
@@ -51,11 +57,17 @@ export function createReload({
     }
     count("applied");
     log.info({ changed }, "configuration read again");
+    if (changed.length === 0) return;
+    try {
+      await record(changed, operator);
+    } catch (error) {
+      log.error({ err: error, changed }, "change of the configuration not on record");
+    }
   }
 
   return {
-    ask(read) {
-      turn = turn.then(() => (isEnding ? undefined : reload(read)));
+    ask(read, operator) {
+      turn = turn.then(() => (isEnding ? undefined : reload(read, operator)));
       return turn;
     },
     async end() {

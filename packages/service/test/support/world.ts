@@ -577,9 +577,6 @@ export async function openWorld(options: WorldOptions = {}) {
     /** Tells the service to read its configuration again. */
     askForReload: (): void => void process.kill(service.pid, "SIGHUP"),
 
-    /** Origins of the service. */
-    urls: () => ({ api: service.baseUrl, quote: service.quoteUrl }),
-
     /** Stops the service until it is started again. */
     async stopService(): Promise<void> {
       closeStreams();

@@ -40,6 +40,15 @@ afterAll(async () => {
 
 const audit = () => auditWorld(world);
 
+/** Begins a drill. The returned function prints how long it took until deposits were delivered again. */
+function beginDrill(what: string): () => void {
+  const startedAt = performance.now();
+  return () => {
+    const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
+    console.log(`time to recover, ${what}: ${seconds} s`);
+  };
+}
+
 async function refusalOf(...args: string[]): Promise<string> {
   const failure = await world.command(...args).then(
     () => null,
@@ -91,6 +100,7 @@ test("a lost database comes back, signs nothing before an operator has looked, a
   await expectEmptyEscrow(world);
   expect(await refusalOf("backup", "restore", backup)).toContain("expected no tables");
 
+  const recovered = beginDrill("database lost");
   await world.killService();
   await postgres.drop("first");
   await moveTo("second");
@@ -113,6 +123,7 @@ test("a lost database comes back, signs nothing before an operator has looked, a
   expect(await world.countDeliveries("base", later.recipient)).toBe(0);
   await endBreaches();
   await expectDelivered(world, later);
+  recovered();
   expect(await world.countDeliveries("base", recipient)).toBe(1);
   expect(await world.balance("base", recipient)).toBe(afterFee(amount));
 });
@@ -123,6 +134,7 @@ test("a lost machine comes back with its journals, from a backup that is made wh
   const backup = join(folder, "second");
   await world.command("backup", "create", backup, "--json");
   for (const one of paid) await expectDelivered(world, one);
+  const recovered = beginDrill("machine lost");
   await world.killService();
   await postgres.drop("second");
   rmSync(join(dirname(world.configPath), "service"), { recursive: true, force: true });
@@ -135,6 +147,7 @@ test("a lost machine comes back with its journals, from a backup that is made wh
   await world.restartService({});
   await endBreaches();
   await expectDelivered(world, await deposit(world, 6n * USDC));
+  recovered();
   for (const { recipient, amount } of paid) {
     expect(await world.balance("base", recipient)).toBe(afterFee(amount));
   }
@@ -215,6 +228,7 @@ test("a machine that only signs backs up and restores its files, without a datab
     expect(made).toMatchObject({ scanned: [], journals: [{ path: "signers/settler.jsonl" }, {}] });
     const journal = join(dirname(world.configPath), "service/signers/settler.jsonl");
     const known = readFileSync(journal, "utf8");
+    const recovered = beginDrill("signer's files lost");
     await world.stopService();
     rmSync(journal);
     expect(await world.command("backup", "restore", backup, "--json")).toMatchObject({
@@ -222,6 +236,10 @@ test("a machine that only signs backs up and restores its files, without a datab
       next: [],
     });
     expect(readFileSync(journal, "utf8")).toBe(known);
+    writeFileSync(url, reachable, { mode: 0o600 });
+    await world.restartService({});
+    await expectDelivered(world, await deposit(world, 6n * USDC));
+    recovered();
   } finally {
     writeFileSync(url, reachable, { mode: 0o600 });
   }

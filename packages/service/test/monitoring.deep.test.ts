@@ -47,10 +47,13 @@ test("metrics show a deposit from its arrival to its claim", async () => {
     ),
   );
   await world.settled(address);
-  await world.until(
-    "its lock is claimed",
-    async () => ![...(await scrape()).keys()].some((name) => name.startsWith("sluice_deliveries{")),
-  );
+  const claims = 'sluice_attestation_requests_signed_total{kind="claim"}';
+  await world.until("its lock is claimed", async () => {
+    const now = await scrape();
+    // Counts of rows are some seconds old: none may be from before the lock.
+    const isSigned = (now.get(claims) ?? 0) > (before.get(claims) ?? 0);
+    return isSigned && ![...now.keys()].some((name) => name.startsWith("sluice_deliveries{"));
+  });
   await world.pay("ethereum", address, 1n);
   await world.deposits(address, 2);
 

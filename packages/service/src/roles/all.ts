@@ -8,7 +8,7 @@ import {
 } from "../config/index.ts";
 import { KNOWN_CHAINS } from "../core/chain-registry.ts";
 import { claimRoles, EXCLUSIVE_ROLES } from "../db/instance.ts";
-import { createWakeups } from "../jobs/wakeups.ts";
+import { createWakeups, type Wakeups } from "../jobs/wakeups.ts";
 import type { Examinations } from "../console/index.ts";
 import { appendToLog } from "../operators/index.ts";
 import {
@@ -91,7 +91,7 @@ export async function startRoles(
     const lasting = { roles, log, health, askPassphrase, pools, wakeups, nodeMeter };
     let running = { config, generation: await startGeneration(lasting, config) };
     cleanups.push(() => running.generation.stop());
-    const servers = await startServers(running.generation, { ...given, examinations });
+    const servers = await startServers(running.generation, { ...given, wakeups, examinations });
     cleanups.push(() => servers.stop());
 
     const goOn = async (next: Config) => {
@@ -223,8 +223,12 @@ async function startServers(
   {
     roles,
     health,
+    wakeups,
     examinations,
-  }: Pick<StartingProcess, "roles" | "health"> & { readonly examinations: Examinations },
+  }: Pick<StartingProcess, "roles" | "health"> & {
+    readonly wakeups: Wakeups;
+    readonly examinations: Examinations;
+  },
 ): Promise<Servers> {
   const cleanups: Cleanups = [];
   const stop = async () => {
@@ -251,7 +255,7 @@ async function startServers(
     let { desk, settlements } = await openDesk(generation);
     cleanups.push(async () => desk?.stop());
     const consoleUrl = desk?.url;
-    const api = await startApi(createApiContext(generation.partsOf("api"), settlements));
+    const api = await startApi(createApiContext(generation.partsOf("api"), settlements), wakeups);
     cleanups.push(() => api.stop());
     health.vitals.started("api");
     return {

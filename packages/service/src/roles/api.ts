@@ -30,6 +30,7 @@ import {
   listen,
 } from "../api/index.ts";
 import type { ServedBy } from "@sluice/sdk/reference";
+import type { Wakeups } from "../jobs/wakeups.ts";
 import { deleteOldPayLinks } from "../pay/index.ts";
 import { deleteOldKeyUsage } from "../integrators/index.ts";
 import { createAddressRules } from "../webhooks/index.ts";
@@ -71,7 +72,6 @@ export const API_PARTS = [
   "random",
   "log",
   "health",
-  "wakeups",
   "format",
   "nodeMeter",
 ] as const;
@@ -83,10 +83,13 @@ export interface ApiContext {
     Pick<PayPageDeps, "tokens" | "listPayable" | "quotePayment">;
 }
 
-/** Starts REST and stream. */
-export async function startApi(first: ApiContext): Promise<ReplaceableServer<ApiContext>> {
+/** Starts REST and stream. The wake-ups are those of the process: they outlast the parts that may be replaced. */
+export async function startApi(
+  first: ApiContext,
+  wakeups: Wakeups,
+): Promise<ReplaceableServer<ApiContext>> {
   const context = first.parts;
-  const { config, db, log, clock, wakeups, health } = context;
+  const { config, db, log, clock, health } = context;
   const pepper = config.apiKeyPepper;
   // One limiter for REST and stream, so that an address has one budget for both.
   const { limiter, useLimitsOf } = createReplaceableLimiter(context);

@@ -54,6 +54,11 @@ test("each role takes only the readers that it uses", () => {
   expect(taken(SETTLER_PARTS)).toEqual(["chains", "prices", "routes", "attestations"]);
 });
 
+test("the API, which outlasts its parts, has the wake-ups of the process and none of theirs [T303]", () => {
+  // Those of parts end when the configuration is read again; its stream would find events by polling alone.
+  expect(API_PARTS).not.toContain("wakeups");
+});
+
 test("each role reads and writes over the connections of its own pool [T178]", () => {
   const asked: PoolName[] = [];
   const parts = createClosedParts((pool) => {

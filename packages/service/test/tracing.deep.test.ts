@@ -39,7 +39,7 @@ test("a deposit has a trace of each step, with its queries and requests, until i
   );
   const traceId = id.replaceAll("-", "");
   expect(steps.every(({ links }) => links[0]?.traceId === traceId)).toBe(true);
-  // In one step: what was read, what the node answered, and what was written.
+  // Its parts are reads, requests to the node, and writes.
   const traces = new Set(steps.map((span) => span.traceId));
   const parts = new Set(
     collector.spans.filter((span) => traces.has(span.traceId)).map(({ name }) => name),

@@ -28,7 +28,7 @@ async function openFront() {
   return { first, front, url };
 }
 
-test("the next application answers on connections that are open already, and what is under way is finished [T303]", async () => {
+test("the next application answers on connections that are open already, and requests under way are finished [T303]", async () => {
   const { first, front, url } = await openFront();
   const agent = new Agent({ keepAlive: true, maxSockets: 2 });
   onTestFinished(() => agent.destroy());

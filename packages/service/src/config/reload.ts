@@ -19,7 +19,7 @@ const KEYS: Rule = { restart: "keys are opened when the process starts" };
 const CONTRACT: Rule = {
   restart: "addresses and locks depend on it; it changes with a new deployment",
 };
-const NETWORK: Rule = { restart: "it names the network, and what is recorded belongs to that one" };
+const NETWORK: Rule = { restart: "it names the network to which every record belongs" };
 
 /** Settings of the file. `chains`, `routes` and `attestor` are compared by their parts. */
 const SETTINGS: Readonly<Record<Exclude<keyof Config, "chains" | "routes" | "attestor">, Rule>> = {
@@ -160,14 +160,14 @@ function compareBy<Name extends string>(
   );
 }
 
-/** What is no longer listed would be forgotten with work in flight. */
+/** Why an item must stay in its list: work of it may be in flight. */
 const REMOVED: Readonly<Record<"chains" | "routes" | "tokens", string>> = {
   chains: "a chain leaves with `sluice chain retire`",
   routes: "a route is switched off with `sluice pause`",
   tokens: "deposits of a token that is not listed are not detected",
 };
 
-/** Finds what was added to a list, or removed from it, by names. */
+/** Finds the items that were added to a list or removed from it, by their names. */
 function compareLists<Item>(
   list: keyof typeof REMOVED,
   { old, next, place = list }: { old: readonly Item[]; next: readonly Item[]; place?: string },

@@ -94,23 +94,27 @@ export async function startRoles(
     const servers = await startServers(running.generation, { ...given, wakeups, examinations });
     cleanups.push(() => servers.stop());
 
+    // Half replaced, a process would look alive and do nothing: its supervisor starts it again.
+    const endProcess = (error: unknown): never => {
+      log.fatal({ err: error }, "configuration replaced in part, stopping");
+      return process.exit(1);
+    };
+    const startWith = async (other: Config) => {
+      running = { config: other, generation: await startGeneration(lasting, other) };
+    };
     const goOn = async (next: Config) => {
+      const before = running.config;
       await assertNodes(next, log);
-      await running.generation.stop();
+      await running.generation.stop().catch(endProcess);
+      let refusal: unknown = null;
       try {
-        running = { config: next, generation: await startGeneration(lasting, next) };
+        await startWith(next);
       } catch (error) {
-        const generation = await startGeneration(lasting, running.config).catch(
-          (cause: unknown) => {
-            log.fatal({ err: cause }, "the configuration before does not start either, stopping");
-            return process.exit(1);
-          },
-        );
-        running = { ...running, generation };
-        await servers.replace(generation);
-        throw error;
+        refusal = error;
+        await startWith(before).catch(endProcess);
       }
-      await servers.replace(running.generation);
+      await servers.replace(running.generation).catch(endProcess);
+      if (refusal !== null) throw refusal;
     };
     const compare = async (next: Config) => {
       const retired = await listRetired(lasting);

@@ -1,4 +1,4 @@
-/** Reads the configuration of a running process again, one request at a time. What is refused changes nothing. */
+/** Reads the configuration of a running process again, one request at a time. A refused one changes nothing. */
 import type { Comparison, Config } from "../config/index.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Health } from "./health.ts";

@@ -90,6 +90,6 @@ class WorkOnly implements SpanProcessor {
 
 /** Every step that does something inserts a row: a change of status, a transaction, an attempt, a request. */
 function isWrite({ name }: ReadableSpan): boolean {
-  // That of an answer also says when a request is looked at next.
+  // The row of an answer also holds the time of the next poll.
   return name.startsWith("insert ") && name !== "insert attestation_answers";
 }

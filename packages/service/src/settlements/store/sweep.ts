@@ -191,8 +191,8 @@ export async function reopenSweeps(
 }
 
 /**
- * Follows the completed parts of a holding again whose sweeps are not before a block: what was left out there and is recorded
- * now, a deposit or an outflow, changes where they end.
+ * Follows the completed parts of a holding again whose sweeps are not before a block: a deposit or an outflow there
+ * that was left out, and is recorded now, changes their ends.
  */
 export async function reopenParts(
   tx: Tx,

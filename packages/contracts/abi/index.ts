@@ -4442,6 +4442,647 @@ export const deliveryAbi = [
   { type: "error", name: "ZeroAmount", inputs: [] },
 ] as const;
 
+export const treasuryAbi = [
+  {
+    type: "constructor",
+    inputs: [
+      { name: "owner_", type: "address", internalType: "address" },
+      { name: "guardian_", type: "address", internalType: "address" },
+      { name: "delay_", type: "uint256", internalType: "uint256" },
+    ],
+    stateMutability: "nonpayable",
+  },
+  { type: "receive", stateMutability: "payable" },
+  {
+    type: "function",
+    name: "EXECUTE_WITHIN",
+    inputs: [],
+    outputs: [{ name: "", type: "uint256", internalType: "uint256" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "GUARDIAN",
+    inputs: [],
+    outputs: [{ name: "", type: "bytes32", internalType: "bytes32" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "MOVER",
+    inputs: [],
+    outputs: [{ name: "", type: "bytes32", internalType: "bytes32" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "acceptOwnership",
+    inputs: [],
+    outputs: [],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "cancel",
+    inputs: [
+      { name: "role", type: "bytes32", internalType: "bytes32" },
+      { name: "who", type: "address", internalType: "address" },
+    ],
+    outputs: [],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "cancelDirection",
+    inputs: [
+      { name: "token", type: "address", internalType: "address" },
+      { name: "to", type: "address", internalType: "address" },
+    ],
+    outputs: [],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "cancelWithdrawal",
+    inputs: [{ name: "token", type: "address", internalType: "address" }],
+    outputs: [],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "capLeft",
+    inputs: [
+      { name: "token", type: "address", internalType: "address" },
+      { name: "to", type: "address", internalType: "address" },
+    ],
+    outputs: [{ name: "", type: "uint256", internalType: "uint256" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "capOf",
+    inputs: [
+      { name: "token", type: "address", internalType: "address" },
+      { name: "to", type: "address", internalType: "address" },
+    ],
+    outputs: [{ name: "", type: "uint256", internalType: "uint256" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "delay",
+    inputs: [],
+    outputs: [{ name: "", type: "uint256", internalType: "uint256" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "eta",
+    inputs: [
+      { name: "role", type: "bytes32", internalType: "bytes32" },
+      { name: "who", type: "address", internalType: "address" },
+    ],
+    outputs: [{ name: "", type: "uint256", internalType: "uint256" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "execute",
+    inputs: [
+      { name: "role", type: "bytes32", internalType: "bytes32" },
+      { name: "who", type: "address", internalType: "address" },
+    ],
+    outputs: [],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "executeDirection",
+    inputs: [
+      { name: "token", type: "address", internalType: "address" },
+      { name: "to", type: "address", internalType: "address" },
+    ],
+    outputs: [],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "executeWithdrawal",
+    inputs: [{ name: "token", type: "address", internalType: "address" }],
+    outputs: [],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "floorOf",
+    inputs: [{ name: "token", type: "address", internalType: "address" }],
+    outputs: [{ name: "", type: "uint256", internalType: "uint256" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "guardian",
+    inputs: [],
+    outputs: [{ name: "", type: "address", internalType: "address" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "hasRole",
+    inputs: [
+      { name: "role", type: "bytes32", internalType: "bytes32" },
+      { name: "who", type: "address", internalType: "address" },
+    ],
+    outputs: [{ name: "", type: "bool", internalType: "bool" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "isMover",
+    inputs: [{ name: "who", type: "address", internalType: "address" }],
+    outputs: [{ name: "", type: "bool", internalType: "bool" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "isSealed",
+    inputs: [],
+    outputs: [{ name: "", type: "bool", internalType: "bool" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "lowerDirection",
+    inputs: [
+      { name: "token", type: "address", internalType: "address" },
+      { name: "to", type: "address", internalType: "address" },
+      { name: "perDay", type: "uint112", internalType: "uint112" },
+    ],
+    outputs: [],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "move",
+    inputs: [
+      { name: "token", type: "address", internalType: "address" },
+      { name: "to", type: "address", internalType: "address" },
+      { name: "amount", type: "uint256", internalType: "uint256" },
+    ],
+    outputs: [],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "owner",
+    inputs: [],
+    outputs: [{ name: "", type: "address", internalType: "address" }],
+    stateMutability: "view",
+  },
+  { type: "function", name: "pause", inputs: [], outputs: [], stateMutability: "nonpayable" },
+  {
+    type: "function",
+    name: "paused",
+    inputs: [],
+    outputs: [{ name: "", type: "bool", internalType: "bool" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "pendingDirection",
+    inputs: [
+      { name: "token", type: "address", internalType: "address" },
+      { name: "to", type: "address", internalType: "address" },
+    ],
+    outputs: [
+      { name: "", type: "uint256", internalType: "uint256" },
+      { name: "", type: "uint256", internalType: "uint256" },
+    ],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "pendingOwner",
+    inputs: [],
+    outputs: [{ name: "", type: "address", internalType: "address" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "pendingWithdrawal",
+    inputs: [{ name: "token", type: "address", internalType: "address" }],
+    outputs: [
+      { name: "", type: "uint256", internalType: "uint256" },
+      { name: "", type: "uint256", internalType: "uint256" },
+    ],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "remove",
+    inputs: [
+      { name: "role", type: "bytes32", internalType: "bytes32" },
+      { name: "who", type: "address", internalType: "address" },
+    ],
+    outputs: [],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "schedule",
+    inputs: [
+      { name: "role", type: "bytes32", internalType: "bytes32" },
+      { name: "who", type: "address", internalType: "address" },
+    ],
+    outputs: [],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "scheduleDirection",
+    inputs: [
+      { name: "token", type: "address", internalType: "address" },
+      { name: "to", type: "address", internalType: "address" },
+      { name: "perDay", type: "uint112", internalType: "uint112" },
+    ],
+    outputs: [],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "scheduleWithdrawal",
+    inputs: [
+      { name: "token", type: "address", internalType: "address" },
+      { name: "amount", type: "uint256", internalType: "uint256" },
+    ],
+    outputs: [],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "seal",
+    inputs: [
+      { name: "movers", type: "address[]", internalType: "address[]" },
+      {
+        name: "directions",
+        type: "tuple[]",
+        internalType: "struct ITreasury.Direction[]",
+        components: [
+          { name: "token", type: "address", internalType: "address" },
+          { name: "to", type: "address", internalType: "address" },
+          { name: "perDay", type: "uint112", internalType: "uint112" },
+        ],
+      },
+    ],
+    outputs: [],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "setFloor",
+    inputs: [
+      { name: "token", type: "address", internalType: "address" },
+      { name: "amount", type: "uint256", internalType: "uint256" },
+    ],
+    outputs: [],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "transferOwnership",
+    inputs: [{ name: "newOwner", type: "address", internalType: "address" }],
+    outputs: [],
+    stateMutability: "nonpayable",
+  },
+  { type: "function", name: "unpause", inputs: [], outputs: [], stateMutability: "nonpayable" },
+  {
+    type: "event",
+    name: "Cancelled",
+    inputs: [
+      { name: "role", type: "bytes32", indexed: true, internalType: "bytes32" },
+      { name: "who", type: "address", indexed: true, internalType: "address" },
+    ],
+    anonymous: false,
+  },
+  {
+    type: "event",
+    name: "DirectionCancelled",
+    inputs: [
+      { name: "token", type: "address", indexed: true, internalType: "address" },
+      { name: "to", type: "address", indexed: true, internalType: "address" },
+    ],
+    anonymous: false,
+  },
+  {
+    type: "event",
+    name: "DirectionScheduled",
+    inputs: [
+      { name: "token", type: "address", indexed: true, internalType: "address" },
+      { name: "to", type: "address", indexed: true, internalType: "address" },
+      { name: "perDay", type: "uint256", indexed: false, internalType: "uint256" },
+      { name: "eta", type: "uint256", indexed: false, internalType: "uint256" },
+    ],
+    anonymous: false,
+  },
+  {
+    type: "event",
+    name: "DirectionSet",
+    inputs: [
+      { name: "token", type: "address", indexed: true, internalType: "address" },
+      { name: "to", type: "address", indexed: true, internalType: "address" },
+      { name: "perDay", type: "uint256", indexed: false, internalType: "uint256" },
+    ],
+    anonymous: false,
+  },
+  {
+    type: "event",
+    name: "FloorSet",
+    inputs: [
+      { name: "token", type: "address", indexed: true, internalType: "address" },
+      { name: "amount", type: "uint256", indexed: false, internalType: "uint256" },
+    ],
+    anonymous: false,
+  },
+  {
+    type: "event",
+    name: "Moved",
+    inputs: [
+      { name: "token", type: "address", indexed: true, internalType: "address" },
+      { name: "to", type: "address", indexed: true, internalType: "address" },
+      { name: "amount", type: "uint256", indexed: false, internalType: "uint256" },
+    ],
+    anonymous: false,
+  },
+  {
+    type: "event",
+    name: "OwnershipTransferStarted",
+    inputs: [
+      { name: "owner", type: "address", indexed: true, internalType: "address" },
+      { name: "pendingOwner", type: "address", indexed: true, internalType: "address" },
+    ],
+    anonymous: false,
+  },
+  {
+    type: "event",
+    name: "OwnershipTransferred",
+    inputs: [
+      { name: "previousOwner", type: "address", indexed: true, internalType: "address" },
+      { name: "owner", type: "address", indexed: true, internalType: "address" },
+    ],
+    anonymous: false,
+  },
+  {
+    type: "event",
+    name: "Paused",
+    inputs: [{ name: "by", type: "address", indexed: true, internalType: "address" }],
+    anonymous: false,
+  },
+  {
+    type: "event",
+    name: "RoleGranted",
+    inputs: [
+      { name: "role", type: "bytes32", indexed: true, internalType: "bytes32" },
+      { name: "who", type: "address", indexed: true, internalType: "address" },
+    ],
+    anonymous: false,
+  },
+  {
+    type: "event",
+    name: "RoleRevoked",
+    inputs: [
+      { name: "role", type: "bytes32", indexed: true, internalType: "bytes32" },
+      { name: "who", type: "address", indexed: true, internalType: "address" },
+    ],
+    anonymous: false,
+  },
+  {
+    type: "event",
+    name: "Scheduled",
+    inputs: [
+      { name: "role", type: "bytes32", indexed: true, internalType: "bytes32" },
+      { name: "who", type: "address", indexed: true, internalType: "address" },
+      { name: "eta", type: "uint256", indexed: false, internalType: "uint256" },
+    ],
+    anonymous: false,
+  },
+  { type: "event", name: "Sealed", inputs: [], anonymous: false },
+  {
+    type: "event",
+    name: "Unpaused",
+    inputs: [{ name: "by", type: "address", indexed: true, internalType: "address" }],
+    anonymous: false,
+  },
+  {
+    type: "event",
+    name: "WithdrawalCancelled",
+    inputs: [{ name: "token", type: "address", indexed: true, internalType: "address" }],
+    anonymous: false,
+  },
+  {
+    type: "event",
+    name: "WithdrawalScheduled",
+    inputs: [
+      { name: "token", type: "address", indexed: true, internalType: "address" },
+      { name: "amount", type: "uint256", indexed: false, internalType: "uint256" },
+      { name: "eta", type: "uint256", indexed: false, internalType: "uint256" },
+    ],
+    anonymous: false,
+  },
+  {
+    type: "event",
+    name: "Withdrawn",
+    inputs: [
+      { name: "token", type: "address", indexed: true, internalType: "address" },
+      { name: "to", type: "address", indexed: true, internalType: "address" },
+      { name: "amount", type: "uint256", indexed: false, internalType: "uint256" },
+    ],
+    anonymous: false,
+  },
+  {
+    type: "error",
+    name: "AboveDirectionCap",
+    inputs: [
+      { name: "token", type: "address", internalType: "address" },
+      { name: "to", type: "address", internalType: "address" },
+      { name: "amount", type: "uint256", internalType: "uint256" },
+      { name: "left", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
+    name: "AlreadyMember",
+    inputs: [
+      { name: "role", type: "bytes32", internalType: "bytes32" },
+      { name: "who", type: "address", internalType: "address" },
+    ],
+  },
+  {
+    type: "error",
+    name: "AlreadyScheduled",
+    inputs: [
+      { name: "role", type: "bytes32", internalType: "bytes32" },
+      { name: "who", type: "address", internalType: "address" },
+    ],
+  },
+  { type: "error", name: "AlreadySealed", inputs: [] },
+  {
+    type: "error",
+    name: "BelowFloor",
+    inputs: [
+      { name: "token", type: "address", internalType: "address" },
+      { name: "left", type: "uint256", internalType: "uint256" },
+      { name: "floor", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
+    name: "DelayTooShort",
+    inputs: [
+      { name: "delay", type: "uint256", internalType: "uint256" },
+      { name: "minimum", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
+    name: "DirectionNotHigher",
+    inputs: [
+      { name: "perDay", type: "uint256", internalType: "uint256" },
+      { name: "cap", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
+    name: "DirectionNotLower",
+    inputs: [
+      { name: "perDay", type: "uint256", internalType: "uint256" },
+      { name: "cap", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
+    name: "DirectionPending",
+    inputs: [
+      { name: "token", type: "address", internalType: "address" },
+      { name: "to", type: "address", internalType: "address" },
+    ],
+  },
+  { type: "error", name: "IsPaused", inputs: [] },
+  {
+    type: "error",
+    name: "NoDirectionPending",
+    inputs: [
+      { name: "token", type: "address", internalType: "address" },
+      { name: "to", type: "address", internalType: "address" },
+    ],
+  },
+  {
+    type: "error",
+    name: "NoWithdrawalPending",
+    inputs: [{ name: "token", type: "address", internalType: "address" }],
+  },
+  {
+    type: "error",
+    name: "NotGuardian",
+    inputs: [{ name: "caller", type: "address", internalType: "address" }],
+  },
+  {
+    type: "error",
+    name: "NotMember",
+    inputs: [
+      { name: "role", type: "bytes32", internalType: "bytes32" },
+      { name: "who", type: "address", internalType: "address" },
+    ],
+  },
+  {
+    type: "error",
+    name: "NotMover",
+    inputs: [{ name: "caller", type: "address", internalType: "address" }],
+  },
+  {
+    type: "error",
+    name: "NotOwner",
+    inputs: [{ name: "caller", type: "address", internalType: "address" }],
+  },
+  {
+    type: "error",
+    name: "NotOwnerOrGuardian",
+    inputs: [{ name: "caller", type: "address", internalType: "address" }],
+  },
+  { type: "error", name: "NotPaused", inputs: [] },
+  {
+    type: "error",
+    name: "NotPendingOwner",
+    inputs: [{ name: "caller", type: "address", internalType: "address" }],
+  },
+  {
+    type: "error",
+    name: "NotScheduled",
+    inputs: [
+      { name: "role", type: "bytes32", internalType: "bytes32" },
+      { name: "who", type: "address", internalType: "address" },
+    ],
+  },
+  { type: "error", name: "NothingToMove", inputs: [] },
+  {
+    type: "error",
+    name: "OwnerIsGuardian",
+    inputs: [{ name: "account", type: "address", internalType: "address" }],
+  },
+  {
+    type: "error",
+    name: "RecipientRefused",
+    inputs: [{ name: "to", type: "address", internalType: "address" }],
+  },
+  {
+    type: "error",
+    name: "SafeCastOverflowedUintDowncast",
+    inputs: [
+      { name: "bits", type: "uint8", internalType: "uint8" },
+      { name: "value", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
+    name: "SafeERC20FailedOperation",
+    inputs: [{ name: "token", type: "address", internalType: "address" }],
+  },
+  {
+    type: "error",
+    name: "TooEarly",
+    inputs: [
+      { name: "eta", type: "uint256", internalType: "uint256" },
+      { name: "timestamp", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
+    name: "TooLate",
+    inputs: [
+      { name: "latest", type: "uint256", internalType: "uint256" },
+      { name: "timestamp", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
+    name: "TooLittleGas",
+    inputs: [
+      { name: "available", type: "uint256", internalType: "uint256" },
+      { name: "needed", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
+    name: "UnknownRole",
+    inputs: [{ name: "role", type: "bytes32", internalType: "bytes32" }],
+  },
+  {
+    type: "error",
+    name: "WithdrawalPending",
+    inputs: [{ name: "token", type: "address", internalType: "address" }],
+  },
+  { type: "error", name: "ZeroAddress", inputs: [] },
+] as const;
+
 export const testTokenAbi = [
   {
     type: "constructor",
@@ -5299,6 +5940,16 @@ export const errorsAbi = [
   },
   {
     type: "error",
+    name: "AboveDirectionCap",
+    inputs: [
+      { name: "token", type: "address", internalType: "address" },
+      { name: "to", type: "address", internalType: "address" },
+      { name: "amount", type: "uint256", internalType: "uint256" },
+      { name: "left", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
     name: "AboveMaxAmount",
     inputs: [
       { name: "amount", type: "uint256", internalType: "uint256" },
@@ -5355,6 +6006,15 @@ export const errorsAbi = [
   },
   {
     type: "error",
+    name: "BelowFloor",
+    inputs: [
+      { name: "token", type: "address", internalType: "address" },
+      { name: "left", type: "uint256", internalType: "uint256" },
+      { name: "floor", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
     name: "BelowMinimum",
     inputs: [
       { name: "amount", type: "uint256", internalType: "uint256" },
@@ -5394,6 +6054,30 @@ export const errorsAbi = [
     inputs: [
       { name: "delay", type: "uint256", internalType: "uint256" },
       { name: "minimum", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
+    name: "DirectionNotHigher",
+    inputs: [
+      { name: "perDay", type: "uint256", internalType: "uint256" },
+      { name: "cap", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
+    name: "DirectionNotLower",
+    inputs: [
+      { name: "perDay", type: "uint256", internalType: "uint256" },
+      { name: "cap", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
+    name: "DirectionPending",
+    inputs: [
+      { name: "token", type: "address", internalType: "address" },
+      { name: "to", type: "address", internalType: "address" },
     ],
   },
   {
@@ -5540,6 +6224,14 @@ export const errorsAbi = [
   },
   {
     type: "error",
+    name: "NoDirectionPending",
+    inputs: [
+      { name: "token", type: "address", internalType: "address" },
+      { name: "to", type: "address", internalType: "address" },
+    ],
+  },
+  {
+    type: "error",
     name: "NoMinimum",
     inputs: [
       { name: "amountIn", type: "uint256", internalType: "uint256" },
@@ -5603,6 +6295,7 @@ export const errorsAbi = [
     name: "NothingToCollect",
     inputs: [{ name: "token", type: "address", internalType: "address" }],
   },
+  { type: "error", name: "NothingToMove", inputs: [] },
   {
     type: "error",
     name: "NotLocked",
@@ -5630,6 +6323,11 @@ export const errorsAbi = [
   {
     type: "error",
     name: "NotMinter",
+    inputs: [{ name: "caller", type: "address", internalType: "address" }],
+  },
+  {
+    type: "error",
+    name: "NotMover",
     inputs: [{ name: "caller", type: "address", internalType: "address" }],
   },
   {
@@ -5702,6 +6400,11 @@ export const errorsAbi = [
       { name: "caller", type: "address", internalType: "address" },
       { name: "wallet", type: "address", internalType: "address" },
     ],
+  },
+  {
+    type: "error",
+    name: "NoWithdrawalPending",
+    inputs: [{ name: "token", type: "address", internalType: "address" }],
   },
   {
     type: "error",
@@ -5857,6 +6560,11 @@ export const errorsAbi = [
       { name: "signer", type: "address", internalType: "address" },
       { name: "previous", type: "address", internalType: "address" },
     ],
+  },
+  {
+    type: "error",
+    name: "WithdrawalPending",
+    inputs: [{ name: "token", type: "address", internalType: "address" }],
   },
   {
     type: "error",

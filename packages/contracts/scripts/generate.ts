@@ -57,6 +57,7 @@ const CONTRACTS = [
   ["swapCctpRoute", "SwapCctpRoute"],
   ["escrow", "Escrow"],
   ["delivery", "Delivery"],
+  ["treasury", "Treasury"],
   ["testToken", "TestToken"],
   ["sandboxTokenMessengerV2", "SandboxTokenMessengerV2"],
   ["sandboxMessageTransmitterV2", "SandboxMessageTransmitterV2"],
@@ -76,6 +77,7 @@ const RELEASED = [
   "SwapCctpRoute",
   "Escrow",
   "Delivery",
+  "Treasury",
 ] as const;
 
 /** ABI of any token, as far as the service needs it; written here since none of our contracts is one. */

@@ -236,6 +236,14 @@ export const ALERT_CASES: readonly AlertCase[] = [
     ...chain,
     state: "returning",
   }),
+  gauge("SluiceInventoryMoveLate", "sluice_inventory_moves_oldest_age_seconds", [21_601, 21_600], {
+    ...chain,
+    state: "moved",
+  }),
+  gauge("SluiceInventoryMoveFailed", "sluice_inventory_moves", [1, 0], {
+    ...chain,
+    state: "failed",
+  }),
   gauge("SluiceTransferUnattested", "sluice_bridge_transfers_oldest_age_seconds", [7_201, 7_200], {
     ...chain,
     state: "burned",

@@ -60,6 +60,7 @@ const ORDER: readonly (readonly string[])[] = [
   ["quotes"],
   ["settlements"],
   ["scanner"],
+  ["rebalancing"],
   ["backups", "exports", "governance", "pay", "planning"],
   ["doctor", "health"],
   ["api"],

@@ -4623,6 +4623,16 @@ export const treasuryAbi = [
   },
   {
     type: "function",
+    name: "movable",
+    inputs: [
+      { name: "token", type: "address", internalType: "address" },
+      { name: "to", type: "address", internalType: "address" },
+    ],
+    outputs: [{ name: "", type: "uint256", internalType: "uint256" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
     name: "move",
     inputs: [
       { name: "token", type: "address", internalType: "address" },

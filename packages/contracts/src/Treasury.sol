@@ -141,8 +141,17 @@ contract Treasury is ITreasury, Governed {
     }
 
     /// @inheritdoc ITreasury
-    function capLeft(address token, address to) external view returns (uint256) {
+    function capLeft(address token, address to) public view returns (uint256) {
         return _directions[token][to].left();
+    }
+
+    /// @inheritdoc ITreasury
+    function movable(address token, address to) external view returns (uint256) {
+        uint256 balance = _balanceOf(token);
+        uint256 floor = floorOf[token];
+        if (balance <= floor) return 0;
+        uint256 left = capLeft(token, to);
+        return balance - floor < left ? balance - floor : left;
     }
 
     /// @inheritdoc ITreasury

@@ -85,7 +85,9 @@ contract TreasuryMovesTest is Fixture {
             address(usdc),
             50e6 + 1
         );
+        assertEq(_treasury.movable(address(usdc), _pocket), 50e6, "above the floor");
         _move(address(usdc), _pocket, 50e6);
+        assertEq(_treasury.movable(address(usdc), _pocket), 0, "nothing above it");
         vm.expectRevert(abi.encodeWithSelector(IGoverned.NotOwner.selector, GUARDIAN));
         vm.prank(GUARDIAN);
         _treasury.setFloor(address(usdc), 0);
@@ -95,6 +97,7 @@ contract TreasuryMovesTest is Fixture {
         vm.expectRevert(abi.encodeWithSelector(ITreasury.NotMover.selector, OWNER));
         vm.prank(OWNER);
         _treasury.move(address(usdc), _pocket, 1);
+        assertEq(_treasury.movable(address(usdc), _pocket), CAP, "the cap");
         vm.prank(GUARDIAN);
         _treasury.pause();
         _expectRevertOfMove(abi.encodeWithSelector(IGoverned.IsPaused.selector), address(usdc), 1);

@@ -59,6 +59,7 @@ import {
   swapRouteInitCode,
   transferRouteInitCode,
   transmitterInitCode,
+  treasuryInitCode,
 } from "./init-codes.ts";
 
 /** The deterministic deployer, at the same address as on public chains. */
@@ -131,6 +132,7 @@ const OWNER_STEPS = [
   "usdcToSolRoute",
   "feeToken",
   "feeTokenRoute",
+  "treasury",
 ] as const;
 
 export interface DeployOptions {
@@ -138,6 +140,8 @@ export interface DeployOptions {
   readonly delaySeconds?: number;
   /** Seconds after a lock in which it is paid. Default 43,200, which is the service's. */
   readonly payoutWindowSeconds?: number;
+  /** Whether claims are paid to the treasury contract; to an account by default. */
+  readonly treasuryContract?: boolean;
   /** Attestors beside the sandbox's two, and the signatures that are needed. Default: no other, and one. */
   readonly attestors?: { readonly threshold: number; readonly further: readonly Address[] };
 }
@@ -158,6 +162,7 @@ export async function planContracts(
   {
     delaySeconds = 60,
     payoutWindowSeconds = 43_200,
+    treasuryContract = false,
     attestors = { threshold: 1, further: [] },
   }: DeployOptions = {},
 ): Promise<PlannedContracts> {
@@ -173,7 +178,7 @@ export async function planContracts(
     bytecode: factoryInitCode,
   });
   const plan = { ethereum: planChain(keys, 0), base: planChain(keys, NONCES_APART) };
-  const delays = { delaySeconds, payoutWindowSeconds };
+  const delays = { delaySeconds, payoutWindowSeconds, treasuryContract };
   const context: Context = { keys, ...delays, attestors, factory, factoryInitCode, plan };
   const describe = async ({ client, name }: SandboxChain): Promise<ChainDeployment> => {
     const { noncesSkipped: _skipped, ...addresses } = plan[name];
@@ -237,6 +242,7 @@ function planChain(keys: SandboxKeys, noncesSkipped: number): ChainPlan {
     usdcToSolRoute: owned("usdcToSolRoute"),
     feeToken: owned("feeToken"),
     feeTokenRoute: owned("feeTokenRoute"),
+    treasury: owned("treasury"),
   };
 }
 
@@ -360,6 +366,7 @@ function ownerCalls(chain: SandboxChain, context: Context): readonly Call[] {
     usdcToSolRoute: { data: solanaRouteInitCode(chain, context, { from: "usdc", to: "SOL" }) },
     feeToken: { data: feeTokenInitCode() },
     feeTokenRoute: { data: escrowRouteInitCode(chain, context, { from: "fee", to: "usdc" }) },
+    treasury: { data: treasuryInitCode(context) },
   };
   return [
     ...skipNonces(owner, here.noncesSkipped),
@@ -395,7 +402,7 @@ function ownerCalls(chain: SandboxChain, context: Context): readonly Call[] {
           [lanes.settle.account.address, lanes.claim.account.address],
           [keys.attestor.account.address, keys.coldAttestor.account.address, ...attestors.further],
           BigInt(attestors.threshold),
-          keys.treasury.account.address,
+          context.treasuryContract ? here.treasury : keys.treasury.account.address,
         ],
       }),
     },

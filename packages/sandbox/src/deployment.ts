@@ -44,6 +44,8 @@ export interface ChainDeployment extends UniswapContracts {
   readonly feeToken: Address;
   /** The token with a transfer fee to USDC of the other chain, at a price. */
   readonly feeTokenRoute: Address;
+  /** The contract that holds claims, where it is in service. */
+  readonly treasury: Address;
   /** The block of the first deployment. */
   readonly startBlock: number;
 }
@@ -122,6 +124,7 @@ function checkChain(path: string, value: unknown): ChainDeployment {
     usdcToSolRoute: checkAddress(path, chain?.["usdcToSolRoute"]),
     feeToken: checkAddress(path, chain?.["feeToken"]),
     feeTokenRoute: checkAddress(path, chain?.["feeTokenRoute"]),
+    treasury: checkAddress(path, chain?.["treasury"]),
     startBlock,
   };
 }

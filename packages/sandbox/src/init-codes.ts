@@ -11,6 +11,7 @@ import {
   swapCctpRouteAbi,
   swapRouteAbi,
   transferRouteAbi,
+  treasuryAbi,
 } from "@sluice/contracts/abi";
 import {
   cctpRouteBytecode,
@@ -24,6 +25,7 @@ import {
   swapCctpRouteBytecode,
   swapRouteBytecode,
   transferRouteBytecode,
+  treasuryBytecode,
 } from "@sluice/contracts/bytecode";
 import {
   type Address,
@@ -57,6 +59,8 @@ export interface Context {
   readonly keys: SandboxKeys;
   readonly delaySeconds: number;
   readonly payoutWindowSeconds: number;
+  /** Whether claims are paid to the treasury contract. */
+  readonly treasuryContract: boolean;
   /** Attestors beside the sandbox's two, and the signatures that are needed. */
   readonly attestors: { readonly threshold: number; readonly further: readonly Address[] };
   readonly factory: Address;
@@ -87,6 +91,15 @@ export function deliveryInitCode(
       chain.chainId,
       BigInt(payoutWindowSeconds),
     ],
+  });
+}
+
+export function treasuryInitCode({ keys, delaySeconds }: Context): Hex {
+  const { owner, guardian } = keys;
+  return encodeDeployData({
+    abi: treasuryAbi,
+    bytecode: treasuryBytecode,
+    args: [owner.account.address, guardian.account.address, BigInt(delaySeconds)],
   });
 }
 

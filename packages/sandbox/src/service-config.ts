@@ -62,6 +62,8 @@ export interface ServiceConfigOptions {
     readonly exposureUsd: string;
     readonly tiers: readonly { readonly after: number | "safe"; readonly upToUsd: string }[];
   };
+  /** Levels between which the treasury contracts keep the inventory of USDC. They must receive the claims. */
+  readonly refill?: { readonly inventoryMin: string; readonly inventoryTarget: string };
   /** WebSockets of the nodes, which announce new blocks. A chain without one is polled. */
   readonly wsUrls?: Partial<Readonly<Record<"ethereum" | "base" | "solana", string>>>;
 }
@@ -126,6 +128,7 @@ export function writeServiceConfig(options: ServiceConfigOptions): string {
           factory: deployment.factory,
           escrow: deployment.chains[name].escrow,
           delivery: deployment.chains[name].delivery,
+          ...(options.refill && { treasury: deployment.chains[name].treasury }),
         },
         ...(options.attestationsUrl !== undefined && {
           cctp: {
@@ -141,7 +144,7 @@ export function writeServiceConfig(options: ServiceConfigOptions): string {
         },
         balanceCheckIntervalMs: 1_000,
         tokens: [
-          listUsdc(deployment.chains[name].token),
+          { ...listUsdc(deployment.chains[name].token), ...options.refill },
           listNative(name),
           // Only the bridge routes accept WETH.
           ...(options.attestationsUrl === undefined

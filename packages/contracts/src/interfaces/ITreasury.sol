@@ -60,6 +60,10 @@ interface ITreasury is IGoverned {
     /// @notice Returns the unused part of it.
     function capLeft(address token, address to) external view returns (uint256);
 
+    /// @notice Returns what a move may take now: the unused part of the cap, and at most what is above the
+    /// floor.
+    function movable(address token, address to) external view returns (uint256);
+
     /// @notice Returns the pending cap of a direction; both zero without one.
     function pendingDirection(address token, address to)
         external

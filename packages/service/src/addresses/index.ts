@@ -17,7 +17,7 @@ export { findWalletByCommitment, getById as getAddressById, listByWallets } from
 export { expireFresh, keepAllFresh, keepFresh } from "./fresh.ts";
 export { listInRanges, type WalletList, type WalletRange } from "./ranges.ts";
 export { listRefundAuthorities } from "./refund-authorities.ts";
-export { isCommitted, proveRoute } from "./route-set.ts";
+export { isCommitted, proveRoute, rootOf } from "./route-set.ts";
 export { listRouteSets } from "./route-sets.ts";
 export type { DepositAddress, Destination, RouteSet } from "./types.ts";
 export { listRetiredChains, readChainStates, retireChain, setDraining } from "./chain-actions.ts";

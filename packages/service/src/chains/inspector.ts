@@ -14,6 +14,7 @@ export const BUILT_CONTRACTS = [
   "implementation",
   "escrow",
   "delivery",
+  "treasury",
   "transferRoute",
   "sameAssetRoute",
   "pricedRoute",
@@ -180,6 +181,16 @@ export interface ChainInspector extends NodeInspector, EvmMeasures {
     delivery: EvmAddress,
     token: EvmAddress,
   ): Promise<{ readonly perDay: bigint; readonly readyAt: bigint }>;
+  /** Returns whether an account may move what a treasury has. */
+  isMover(treasury: EvmAddress, account: EvmAddress): Promise<boolean>;
+  /** Returns the daily cap of a treasury's direction, zero if it is not listed, and the scheduled one; zeros without one. */
+  getDirection(
+    treasury: EvmAddress,
+    direction: { readonly token: EvmAddress; readonly to: EvmAddress },
+  ): Promise<{
+    readonly perDay: bigint;
+    readonly pending: { readonly perDay: bigint; readonly readyAt: bigint };
+  }>;
   getFactoryIdentity(factory: EvmAddress): Promise<FactoryIdentity>;
   getContractTerms(contract: EvmAddress): Promise<ContractTerms>;
   /** Returns the account that receives claims and withdrawn inventory; zero before the seal. */

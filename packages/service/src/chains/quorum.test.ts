@@ -131,6 +131,11 @@ const QUESTIONS: readonly Question[] = [
   { name: "findDelivery of none", method: "findDelivery", ask: (c) => c.findDelivery(UNPAID) },
   { name: "findBlockAt", method: "findBlockAt", ask: (c) => c.payoutSearch.findBlockAt(7n) },
   { name: "findIn", method: "findIn", ask: (c) => c.payoutSearch.findIn(PAID, PART) },
+  {
+    name: "readMovable",
+    method: "readMovable",
+    ask: async (c) => c.treasury?.readMovable({ token: TOKEN, to: WALLET }),
+  },
   { name: "getDelay", method: "getDelay", ask: (c) => c.governance.getDelay() },
   { name: "listChanges", method: "listChanges", ask: (c) => c.governance.listChanges(CHANGES) },
   { name: "isDelivered", method: "isDelivered", ask: (c) => c.isDelivered(PAID, "latest") },

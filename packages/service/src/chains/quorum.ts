@@ -316,6 +316,14 @@ export function combineNodes(pure: ChainAtBlocks, nodes: Nodes<ChainAtBlocks>): 
       getDelay: () => agree((node) => node.governance.getDelay()),
       listChanges: (range) => agree((node) => node.governance.listChanges(range)),
     },
+    treasury: pure.treasury && {
+      address: pure.treasury.address,
+      buildMove: pure.treasury.buildMove,
+      readMovable: (direction, at = "latest") =>
+        agreeAt(at, async (node, block) => {
+          return (await node.treasury?.readMovable(direction, block)) ?? 0n;
+        }),
+    },
 
     costOf: pure.costOf,
     costOfStep: pure.costOfStep,

@@ -120,3 +120,43 @@ test("a seal without the cap of a token that inventory pays is refused, and so i
     "--daily-cap: expected a token of a configured chain, got base:NONE",
   );
 });
+
+test("a treasury contract is deployed, sealed with what it may move, and its directions are listed in two steps [T310]", async () => {
+  const file = JSON.parse(readFileSync(EXAMPLE, "utf8"));
+  const { treasury: _, ...deployment } = file.deployment;
+  const chains = file.chains.map((chain: { readonly preset: string }) =>
+    chain.preset === "base"
+      ? { ...chain, tokens: [{ symbol: "USDC", inventoryMin: "10", inventoryTarget: "100" }] }
+      : chain,
+  );
+  const change = { deployment, chains, routes: [{ kind: "FAST_MCTP" }] };
+  const caps = [{ chain: "base", symbol: "USDC", amount: "50" }];
+  const isMover = async () => true;
+  const namesOf = async (node: Partial<ChainInspector>) =>
+    (await leftOf(node, { change, caps })).steps
+      .filter(({ name }) => /treasury|direction|mover/.test(name))
+      .map(({ name, by, waitsUntil }) => [name.replaceAll(/0x[0-9a-f]{40}/g, "…"), by, waitsUntil]);
+  const nothing = { perDay: 0n, readyAt: 0n };
+  const getDirection = async () => ({ perDay: 50_000_000n, pending: nothing });
+  expect(await namesOf({ isMover, getDirection, getDailyCap: async () => 50_000_000n })).toEqual(
+    [],
+  );
+  const unsealed = await namesOf({
+    hasCode: async (address) => address === file.contracts?.factory,
+    getDailyCap: async () => 50_000_000n,
+  });
+  expect(unsealed).toEqual([
+    ["deploy treasury", "anybody", null],
+    ["seal the treasury", "owner", null],
+  ]);
+  const raised = await namesOf({
+    isMover: async () => false,
+    getReadyAt: async () => NOW_S + 60n,
+    getDailyCap: async () => 50_000_000n,
+    getDirection: async () => ({ perDay: 1n, pending: { perDay: 50_000_000n, readyAt: NOW_S } }),
+  });
+  expect(raised).toEqual([
+    ["execute the mover …", "owner", "2027-01-15T08:01:00.000Z"],
+    ["execute the direction of … to …", "owner", null],
+  ]);
+});

@@ -8,16 +8,20 @@ import {
   encodeAddition,
   encodeCapRaise,
   encodeDeliverySeal,
+  encodeDirection,
   encodeFactorySeal,
   encodeListRelayer,
+  encodeTreasurySeal,
   type OwnerCap,
+  type OwnerDirection,
 } from "../chains/evm/owner-calls.ts";
 import type { ChainInspector } from "../chains/inspector.ts";
 import type { GovernedRole } from "../chains/port/index.ts";
 import { type Config, type EvmChain, findNamedToken, listEvmChains } from "../config/index.ts";
-import { parseUnits } from "../core/amounts.ts";
+import { parseUnits, rescale } from "../core/amounts.ts";
 import { OperatingError } from "../core/errors.ts";
 import { type EvmAddress, type Hex, toEvmAddress } from "../core/hex.ts";
+import { listDirections } from "../rebalancing/index.ts";
 import { describeRoute, getToken } from "../routes/index.ts";
 import type { KeyAccount } from "../roles/key-accounts.ts";
 import type { ContractPlace } from "./contracts.ts";
@@ -79,9 +83,9 @@ export async function listLeft(given: Given): Promise<readonly LeftOfChain[]> {
 async function listOfChain(given: Given, chain: EvmChain): Promise<readonly LeftStep[]> {
   const { config, inspectorOf } = given;
   const { deployment } = config;
-  if (!deployment) throw missing("deployment: expected owner, guardian and treasury");
+  if (!deployment) throw missing("deployment: expected owner and guardian");
   const inspector = inspectorOf(chain.chainId);
-  const { factory, delivery } = chain.contracts;
+  const { factory, delivery, treasury } = chain.contracts;
   const steps: LeftStep[] = [];
   for (const { name, chainId, address, transaction } of given.contracts) {
     if (chainId !== chain.chainId || !transaction) continue;
@@ -94,6 +98,9 @@ async function listOfChain(given: Given, chain: EvmChain): Promise<readonly Left
   const place = { given, chain, inspector, nowS };
   steps.push(...(await listOfFactory(place, deployment.treasury, await isSealed(factory))));
   steps.push(...(await listOfDelivery(place, await isSealed(delivery))));
+  if (treasury !== undefined) {
+    steps.push(...(await listOfTreasury(place, treasury, await isSealed(treasury))));
+  }
   const contact = deployment.securityContact;
   const shown = (await inspector.hasCode(factory)) && (await inspector.getSecurityContact(factory));
   if (contact !== undefined && contact !== shown) {
@@ -157,12 +164,7 @@ async function listOfDelivery(place: Place, isSealed: boolean): Promise<readonly
   const { given, chain, inspector } = place;
   const { delivery } = chain.contracts;
   const settlers = accountsOf(place, ["deliver"]);
-  const caps = given.caps.flatMap(({ chain: name, symbol, amount }) => {
-    const token = name === chain.name ? findNamedToken(chain, symbol) : undefined;
-    if (!token) return [];
-    const perDay = parseUnits(amount, token.decimals);
-    return [{ token: toEvmAddress(token.address), perDay }];
-  });
+  const caps = listCaps(given, chain);
   if (!isSealed) {
     requireCaps(place, caps);
     return [owner("seal the delivery", delivery, encodeDeliverySeal(settlers, caps))];
@@ -182,6 +184,60 @@ async function listOfDelivery(place: Place, isSealed: boolean): Promise<readonly
     steps.push({ ...owner(name, delivery, encodeCapRaise(step, cap)), waitsUntil });
   }
   return steps;
+}
+
+/** Returns the typed daily caps of a chain's tokens, in base units. */
+function listCaps({ caps }: Given, chain: EvmChain): readonly OwnerCap[] {
+  return caps.flatMap(({ chain: name, symbol, amount }) => {
+    const token = name === chain.name ? findNamedToken(chain, symbol) : undefined;
+    if (!token) return [];
+    const perDay = parseUnits(amount, token.decimals);
+    return [{ token: toEvmAddress(token.address), perDay }];
+  });
+}
+
+async function listOfTreasury(
+  place: Place,
+  treasury: EvmAddress,
+  isSealed: boolean,
+): Promise<readonly LeftStep[]> {
+  const { inspector } = place;
+  const movers = accountsOf(place, ["settle"]);
+  const directions = listOwnerDirections(place);
+  if (!isSealed) {
+    return [owner("seal the treasury", treasury, encodeTreasurySeal(movers, directions))];
+  }
+  const steps: LeftStep[] = [];
+  for (const mover of movers) {
+    if (await inspector.isMover(treasury, mover)) continue;
+    const member = { role: "mover", account: mover, name: `mover ${mover}` } as const;
+    steps.push(await addition(place, treasury, member));
+  }
+  for (const direction of directions) {
+    const { perDay, pending } = await inspector.getDirection(treasury, direction);
+    if (perDay >= direction.perDay) continue;
+    const isPending = pending.readyAt !== 0n && pending.perDay === direction.perDay;
+    const step = isPending ? "execute" : "schedule";
+    const name = `${step} the direction of ${direction.token} to ${direction.to}`;
+    const waitsUntil = isPending ? waitOf(place, pending.readyAt) : null;
+    steps.push({ ...owner(name, treasury, encodeDirection(step, direction)), waitsUntil });
+  }
+  return steps;
+}
+
+/** A day's refills of an inventory may be as large as a day's payouts out of it. */
+function listOwnerDirections({ given, chain }: Place): readonly OwnerDirection[] {
+  const { config } = given;
+  const chains = listEvmChains(config);
+  return listDirections(config).flatMap(({ srcChain, token, to, destChain, destToken }) => {
+    const destination = chains.find(({ chainId }) => chainId === destChain);
+    if (srcChain !== chain.chainId || !destination) return [];
+    const cap = listCaps(given, destination).find((typed) => typed.token === destToken);
+    if (!cap) return [];
+    const from = getToken(config, destChain, destToken).decimals;
+    const perDay = rescale(cap.perDay, from, getToken(config, srcChain, token).decimals);
+    return [{ token: toEvmAddress(token), to: toEvmAddress(to), perDay }];
+  });
 }
 
 /** A token without a cap at the seal could be paid only a delay later. */

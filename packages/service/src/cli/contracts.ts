@@ -8,6 +8,7 @@ import {
   deriveDelivery,
   deriveEscrow,
   deriveFactory,
+  deriveTreasury,
   DETERMINISTIC_DEPLOYER,
   type EvmChain,
   listEvmChains,
@@ -124,10 +125,12 @@ function listOfChain({ deployment }: Config, chain: EvmChain): readonly Contract
     factory: deriveFactory(deployment),
     escrow: deriveEscrow(place),
     delivery: deriveDelivery(deployment, place),
+    treasury: deriveTreasury(deployment),
   };
-  return (["factory", "escrow", "delivery"] as const).map((name) =>
-    placeOf(chain, name, contracts[name], derived?.[name]),
-  );
+  return (["factory", "escrow", "delivery", "treasury"] as const).flatMap((name) => {
+    const address = contracts[name];
+    return address === undefined ? [] : placeOf(chain, name, address, derived?.[name]);
+  });
 }
 
 function placeOf(

@@ -1,34 +1,97 @@
-/** `sluice inventory`: available, reserved and returning inventory, and how long it lasts. */
+/** `sluice inventory`: what each inventory has and how long it lasts, what treasuries can move, and moves under way. */
+import { toChecksumAddress } from "../chains/evm/checksum.ts";
+import type { Chains } from "../chains/port/index.ts";
 import type { Config } from "../config/index.ts";
-import { readInventories, type ShownInventory } from "../routes/index.ts";
-import { createLog } from "../telemetry/log.ts";
+import { formatUnits } from "../core/amounts.ts";
+import type { Db } from "../db/schema.ts";
+import {
+  listDirections,
+  listNewestMoves,
+  listOpenMoves,
+  readSource,
+  type ShownMove,
+  showMove,
+} from "../rebalancing/index.ts";
+import { getChainConfig, getToken, readInventories, type ShownInventory } from "../routes/index.ts";
+import { createLog, type Log } from "../telemetry/log.ts";
 import type { Call, Result } from "./command.ts";
 import { withDatabase } from "./with-database.ts";
 import { createChains } from "../roles/chains.ts";
 import { createCommandTraffic } from "../roles/command-traffic.ts";
 import { systemClock } from "../roles/system-ports.ts";
 
-/** Shows every inventory that a route pays from. */
-export async function run(call: Call): Promise<Result> {
-  const inventories = await inventoryCommand(call.readConfig());
-  return { json: { inventories }, text: formatInventories(inventories) };
+/** Ended moves that are shown. */
+const ENDED_SHOWN = 20;
+
+/** A direction of a treasury, with amounts in whole units. */
+export interface ShownDirection {
+  readonly from: string;
+  readonly to: string;
+  readonly symbol: string;
+  readonly token: string;
+  /** The account that receives it: the `Delivery` of the chain, or a deposit address of the operator. */
+  readonly account: string;
+  /** The most that a move may move now; null while the chain does not answer. */
+  readonly movable: string | null;
 }
 
-/** Reads every inventory that a route pays from. Throws RPC_UNAVAILABLE when a chain does not answer. */
-export async function inventoryCommand(config: Config): Promise<readonly ShownInventory[]> {
+/** Shows every inventory that a route pays from, and how it is refilled. */
+export async function run(call: Call): Promise<Result> {
+  const config = call.readConfig();
+  return withInventory(config, async (deps) => {
+    const inventories = await readInventories({ ...deps, clock: systemClock });
+    const directions = await readDirections(deps);
+    const newest = await listNewestMoves(deps.db, ENDED_SHOWN);
+    const moves = newest.map((move) => showMove(config, move));
+    const text = [formatInventories(inventories), formatDirections(directions), formatMoves(moves)];
+    return { json: { inventories, directions, moves }, text: text.filter(Boolean).join("\n\n") };
+  });
+}
+
+/** What the commands of inventories read. */
+export interface InventoryDeps {
+  readonly config: Config;
+  readonly db: Db;
+  readonly chains: Chains;
+  readonly log: Log;
+}
+
+/** Runs a command of inventories with the database and the nodes. */
+export function withInventory<Result>(
+  config: Config,
+  work: (deps: InventoryDeps) => Promise<Result>,
+): Promise<Result> {
   const log = createLog({ level: config.logLevel, role: "inventory" });
   const chains = createChains(config, {
     clock: systemClock,
     log,
     trafficOf: createCommandTraffic(),
   });
-  return withDatabase(config, ({ db }) =>
-    readInventories({ config, chains, db, clock: systemClock }),
+  return withDatabase(config, ({ db }) => work({ config, db, chains, log }));
+}
+
+async function readDirections(deps: InventoryDeps): Promise<readonly ShownDirection[]> {
+  const { config, db } = deps;
+  const open = await listOpenMoves(db);
+  return Promise.all(
+    listDirections(config).map(async (direction) => {
+      const { srcChain, destChain, token } = direction;
+      const source = await readSource(deps, direction, open);
+      const { symbol, decimals } = getToken(config, srcChain, token);
+      return {
+        from: getChainConfig(config, srcChain).name,
+        to: getChainConfig(config, destChain).name,
+        symbol,
+        token: toChecksumAddress(token),
+        account: toChecksumAddress(direction.to),
+        movable: source && formatUnits(source.movable, decimals),
+      };
+    }),
   );
 }
 
 /** Formats the inventories as lines of text. */
-export function formatInventories(inventories: readonly ShownInventory[]): string {
+function formatInventories(inventories: readonly ShownInventory[]): string {
   if (inventories.length === 0) return "No route pays from inventory.";
   return inventories.map(formatInventory).join("\n\n");
 }
@@ -51,4 +114,23 @@ function formatInventory(inventory: ShownInventory): string {
     `  unclaimed  ${unclaimed.count} deliveries, ${unclaimed.amount}${oldest}`,
     `  runway     ${runway}`,
   ].join("\n");
+}
+
+function formatDirections(directions: readonly ShownDirection[]): string {
+  return directions
+    .map(({ from, to, symbol, movable }) => {
+      const amount = movable === null ? "no answer" : `${movable} ${symbol} can be moved`;
+      return `treasury of ${from} to ${to}: ${amount}`;
+    })
+    .join("\n");
+}
+
+function formatMoves(moves: readonly ShownMove[]): string {
+  return moves
+    .map(({ move, createdAt, from, to, symbol, amount, state, operator, reason, error }) => {
+      const why = error === null ? reason : `${reason}; waits: ${error}`;
+      const who = operator === null ? "" : `, ${operator}`;
+      return `${move}  ${createdAt}  ${amount} ${symbol} from ${from} to ${to}  ${state}  (${why}${who})`;
+    })
+    .join("\n");
 }

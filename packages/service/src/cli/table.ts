@@ -1,10 +1,26 @@
 /** Every command, in the order of the help. The reference in docs/command-line.md is generated from this table. */
-import { KEY_SCOPES, OPERATOR_ROLES } from "@sluice/sdk/wire";
+import { OPERATOR_ROLES } from "@sluice/sdk/wire";
 import { ROLE_NAMES, SIGNER_NAMES } from "../config/index.ts";
 import { command, type CommandRow, defaulting, flag, optional, required } from "./command.ts";
 import {
+  REASON,
+  WHY,
+  CHANGE,
+  REFUND_TO,
+  QUOTA,
+  KEY_ID,
+  KEY_SETTINGS,
+  NONCE,
+  CHAIN,
+  DEPOSIT,
+  TERMS,
+  PAUSE_TARGET,
+  WEBHOOK,
+  WEBHOOK_OF,
+  SETTLEMENT_ID,
+} from "./shared-options.ts";
+import {
   GAS_CHOICES,
-  parseAllowed,
   parseBaseUnits,
   parseBatch,
   parseBps,
@@ -22,7 +38,6 @@ import {
   parseRoles,
   parseQuota,
   parseRouteTerms,
-  parseScopes,
   parseSeconds,
   parseSigner,
   parseSpan,
@@ -35,54 +50,6 @@ import {
   parseUuid,
   parseWeight,
 } from "./values.ts";
-
-const REASON = required("text", "why; recorded together with the operator and the time");
-const WHY = optional("text", "why; recorded together with the operator and the time");
-const CHANGE = { change: "number of the change, as `governance list` shows it" };
-const REFUND_TO = required(
-  "address",
-  "the refund authority of the deposit address, as a safeguard",
-);
-const QUOTA = "or default for the configuration's";
-
-const KEY_ID = "id of the key, as `key list` shows it";
-const KEY_SETTINGS = {
-  label: optional("text", "a name for people"),
-  scopes: optional("list", `some of ${KEY_SCOPES.join(",")}, or all (default)`, parseScopes),
-  allow: optional(
-    "list",
-    "addresses and networks that it may be used from, such as 203.0.113.7,10.0.0.0/8, or any (default)",
-    parseAllowed,
-  ),
-  expires: optional(
-    "span",
-    "time until it is refused, such as 90d, or never (default)",
-    parseLifetime,
-  ),
-};
-
-const NONCE = {
-  chain: "bridge id or name of the lane's chain",
-  lane: "account of the lane",
-  nonce: "the nonce",
-};
-const CHAIN = required("id", "bridge id or name of the chain", parseBridgeId);
-const DEPOSIT = { deposit: "id of the deposit, as `screening list` prints it" };
-const TERMS = {
-  routes:
-    "routes of its new addresses: fixed (committed) or governed (the owner's list; the default)",
-  unattended:
-    "whether anybody may settle its new addresses 72 hours after an announcement: on or off",
-};
-const PAUSE_TARGET = {
-  integrator: optional("name", "name or id of an integrator"),
-  chain: optional("id", "bridge id or name of the source chain", parseBridgeId),
-  token: optional("address", "a token of the chain, or native"),
-  route: optional("kind", "a kind of route from the chain, such as SWIFT"),
-};
-const WEBHOOK = { id: "id of the endpoint, as `webhook list` shows it" };
-const WEBHOOK_OF = required("name", "name or id of the integrator");
-const SETTLEMENT_ID = "id of the settlement, `queueItemId` in the API";
 
 export const COMMANDS: readonly CommandRow[] = [
   command({
@@ -518,8 +485,28 @@ export const COMMANDS: readonly CommandRow[] = [
   }),
   command({
     name: "inventory",
-    summary: "show each inventory: balance, reserved, unclaimed, and the hours that it lasts",
+    summary:
+      "show each inventory, the hours that it lasts, what treasuries can move, and their transfers",
     load: () => import("./inventory.ts"),
+  }),
+  command({
+    name: "inventory move",
+    summary: "move a token from the treasury of a chain to an inventory",
+    options: {
+      from: required("id", "bridge id or name of the treasury's chain", parseBridgeId),
+      to: required("id", "bridge id or name of the inventory's chain", parseBridgeId),
+      token: required("symbol", "symbol of the token on the treasury's chain"),
+      amount: required("amount", "whole units"),
+      reason: REASON,
+      yes: flag("do it; without it, the command says what would happen"),
+    },
+    load: () => import("./inventories/move.ts"),
+  }),
+  command({
+    name: "inventory cancel",
+    summary: "cancel a move that the settler has not planned",
+    arguments: { move: "id of the move, as `inventory` shows it" },
+    load: () => import("./inventories/cancel.ts"),
   }),
   command({
     name: "audit",

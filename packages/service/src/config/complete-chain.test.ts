@@ -102,6 +102,7 @@ describe("the production example", () => {
       minDeposit: 1_000_000n,
       minDepositUnits: "1",
       inventoryMin: undefined,
+      inventoryTarget: undefined,
       price: {
         fixed: undefined,
         feeds: [
@@ -124,6 +125,36 @@ describe("the production example", () => {
     expect(symbolsOf(ethereum)).toEqual(["ETHEREUM", "WETH", "USDC", "USDT"]);
   });
 
+  test("derives a treasury contract with one address on all chains unless an account is named", () => {
+    const config = load({}, { deployment: { owner: OTHER, guardian: TREASURY } });
+    const [ethereum, base] = listEvmChains(config);
+    expect(config.deployment?.treasury).toBe(base?.contracts.treasury);
+    expect(config.deployment?.feeRecipient).toBe(base?.contracts.treasury);
+    expect(ethereum?.contracts.treasury).toBe(base?.contracts.treasury);
+    const own = loadBase({ contracts: { treasury: OTHER } });
+    expect(own?.contracts.treasury).toBe(OTHER);
+  });
+
+  test("refuses a target of the inventory that nothing could refill, or below its minimum", () => {
+    const withTarget = (more: object, deployment?: object) => () =>
+      load(
+        { tokens: [{ symbol: "USDC", inventoryTarget: "1000", ...more }] },
+        deployment && { deployment },
+      );
+    const derived = { owner: OTHER, guardian: TREASURY };
+    expect(problemsOf(withTarget({ inventoryMin: "10" }))).toEqual([
+      "chains[1].tokens.USDC.inventoryTarget: expected contracts.treasury, or a deployment without treasury: the contract refills it",
+    ]);
+    expect(problemsOf(withTarget({}, derived))).toEqual([
+      "chains[1].tokens.USDC.inventoryTarget: expected inventoryMin, and not less than it",
+    ]);
+    expect(problemsOf(withTarget({ inventoryMin: "1001" }, derived))).toEqual([
+      "chains[1].tokens.USDC.inventoryTarget: expected inventoryMin, and not less than it",
+    ]);
+    const config = withTarget({ inventoryMin: "10" }, derived)();
+    expect(config.chains[1]?.tokens[0]?.inventoryTarget).toBe(1_000_000_000n);
+  });
+
   test("refuses a delay that the contracts refuse, except where all chains are local test chains", () => {
     const delayed = (delaySeconds: number) => ({
       deployment: { owner: OTHER, guardian: TREASURY, treasury: TREASURY, delaySeconds },
@@ -140,7 +171,8 @@ describe("the production example", () => {
     expect(config.deployment?.delaySeconds).toBe(604_800);
     expect(base?.contracts.factory).toBe(ethereum?.contracts.factory);
     const all = listEvmChains(config).flatMap(({ contracts }) => Object.values(contracts));
-    expect(new Set(all).size).toBe(5);
+    expect(new Set(all.filter((address) => address !== undefined)).size).toBe(5);
+    expect(base?.contracts.treasury).toBeUndefined();
     const given = loadBase({ contracts: { escrow: OTHER } });
     expect(given?.contracts).toEqual({ ...base?.contracts, escrow: OTHER });
     // The escrow is derived from the factory, so another factory moves it.

@@ -6,6 +6,7 @@ import {
   deriveDelivery,
   deriveEscrow,
   deriveFactory,
+  deriveTreasury,
 } from "./deployment.ts";
 import {
   chainOf,
@@ -70,7 +71,12 @@ function contractsOf(
   },
 ): Contracts | undefined {
   if (!deployment) return own || shared ? { ...shared, ...own } : undefined;
-  const named = { factory: deriveFactory(deployment).address, ...shared, ...own };
+  const named = {
+    factory: deriveFactory(deployment).address,
+    ...(deployment.hasTreasuryContract && { treasury: deriveTreasury(deployment).address }),
+    ...shared,
+    ...own,
+  };
   if (chainId === undefined || evmChainId === undefined) return named;
   // Escrow and delivery contain the factory and the chain's ids, so their addresses differ between chains.
   const place = { factory: toEvmAddress(named.factory), chainId, evmChainId };

@@ -47,10 +47,36 @@ export function findContradictions(
     ...checkAttestor(config),
     ...checkAttestors(config),
     ...checkGas(config),
+    ...checkRefills(config),
     ...routes.flatMap((placed, index) =>
       checkRoute(config, placed, { earlier: routes.slice(0, index), definitions }),
     ),
   ];
+}
+
+/** Checks that an inventory with a target has a treasury that can refill it. */
+function checkRefills({ chains }: Config): string[] {
+  return chains.flatMap((chain, index) =>
+    chain.tokens.flatMap(({ symbol, inventoryMin, inventoryTarget }) => {
+      if (inventoryTarget === undefined) return [];
+      const setting = `chains[${index}].tokens.${symbol}`;
+      if (chain.kind !== "evm") {
+        return [
+          `${setting}.inventoryTarget: expected none on Solana, which no treasury contract refills`,
+        ];
+      }
+      const problems: string[] = [];
+      if (chain.contracts.treasury === undefined) {
+        problems.push(
+          `${setting}.inventoryTarget: expected contracts.treasury, or a deployment without treasury: the contract refills it`,
+        );
+      }
+      if (inventoryMin === undefined || inventoryMin > inventoryTarget) {
+        problems.push(`${setting}.inventoryTarget: expected inventoryMin, and not less than it`);
+      }
+      return problems;
+    }),
+  );
 }
 
 /** Checks that main and test networks are apart: money without a value would buy some that has one. */

@@ -47,6 +47,7 @@ const deployment: DeploymentConfig = {
   owner: OWNER,
   guardian: GUARDIAN,
   treasury: TREASURY,
+  hasTreasuryContract: false,
   feeRecipient: FEES,
   delaySeconds: 604_800,
   payoutWindowSeconds: 43_200,

@@ -8,6 +8,7 @@ import {
   deliveryBytecode,
   depositFactoryBytecode,
   escrowBytecode,
+  treasuryBytecode,
 } from "@sluice/contracts/bytecode";
 import { create2Address } from "@sluice/sdk/address";
 import { keccak_256 } from "@noble/hashes/sha3";
@@ -33,8 +34,9 @@ export const Deployment = Type.Object(
     ),
     guardian: setting(EvmAddressText, "The guardian given to the constructor."),
     treasury: setting(
-      EvmAddressText,
+      Type.Optional(EvmAddressText),
       "The account that receives claims and withdrawn inventory. `seal` sets it; `doctor` compares it.",
+      { defaultText: "the [treasury contract](inventory.md) of each chain" },
     ),
     feeRecipient: setting(Type.Optional(EvmAddressText), "The account that receives fees.", {
       defaultText: "the treasury",
@@ -57,7 +59,7 @@ export const Deployment = Type.Object(
       { defaultText: "none" },
     ),
   },
-  { additionalProperties: false, description: "an object with owner, guardian and treasury" },
+  { additionalProperties: false, description: "an object with owner and guardian" },
 );
 
 /** The resolved deployment: the constructor's arguments, even after the owner or guardian changed on chain. */
@@ -78,14 +80,9 @@ export function resolveDeployment(
   problems: string[],
 ) {
   if (!written) return undefined;
-  const {
-    owner,
-    guardian,
-    treasury,
-    feeRecipient = treasury,
-    delaySeconds = DELAY_MIN_S,
-    securityContact,
-  } = written;
+  const { owner, guardian, delaySeconds = DELAY_MIN_S, securityContact } = written;
+  const derived = deriveTreasury({ owner, guardian, delaySeconds }).address;
+  const { treasury = derived, feeRecipient = treasury } = written;
   const accounts = { owner, guardian, treasury, feeRecipient };
   for (const [name, account] of Object.entries(accounts)) {
     if (account === NATIVE_TOKEN) {
@@ -99,6 +96,8 @@ export function resolveDeployment(
     owner: toEvmAddress(owner),
     guardian: toEvmAddress(guardian),
     treasury: toEvmAddress(treasury),
+    /** Whether claims are paid to the treasury contract. */
+    hasTreasuryContract: toEvmAddress(treasury) === derived,
     feeRecipient: toEvmAddress(feeRecipient),
     delaySeconds,
     payoutWindowSeconds,
@@ -109,6 +108,19 @@ export function resolveDeployment(
 /** Derives the factory, which has the same address on every chain. */
 export function deriveFactory({ owner, guardian, delaySeconds }: DeploymentConfig): Derived {
   return derive(depositFactoryBytecode, [owner, guardian, delaySeconds]);
+}
+
+/** Derives the treasury contract, which has the same address on every chain. */
+export function deriveTreasury({
+  owner,
+  guardian,
+  delaySeconds,
+}: {
+  readonly owner: string;
+  readonly guardian: string;
+  readonly delaySeconds: number;
+}): Derived {
+  return derive(treasuryBytecode, [toEvmAddress(owner), toEvmAddress(guardian), delaySeconds]);
 }
 
 /** The chain and factory that `Escrow` and `Delivery` are deployed for. */

@@ -39,14 +39,22 @@ const Contracts = Type.Object(
     factory: setting(EvmAddressText, "The factory, which deploys the wallets.", DERIVED),
     escrow: setting(EvmAddressText, "The escrow, which holds locks.", DERIVED),
     delivery: setting(EvmAddressText, "The contract that holds and pays the inventory.", DERIVED),
+    treasury: setting(
+      Type.Optional(EvmAddressText),
+      "The [treasury contract](inventory.md), which holds claims and refills the inventory.",
+      { defaultText: "computed from `deployment`, unless `deployment.treasury` names an account" },
+    ),
   },
-  { additionalProperties: false, description: "the addresses factory, escrow and delivery" },
+  {
+    additionalProperties: false,
+    description: "the addresses factory, escrow and delivery, and perhaps treasury",
+  },
 );
 
 /** Contracts that a chain or the file can name, all of them optional. */
 export const WrittenContracts = Type.Object(Type.Partial(Contracts).properties, {
   additionalProperties: false,
-  description: "the addresses factory, escrow and delivery",
+  description: "the addresses factory, escrow, delivery and treasury",
 });
 
 /** Circle's CCTP, version 2, on one chain. */
@@ -353,6 +361,9 @@ export function resolveEvmChain(
       factory: toEvmAddress(chain.contracts.factory),
       escrow: toEvmAddress(chain.contracts.escrow),
       delivery: toEvmAddress(chain.contracts.delivery),
+      /** Undefined if claims are paid to an account of another kind. */
+      treasury:
+        chain.contracts.treasury === undefined ? undefined : toEvmAddress(chain.contracts.treasury),
     },
     /** Undefined if the chain has no CCTP. */
     cctp: chain.cctp && resolveCctp(chain.cctp),

@@ -603,7 +603,7 @@ export const SETTINGS = {
   ),
   contracts: setting(
     Type.Optional(WrittenContracts),
-    "The addresses of those contracts `factory`, `escrow` and `delivery` that are the same on all chains.",
+    "The addresses of those contracts `factory`, `escrow`, `delivery` and `treasury` that are the same on all chains.",
     { defaultText: "the addresses computed from `deployment`" },
   ),
   httpPrices: setting(

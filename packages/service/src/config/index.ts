@@ -30,6 +30,7 @@ export {
   deriveDelivery,
   deriveEscrow,
   deriveFactory,
+  deriveTreasury,
   DETERMINISTIC_DEPLOYER,
 } from "./deployment.ts";
 export {

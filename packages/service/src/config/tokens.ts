@@ -37,6 +37,11 @@ export const Token = Type.Object(
       "The inventory, in whole units, below which [an alert](runbook/inventory-low.md) fires.",
       { defaultText: "no alert" },
     ),
+    inventoryTarget: setting(
+      Minimum,
+      "The inventory, in whole units, up to which the [treasury contract](inventory.md) refills it: with the claims of this chain below the target, from other chains below `inventoryMin`. EVM chains only.",
+      { defaultText: "it is refilled by hand" },
+    ),
     price: setting(Type.Optional(Price), "The sources of its [price](#prices).", {
       defaultText: "the preset's, else none",
     }),
@@ -64,6 +69,8 @@ export function resolveToken(
     minDeposit: resolveUnits(token, "minDeposit", setting, given.problems),
     /** Inventory in base units below which an alert fires; undefined for no alert. */
     inventoryMin: resolveUnits(token, "inventoryMin", setting, given.problems),
+    /** Inventory in base units up to which the treasury refills it; undefined if it does not. */
+    inventoryTarget: resolveUnits(token, "inventoryTarget", setting, given.problems),
     /** Price sources; undefined for a token without a price. */
     price: token.price && resolvePrice(token.price, `${setting}.price`, given),
   };

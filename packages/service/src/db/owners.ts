@@ -125,6 +125,7 @@ export const TABLE_OWNERS: Readonly<Record<keyof Database, TableOwner>> = {
     proofs: ["ledger"],
   },
   backups: { owner: "backups" },
+  moves: { owner: "rebalancing" },
   deliveries: { owner: "routes/swift", readers: { ...LEFT, "settlements/details": DETAILS } },
   payout_searches: { owner: "routes/swift" },
   inventory_reservations: { owner: "routes/swift", readers: GAUGES },

@@ -318,6 +318,23 @@ export interface BackupsTable {
   bytes: Int8;
 }
 
+export interface MovesTable {
+  id: string;
+  src_chain: number;
+  token: string;
+  to_address: string;
+  dest_chain: number;
+  dest_token: string;
+  amount: Numeric;
+  state: string;
+  operator: string | null;
+  reason: string;
+  error_text: Generated<string | null>;
+  cancelled_by: Generated<string | null>;
+  created_at: GeneratedStamp;
+  ended_at: Stamp | null;
+}
+
 export interface EarlyPayoutsTable {
   delivery_id: string;
   src_chain: number;
@@ -576,6 +593,7 @@ export interface GovernanceChangesTable {
   contract: string;
   role: string;
   subject: string;
+  token: string | null;
   step: string;
   per_day: NumericOrNull;
   ready_at: Int8OrNull;
@@ -664,6 +682,7 @@ export interface Database {
   inventory_reservations: InventoryReservationsTable;
   payout_hours: PayoutHoursTable;
   backups: BackupsTable;
+  moves: MovesTable;
   early_payouts: EarlyPayoutsTable;
   early_closures: EarlyClosuresTable;
   early_losses: EarlyLossesTable;

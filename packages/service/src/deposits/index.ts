@@ -17,6 +17,7 @@ export {
   removeOutflowsAbove,
   takeFromFound,
 } from "./by-balance.ts";
+export { findDepositOutcome } from "./outcome.ts";
 export { floorAmount, gateBalance, type GateResult, type Minimums } from "./gate.ts";
 export {
   assignBySweeps,

@@ -1,7 +1,9 @@
 /** One word for what became of a deposit, from its block, its gate, its settlement and what left its wallet later. */
 import { type DepositOutcome as Outcome, SETTLEMENT_STATUSES } from "@sluice/sdk/wire";
 import type { SettlementStatus } from "@sluice/sdk/wire";
-import { sql } from "kysely";
+import { type AliasableExpression, sql } from "kysely";
+import type { Address, TxHash } from "../core/hex.ts";
+import type { Db } from "../db/schema.ts";
 
 /** SQL about a row of `deposits`: the kind of the first outflow after it that was no sweep of ours; null without one. */
 export const TAKEN_BY = sql<"refunded" | "unattended" | null>`(
@@ -31,4 +33,41 @@ export function outcomeOf({ isOrphaned, ignoredReason, status, takenBy }: Outcom
   if (category === "failed") return "dead";
   if (ignoredReason === "below_token_min" || ignoredReason === "below_min") return "below_minimum";
   return ignoredReason === "no_adapter" ? "no_route" : "queued";
+}
+
+/** Returns what became of the deposit that a transaction made in a wallet; null while it is not recorded, or is orphaned. */
+export async function findDepositOutcome(
+  db: Db,
+  {
+    chainId,
+    wallet,
+    token,
+    txHash,
+    status,
+  }: {
+    readonly chainId: number;
+    readonly wallet: Address;
+    readonly token: Address;
+    readonly txHash: TxHash;
+    /** As in `DepositView`. */
+    readonly status: AliasableExpression<string | null>;
+  },
+): Promise<Outcome | null> {
+  const row = await db
+    .selectFrom("deposits")
+    .select(["ignored_reason", status.as("settlement_status"), TAKEN_BY.as("taken_by")])
+    .where("chain_id", "=", chainId)
+    .where("wallet", "=", wallet)
+    .where("token", "=", token)
+    .where("tx_hash", "=", txHash)
+    .where("orphaned_at", "is", null)
+    .executeTakeFirst();
+  if (!row) return null;
+  return outcomeOf({
+    isOrphaned: false,
+    ignoredReason: row.ignored_reason,
+    // CAST: held by the column's check constraint.
+    status: row.settlement_status as SettlementStatus | null,
+    takenBy: row.taken_by,
+  });
 }

@@ -3,6 +3,7 @@ import type { ContractTerms, Governance } from "../chains/inspector.ts";
 import { DELAY_MIN_S, type EvmChain, isLocal } from "../config/index.ts";
 import { formatUnits } from "../core/amounts.ts";
 import { NATIVE_TOKEN, toEvmAddress } from "../core/hex.ts";
+import { assert } from "../core/assert.ts";
 import { type Check, judge, judgeSame, ok, once } from "../core/check.ts";
 import { checkCode, type Place } from "./code.ts";
 import { type DoctorDeps, subjectOf } from "./facts.ts";
@@ -12,7 +13,7 @@ import { checkRoute } from "./routes.ts";
 export interface ContractChecks {
   readonly all: readonly Check[];
   /** Each passes when the contract's code is of this build; checks that read the contract need it. */
-  readonly code: Readonly<Record<keyof EvmChain["contracts"], Check>>;
+  readonly code: Readonly<Record<"factory" | "escrow" | "delivery", Check>>;
 }
 
 /** Returns the checks of an EVM chain's contracts. All of them are skipped unless `identified` passes. */
@@ -33,6 +34,9 @@ export function checkContracts(
       built: ["delivery"],
     }),
   };
+  const treasury =
+    contracts.treasury &&
+    checkCode(place, { name: "treasury", address: contracts.treasury, built: ["treasury"] });
   const routes = deps.config.routes.filter(({ chainId }) => chainId === chain.chainId);
   return {
     code,
@@ -42,6 +46,7 @@ export function checkContracts(
       ...checkFactoryIdentity(place, code.factory),
       ...checkGovernance(place, "factory", code.factory),
       ...checkGovernance(place, "delivery", code.delivery),
+      ...(treasury ? [treasury, ...checkGovernance(place, "treasury", treasury)] : []),
       checkTerms(place, code),
       checkTreasury(place, code),
       checkSecurityContact(place, code.factory),
@@ -114,9 +119,15 @@ function checkFactoryIdentity(place: Place, code: Check): readonly Check[] {
   ];
 }
 
-function checkGovernance(place: Place, name: "factory" | "delivery", code: Check): Check[] {
+function checkGovernance(
+  place: Place,
+  name: "factory" | "delivery" | "treasury",
+  code: Check,
+): Check[] {
   const { chain, inspector, subject, deps } = place;
-  const governance = once(() => inspector.getGovernance(chain.contracts[name]));
+  const contract = chain.contracts[name];
+  assert(contract, "a contract that is checked is configured");
+  const governance = once(() => inspector.getGovernance(contract));
   const check = (id: string, judgeIt: (facts: Governance) => ReturnType<typeof judge>): Check => ({
     id: `contract.${id}`,
     subject,

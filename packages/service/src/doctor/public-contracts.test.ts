@@ -60,6 +60,7 @@ const POLYGON: EvmChain = {
     minDeposit: undefined,
     minDepositUnits: undefined,
     inventoryMin: undefined,
+    inventoryTarget: undefined,
     price: {
       fixed: undefined,
       feeds: feed ? [{ address: toEvmAddress(feed.address), maxAgeMs: 1 }] : [],

@@ -40,11 +40,13 @@ export interface Fees {
 export function createFees(options: {
   readonly db: Db;
   readonly serviceBps: number;
+  /** The operator's own integrators, which pay no service fee. */
+  readonly own?: ReadonlySet<string>;
   /** Gas policy of integrators without one of their own. */
   readonly gas: GasPolicy;
   readonly gasCosts: GasCosts;
 }): Fees {
-  const { db, serviceBps, gasCosts } = options;
+  const { db, gasCosts, own } = options;
 
   async function readGas({ integratorId, route, deploys }: FeeRequest): Promise<bigint> {
     const policy = (await readGasPolicy(db, integratorId)) ?? options.gas;
@@ -57,9 +59,13 @@ export function createFees(options: {
       const gas = await readGas(request);
       const cap = feeCapOf(amount, maxFeeBps);
       const bridge = await route.readBridgeFee(amount, gas < cap ? cap - gas : 0n);
+      const serviceBps = own?.has(request.integratorId) ? 0 : options.serviceBps;
       return planTerms({ amount, maxFeeBps, serviceBps, gas, bridge });
     },
 
-    planWithout: (maxFeeBps) => ({ bps: Math.min(serviceBps, maxFeeBps), flat: 0n, bridge: 0n }),
+    planWithout: (maxFeeBps) => {
+      const bps = Math.min(options.serviceBps, maxFeeBps);
+      return { bps, flat: 0n, bridge: 0n };
+    },
   };
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { STEPS } from "../../test/simulation/gas.ts";
 import { createStillClock, createStrictChain } from "../../test/support/doubles.ts";
 import { OperatingError } from "../core/errors.ts";
 import { NATIVE_SOL, NATIVE_TOKEN, toEvmAddress } from "../core/hex.ts";
@@ -244,3 +245,17 @@ function readDearest(suite: string, names: readonly string[]): number {
 }
 
 const roundUp = (gas: number): bigint => BigInt(Math.ceil(gas / 1_000) * 1_000);
+
+test("the simulation's own arithmetic has the gas of the routes", () => {
+  const gasOf = (steps: readonly { readonly gas: bigint }[]) => steps.map(({ gas }) => gas);
+  const own = Object.fromEntries(
+    Object.entries(STEPS).map(([kind, steps]) => [kind, gasOf(steps)]),
+  );
+  expect(own).toEqual({
+    MONO_CHAIN: gasOf(TRANSFER_GAS),
+    SWAP: gasOf(SWAP_GAS),
+    SWIFT: gasOf(SWIFT_GAS),
+    FAST_MCTP: gasOf(BRIDGE_GAS),
+    SWAP_AND_BURN: gasOf(SWAP_BRIDGE_GAS),
+  });
+});

@@ -12,10 +12,10 @@ export interface ShownChange {
   readonly chainId: number;
   readonly contract: string;
   readonly role: string;
-  /** The account, or the token of a daily cap; null for a threshold and a pause. */
+  /** The account, or the token of a daily cap or a withdrawal; null for a threshold and a pause. */
   readonly account: string | null;
   readonly threshold: number | null;
-  /** Whole units in 24 hours if the token is configured, else base units. */
+  /** Whole units of a withdrawal, or in 24 hours, if the token is configured; else base units. */
   readonly perDay: string | null;
   readonly state: Standing["state"];
   readonly isExpected: boolean;
@@ -33,7 +33,7 @@ export function showChange(
   const { chainId, role, subject, perDay, readyAt } = change;
   const token = chains
     .find((chain) => chain.chainId === chainId)
-    ?.tokens.find(({ address }) => address === subject);
+    ?.tokens.find(({ address }) => address === (change.token ?? subject));
   return {
     change: `${change.id}`,
     chainId,

@@ -4,6 +4,7 @@
  * A change is expected if it was part of the deployment, if the configuration names what it leads to, or if an operator said
  * so. What takes a power away is expected unless the configuration names its holder: a removed attestor of ours is a surprise.
  */
+import type { GovernedRole } from "../chains/port/index.ts";
 import type { Config } from "../config/index.ts";
 import type { Address } from "../core/hex.ts";
 import type { KeptChange } from "./store.ts";
@@ -17,6 +18,10 @@ export interface Expectation {
   readonly attestors: ReadonlySet<string>;
   readonly relayers: ReadonlySet<string>;
   readonly settlers: ReadonlySet<string>;
+  /** Accounts that may move what the treasury has. */
+  readonly movers: ReadonlySet<string>;
+  /** Where the configuration has the treasury refill inventories, as `token:account`. */
+  readonly directions: ReadonlySet<string>;
   readonly threshold: number;
   /** Undefined without a deployment in the configuration. */
   readonly treasury: Address | undefined;
@@ -30,8 +35,10 @@ export function expectOf(
   {
     chainId,
     lanes,
+    directions,
   }: {
     readonly chainId: number;
+    readonly directions: readonly { readonly token: string; readonly to: string }[];
     readonly lanes: readonly { readonly purpose: string; readonly address: string }[];
   },
 ): Expectation {
@@ -42,6 +49,8 @@ export function expectOf(
     attestors: new Set([...attestors.accounts, ...attestors.cold]),
     relayers: lanesOf("settle", "claim"),
     settlers: lanesOf("deliver"),
+    movers: lanesOf("settle"),
+    directions: new Set(directions.map(({ token, to }) => `${token}:${to}`)),
     threshold: attestors.threshold,
     treasury: deployment?.treasury,
     guardian: deployment?.guardian,
@@ -83,8 +92,8 @@ export function toStanding(
 }
 
 /** Names the power or setting. A contract has one owner and one pause, whomever an event names. */
-function keyOf({ chainId, contract, role, subject }: KeptChange): string {
-  const whose = role === "owner" || role === "pause" ? "" : subject;
+function keyOf({ chainId, contract, role, subject, token }: KeptChange): string {
+  const whose = role === "owner" || role === "pause" ? "" : `${subject}:${token ?? ""}`;
   return `${chainId}:${contract}:${role}:${whose}`;
 }
 
@@ -124,11 +133,20 @@ function isExpected(
 }
 
 function isHeldByMany({ role }: KeptChange): boolean {
-  return role === "route" || role === "attestor" || role === "settler" || role === "relayer";
+  return HELD_BY_MANY.includes(role);
 }
 
+const HELD_BY_MANY: readonly GovernedRole[] = [
+  "route",
+  "attestor",
+  "settler",
+  "relayer",
+  "mover",
+  "direction",
+];
+
 /** Returns whether the configuration names the outcome of a change; null if it cannot. */
-function isNamed({ role, subject }: KeptChange, named: Expectation): boolean | null {
+function isNamed({ role, subject, token, perDay }: KeptChange, named: Expectation): boolean | null {
   switch (role) {
     case "route":
       return named.routes.has(subject);
@@ -138,6 +156,10 @@ function isNamed({ role, subject }: KeptChange, named: Expectation): boolean | n
       return named.relayers.has(subject);
     case "settler":
       return named.settlers.has(subject);
+    case "mover":
+      return named.movers.has(subject);
+    case "direction":
+      return perDay === 0n || named.directions.has(`${token}:${subject}`);
     case "threshold":
       return BigInt(subject) === BigInt(named.threshold);
     case "treasury":
@@ -148,6 +170,7 @@ function isNamed({ role, subject }: KeptChange, named: Expectation): boolean | n
       return subject === named.owner;
     case "daily_cap":
     case "pause":
+    case "withdrawal":
       return null;
   }
 }

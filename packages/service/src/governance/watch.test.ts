@@ -48,12 +48,14 @@ afterAll(async () => {
 // CAST: the watch reads no other field of a route.
 const route = { chainId: 2, contract: ROUTE } as WatchDeps["config"]["routes"][number];
 const config: WatchDeps["config"] = {
+  chains: [],
   routes: [route],
   attestors: { threshold: 2, accounts: [ATTESTOR], cold: [], databaseUsers: [] },
   deployment: {
     owner: accountOf("01"),
     guardian: accountOf("02"),
     treasury: TREASURY,
+    hasTreasuryContract: false,
     feeRecipient: TREASURY,
     delaySeconds: Number(DELAY_S),
     payoutWindowSeconds: 43_200,
@@ -68,6 +70,7 @@ function open(given: readonly Given[], more: { readonly blocksMax?: bigint } = {
   const changes = given.map((change, index) => ({
     contract: FACTORY,
     subject: STRANGER,
+    token: null,
     perDay: null,
     readyAt: change.step === "scheduled" ? NOW_S + DAY_S : null,
     atDeployment: false,

@@ -9,6 +9,7 @@ import type { Config } from "../config/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import type { Clock } from "../core/ports.ts";
 import type { Db } from "../db/schema.ts";
+import { listDirections } from "../rebalancing/index.ts";
 import type { Log } from "../telemetry/log.ts";
 import { EXECUTE_WITHIN_S, expectOf, type Standing, toStanding } from "./standing.ts";
 import * as store from "./store.ts";
@@ -21,7 +22,7 @@ const PARTS_PER_POLL = 4;
 export interface WatchDeps {
   readonly db: Db;
   readonly chain: Chain;
-  readonly config: Pick<Config, "routes" | "attestors" | "deployment">;
+  readonly config: Pick<Config, "chains" | "routes" | "attestors" | "deployment">;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -107,10 +108,15 @@ export async function readStanding(
   chainId?: number,
 ): Promise<readonly Standing[]> {
   const lanes = await db.selectFrom("lanes").select(["chain_id", "purpose", "address"]).execute();
+  const directions = listDirections(config);
   return toStanding(await store.list(db, chainId), {
     nowS: BigInt(Math.floor(clock.now() / 1000)),
     expectationOf: (id) =>
-      expectOf(config, { chainId: id, lanes: lanes.filter((lane) => lane.chain_id === id) }),
+      expectOf(config, {
+        chainId: id,
+        lanes: lanes.filter((lane) => lane.chain_id === id),
+        directions: directions.filter(({ srcChain }) => srcChain === id),
+      }),
   });
 }
 

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { BACKUP_GAUGES } from "../backups/index.ts";
+import { MOVE_GAUGES } from "../rebalancing/index.ts";
 import { ROUTE_GAUGES } from "../routes/index.ts";
 import { WEBHOOK_GAUGES } from "../webhooks/index.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
@@ -22,7 +23,7 @@ const rules = readFileSync(join(DOCS, "alerts.yml"), "utf8")
 const pages = readdirSync(join(DOCS, "runbook")).filter((name) => name !== "README.md");
 
 const { registry } = createMetrics();
-for (const gauge of [...ROUTE_GAUGES, ...WEBHOOK_GAUGES, ...BACKUP_GAUGES])
+for (const gauge of [...ROUTE_GAUGES, ...MOVE_GAUGES, ...WEBHOOK_GAUGES, ...BACKUP_GAUGES])
   openRowGauge(registry, gauge);
 /** The labels of each metric, by its name. */
 const known = new Map(

@@ -8,6 +8,7 @@ export {
 } from "./actions.ts";
 export {
   createIntegrator,
+  ensureIntegrator,
   findIntegrator,
   isNameTaken,
   listIntegrators,

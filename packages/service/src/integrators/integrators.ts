@@ -64,6 +64,42 @@ export async function createIntegrator(
   return { integratorId, name };
 }
 
+/** Creates an integrator with the id that the service gives it, unless it exists. */
+export async function ensureIntegrator(
+  db: Db,
+  {
+    id,
+    name,
+    refundEvm,
+    maxFeeBps,
+    maxSlippageBps,
+    gas,
+  }: {
+    readonly id: string;
+    readonly name: string;
+    readonly refundEvm: Address;
+    readonly maxFeeBps: number;
+    readonly maxSlippageBps: number;
+    readonly gas: GasPolicy;
+  },
+): Promise<void> {
+  await db
+    .insertInto("integrators")
+    .values({
+      id,
+      name,
+      refund_evm: refundEvm,
+      refund_solana: null,
+      max_fee_bps: maxFeeBps,
+      max_slippage_bps: maxSlippageBps,
+      gas,
+      routes: "governed",
+      unattended: false,
+    })
+    .onConflict((conflict) => conflict.column("id").doNothing())
+    .execute();
+}
+
 /** An integrator as shown to the operator. */
 export interface IntegratorFacts {
   readonly integratorId: string;

@@ -1,6 +1,7 @@
 /** Composes the fees of settlements. Quoter and settler use the same computation, so that settlements are charged as quoted. */
 import { transactionSurchargeOf } from "../config/index.ts";
 import { createFees, createGasCosts, type Fees, type GasCosts } from "../fees/index.ts";
+import { listOwnIntegrators } from "../rebalancing/index.ts";
 import { getChainConfig } from "../routes/index.ts";
 import type { RoleContext } from "./context.ts";
 
@@ -10,7 +11,8 @@ type GasParts = Pick<RoleContext, "config" | "chains" | "prices" | "clock">;
 export function createConfiguredFees(parts: GasParts & Pick<RoleContext, "db">): Fees {
   const { db, config } = parts;
   const gasCosts = createConfiguredGasCosts(parts);
-  return createFees({ db, serviceBps: config.feeBps, gas: config.gas, gasCosts });
+  const own = listOwnIntegrators(config);
+  return createFees({ db, serviceBps: config.feeBps, own, gas: config.gas, gasCosts });
 }
 
 /** Creates the prices of gas in tokens. */

@@ -5,6 +5,7 @@ import type { Clock } from "../core/ports.ts";
 import type { Db } from "../db/schema.ts";
 import { type Loop, startLoop } from "../jobs/loop.ts";
 import { BACKUP_GAUGES } from "../backups/index.ts";
+import { MOVE_GAUGES } from "../rebalancing/index.ts";
 import { ROUTE_GAUGES } from "../routes/index.ts";
 import { WEBHOOK_GAUGES } from "../webhooks/index.ts";
 import { SignerRefusal } from "../signers/refusal.ts";
@@ -29,7 +30,7 @@ import {
 } from "../health/index.ts";
 
 /** Gauges over rows, of every role. */
-const GAUGES = [...ROUTE_GAUGES, ...WEBHOOK_GAUGES, ...BACKUP_GAUGES];
+const GAUGES = [...ROUTE_GAUGES, ...MOVE_GAUGES, ...WEBHOOK_GAUGES, ...BACKUP_GAUGES];
 
 /** Receives what the roles report about themselves. */
 export interface Health {

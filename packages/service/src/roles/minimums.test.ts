@@ -78,6 +78,7 @@ async function openTerms({ decimals, minDepositUnits, minDepositUsd, sources }: 
     minDepositUnits,
     minDeposit: minDepositUnits === undefined ? undefined : parseUnits(minDepositUnits, decimals),
     inventoryMin: undefined,
+    inventoryTarget: undefined,
     price: { fixed: undefined, feeds: [], http: sources, maxDeviationBps: 200 },
   };
   const ethereum: ChainConfig = { ...CHAIN, minDepositUsd, tokens: [token] };

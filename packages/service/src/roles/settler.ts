@@ -29,6 +29,7 @@ import {
   readAddressOf,
   type SettlementDeps,
 } from "../settlements/index.ts";
+import { createRebalancingPoll, listRefilled } from "../rebalancing/index.ts";
 import type { LaneSigner } from "../signers/port.ts";
 import {
   BATCHING_LANE_LIMITS,
@@ -52,6 +53,7 @@ const REFUND_POLL_MS = 2_000;
 const REFILL_POLL_MS = 5_000;
 const GAS_POLL_MS = 5_000;
 const HELD_POLL_MS = 5_000;
+const TREASURY_POLL_MS = 15_000;
 
 /** Parts of the settler. */
 export const SETTLER_PARTS = [
@@ -82,6 +84,7 @@ export function startSettler(context: SettlerParts, signers: readonly LaneSigner
   const waitingLoops = [...lanes.keys()].flatMap((chainId) =>
     startWaitingLoops(context, settlements, chainId),
   );
+  const treasuryLoops = startTreasuries(context, lanes);
   const screeningLoops = startScreening(context, settlements, [...lanes.keys()]);
   const routeLoops = startRouteWorkers(context, lanes);
   const laneLoops = startLanes(context, signers);
@@ -106,7 +109,7 @@ export function startSettler(context: SettlerParts, signers: readonly LaneSigner
   return {
     async stop() {
       const loops = [
-        ...[settlementLoops, waitingLoops, screeningLoops, routeLoops].flat(),
+        ...[settlementLoops, waitingLoops, treasuryLoops, screeningLoops, routeLoops].flat(),
         ...[laneLoops.map(({ loop }) => loop), readings].flat(),
       ];
       await Promise.all(loops.map((loop) => loop.stop()));
@@ -155,6 +158,34 @@ function startWaitingLoops(
       poll: createHeldPoll(settlements, chainId),
     }),
   ];
+}
+
+/** Starts the refills of inventories by the treasuries of this process's chains. */
+function startTreasuries(
+  context: SettlerParts,
+  lanes: ReadonlyMap<number, ChainLanes>,
+): readonly Loop[] {
+  const { config, db, clock, random, log, chains, wakeups } = context;
+  if (listRefilled(config).length === 0) return [];
+  return [...lanes].flatMap(([chainId, { settle }]) => {
+    const chain = getChain(chains, chainId);
+    if (!chain.treasury) return [];
+    return startRoleLoop(context, "settler", {
+      name: `treasury of chain ${chainId}`,
+      intervalMs: TREASURY_POLL_MS,
+      poll: createRebalancingPoll({
+        config,
+        db,
+        clock,
+        random,
+        log: log.child({ chainId }),
+        chain,
+        chains,
+        lanes: settle,
+        wakeLanes: (id) => wakeups.wake(TOPICS.lanes, `${id}`),
+      }),
+    });
+  });
 }
 
 /** Makes what an attestor answered for due at once. If that fails, it is polled after its delay. */

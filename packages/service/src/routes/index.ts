@@ -44,7 +44,7 @@ export { SWIFT_GAS } from "./swift/route.ts";
 export { createClaimCapReader } from "./swift/claim-cap.ts";
 export { listRouteSet } from "./route-set.ts";
 export { readInventories, type ShownInventory } from "./shown-inventory.ts";
-export { type InventoryReport, reportInventory } from "./swift/inventory.ts";
+export { type InventoryReport, readFreeInventory, reportInventory } from "./swift/inventory.ts";
 export { listOverdueClaims } from "./swift/overdue-claims.ts";
 export { endLock } from "./swift/store.ts";
 export { findNewestLock, listDeliveries, type ShownDelivery } from "./swift/shown.ts";

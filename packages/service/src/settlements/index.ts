@@ -62,6 +62,7 @@ export {
   listPauses,
   type PauseFacts,
   type PauseTarget,
+  readPausedRoutes,
   startPause,
 } from "./operator/pauses.ts";
 export {

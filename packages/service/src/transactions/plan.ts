@@ -24,7 +24,7 @@ export interface LaneChoice {
 }
 
 /** Reasons of reverts that concern the sender alone: another lane may succeed. */
-const SENDER_REASONS: readonly unknown[] = ["NotRelayer", "NotSettler"];
+const SENDER_REASONS: readonly unknown[] = ["NotRelayer", "NotSettler", "NotMover"];
 
 /** The lane and gas limit of a planned call. */
 export interface CallPlan {

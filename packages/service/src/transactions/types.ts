@@ -17,6 +17,7 @@ export const INTENT_KINDS = [
   "return",
   "refund",
   "mint",
+  "move",
   "batch",
   "fill",
 ] as const;

@@ -365,6 +365,7 @@ export function createFakeNode(chain: FakeChain): FakeNode {
     },
     // Nobody governs these contracts.
     governance: { getDelay: async () => 0n, listChanges: async () => [] },
+    treasury: null,
     isDelivered: async ({ deliveryId }, at) => stateAt(at).delivered.has(deliveryId),
     getPayoutWindow: async () => contracts.payoutWindowS,
     wasListed: async ({ role, account }) =>

@@ -84,6 +84,7 @@ export function createFakeSlotNode(chain: FakeSlotChain, dailyCap: bigint): Fake
     addresses: { walletRoot: binding, escrow, delivery },
     cctp: null,
     payoutSearch: null,
+    treasury: null,
     governance: null,
     coin: { token: NATIVE_SOL, decimals: 9 },
     sequencing: {

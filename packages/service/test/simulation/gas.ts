@@ -16,11 +16,11 @@ interface Step {
 
 /** Added to the first sweep. */
 const DEPLOY = 45_000n;
-const STEPS = {
-  MONO_CHAIN: [{ at: "source", gas: 79_000n, pays: true }],
-  SWAP: [{ at: "source", gas: 300_000n, pays: false }],
+export const STEPS = {
+  MONO_CHAIN: [{ at: "source", gas: 88_000n, pays: true }],
+  SWAP: [{ at: "source", gas: 312_000n, pays: false }],
   SWIFT: [
-    { at: "source", gas: 139_000n, pays: false },
+    { at: "source", gas: 146_000n, pays: false },
     { at: "destination", gas: 125_000n, pays: true },
     { at: "source", gas: 74_000n, pays: false },
   ],
@@ -29,7 +29,7 @@ const STEPS = {
     { at: "destination", gas: 220_000n, pays: false },
   ],
   SWAP_AND_BURN: [
-    { at: "source", gas: 360_000n, pays: false },
+    { at: "source", gas: 364_000n, pays: false },
     { at: "destination", gas: 220_000n, pays: false },
   ],
 } as const satisfies Readonly<Record<string, readonly Step[]>>;

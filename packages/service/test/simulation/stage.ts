@@ -148,6 +148,7 @@ function evmContractsOf(chainId: number): EvmChain["contracts"] {
     factory: toEvmAddress(factory),
     escrow: toEvmAddress(escrow),
     delivery: toEvmAddress(delivery),
+    treasury: undefined,
   };
 }
 
@@ -454,6 +455,7 @@ function sharedOf<Id extends number>(chainId: Id, priceOfCoin: PriceConfig) {
         minDeposit: MINIMUM,
         minDepositUnits: "1",
         inventoryMin: undefined,
+        inventoryTarget: undefined,
         price: createFixedPrice(ETHER),
       },
       {
@@ -463,6 +465,7 @@ function sharedOf<Id extends number>(chainId: Id, priceOfCoin: PriceConfig) {
         minDeposit: coinMinimumOf(chainId),
         minDepositUnits: "0.001",
         inventoryMin: undefined,
+        inventoryTarget: undefined,
         price: priceOfCoin,
       },
     ],

@@ -34,6 +34,7 @@ const CONFIG = {
       chainId: 2,
       kind: "evm",
       nodes: { all: [] },
+      contracts: {},
       tokens: [{ symbol: "USDC", address: USDC, decimals: 6 }],
     },
   ],

@@ -49,7 +49,12 @@ export const CHAIN: EvmChain = {
   earlyPayouts: undefined,
   deliveryConfirmations: 1,
   uniswapV3: undefined,
-  contracts: { factory: addressOf("f"), escrow: addressOf("e"), delivery: addressOf("d") },
+  contracts: {
+    factory: addressOf("f"),
+    escrow: addressOf("e"),
+    delivery: addressOf("d"),
+    treasury: undefined,
+  },
   cctp: undefined,
   tokens: [
     {
@@ -59,6 +64,7 @@ export const CHAIN: EvmChain = {
       minDeposit: 1_000_000n,
       minDepositUnits: "1",
       inventoryMin: undefined,
+      inventoryTarget: undefined,
       price: undefined,
     },
   ],
@@ -120,6 +126,7 @@ export const SOLANA_CHAIN: SolanaChain = {
       minDeposit: 1_000_000n,
       minDepositUnits: "0.001",
       inventoryMin: undefined,
+      inventoryTarget: undefined,
       price: undefined,
     },
     {
@@ -129,6 +136,7 @@ export const SOLANA_CHAIN: SolanaChain = {
       minDeposit: 1_000_000n,
       minDepositUnits: "1",
       inventoryMin: 5_000_000n,
+      inventoryTarget: undefined,
       price: undefined,
     },
   ],

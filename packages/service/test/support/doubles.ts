@@ -11,6 +11,7 @@ import type {
   PayoutSearch,
   Pools,
   PriceFeeds,
+  TreasuryContract,
   Receipt,
   SendOutcome,
 } from "../../src/chains/port/index.ts";
@@ -94,8 +95,12 @@ export type ChainMembers = Partial<
     Pools &
     PayoutSearch &
     GovernanceLog &
+    Omit<TreasuryContract, "address"> &
     Omit<BlockReads, "getBlockAfter">
 >;
+
+/** Address of a chain's treasury contract. */
+export const TREASURY = toEvmAddress(`0x${"7e".repeat(20)}`);
 
 function unexpected(name: string): never {
   throw new Error(`the test did not expect chain.${name}`);
@@ -167,6 +172,14 @@ const familyOf = ({
       getDelay: members.getDelay ?? (() => unexpected("getDelay")),
       listChanges: members.listChanges ?? (() => unexpected("listChanges")),
     },
+    treasury:
+      members.readMovable === undefined
+        ? null
+        : {
+            address: TREASURY,
+            buildMove: members.buildMove ?? (() => unexpected("buildMove")),
+            readMovable: members.readMovable,
+          },
     costOf: (gas, feePerGas) => gas * feePerGas,
     costOfStep: ({ gas }, feePerGas) => gas * feePerGas,
     isGivenBack: ({ from }) => from === addresses?.escrow,

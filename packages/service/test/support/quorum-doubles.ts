@@ -188,11 +188,13 @@ export function createHonestNode(view: View = { head: HEAD, final: FINAL }): Cha
         : null,
     findBlockAt: async (timeS) => timeS,
     getDelay: async () => 604_800n,
+    readMovable: async ({ token }, point) => (token === TOKEN ? at(point) : 0n),
     listChanges: async ({ to }) => [
       {
         contract: WALLET,
         role: "attestor",
         subject: WALLET,
+        token: null,
         step: "scheduled",
         perDay: null,
         readyAt: 700_000n,
@@ -276,6 +278,7 @@ export const NODE_METHODS = [
   "findBlockAt",
   "findIn",
   "getDelay",
+  "readMovable",
   "listChanges",
   "isDelivered",
   "wasListed",
@@ -294,6 +297,7 @@ const CAPABILITIES = [
   "pools",
   "payoutSearch",
   "governance",
+  "treasury",
 ] as const;
 
 /** Returns a chain with some methods replaced, including those of its capabilities. */
@@ -314,7 +318,7 @@ function replaceAnswers(
   // CAST: the members of the chain under their own names.
   return {
     ...replaceIn(chain),
-    ...Object.fromEntries(CAPABILITIES.map((name) => [name, replaceIn(chain[name])])),
+    ...Object.fromEntries(CAPABILITIES.map((name) => [name, replaceIn(chain[name] ?? {})])),
   } as ChainAtBlocks;
 }
 

@@ -119,6 +119,8 @@ export interface WorldOptions {
   readonly pollIntervalMs?: number;
   /** Whether the bridge is preferred to inventory for USDC. */
   readonly bridge?: boolean;
+  /** Levels between which treasury contracts, which receive the claims, keep the inventory of USDC. */
+  readonly refill?: Parameters<typeof writeServiceConfig>[0]["refill"];
   /** Milliseconds between blocks while a transaction waits; 250 unless given. */
   readonly blockMs?: number;
   /** Blocks are final two epochs behind the head; 1 unless given. With more, the chains mine continuously. */
@@ -143,6 +145,7 @@ export async function openWorld(options: WorldOptions = {}) {
   const deployment = await deployContracts(chains, keys, {
     ...(options.delaySeconds !== undefined && { delaySeconds: options.delaySeconds }),
     ...(options.payoutWindowSeconds && { payoutWindowSeconds: options.payoutWindowSeconds }),
+    treasuryContract: options.refill !== undefined,
     ...(options.attestors && {
       attestors: {
         threshold: options.attestors.threshold,
@@ -164,6 +167,7 @@ export async function openWorld(options: WorldOptions = {}) {
     pollIntervalMs: options.pollIntervalMs ?? 100,
     ...(options.payoutWindowSeconds && { payoutWindowSeconds: options.payoutWindowSeconds }),
     ...(options.corsOrigins && { corsOrigins: options.corsOrigins }),
+    ...(options.refill && { refill: options.refill }),
   });
   if (options.ownLimits) {
     const path = join(stateDir, "service.json");
@@ -465,6 +469,7 @@ export async function openWorld(options: WorldOptions = {}) {
       loadKey(join(stateDir, "keys"), `refund-${integrator}`).account,
 
     guardian: keys.guardian.account,
+    settleLane: (chain: ChainName): Address => keys.lanes[chain].settle.account.address,
 
     /** The account that may mint the test token. */
     faucet: keys.faucet.account,

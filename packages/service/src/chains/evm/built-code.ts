@@ -10,6 +10,7 @@ import {
   swapCctpRouteBytecode,
   swapRouteBytecode,
   transferRouteBytecode,
+  treasuryBytecode,
 } from "@sluice/contracts/bytecode";
 import type { Hex } from "../../core/hex.ts";
 import type { BuiltContract } from "../inspector.ts";
@@ -19,6 +20,7 @@ const CREATION_CODE: Readonly<Record<BuiltContract, Hex>> = {
   implementation: depositWalletBytecode,
   escrow: escrowBytecode,
   delivery: deliveryBytecode,
+  treasury: treasuryBytecode,
   transferRoute: transferRouteBytecode,
   sameAssetRoute: sameAssetRouteBytecode,
   pricedRoute: pricedRouteBytecode,

@@ -36,6 +36,8 @@ export interface EvmContracts {
   readonly factory: EvmAddress;
   readonly escrow: EvmAddress;
   readonly delivery: EvmAddress;
+  /** Undefined if claims are paid to an account of another kind. */
+  readonly treasury?: EvmAddress | undefined;
 }
 
 /** Returns the wallet operations: the factory deploys wallets and refunds them. */

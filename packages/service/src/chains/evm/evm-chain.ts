@@ -13,6 +13,7 @@ import { encodeSwapData } from "./route-data.ts";
 import { createRpc } from "./rpc.ts";
 import { createNonceSequencing, createSender } from "./sender.ts";
 import { quoteSwap, readSwapLimits } from "./swaps.ts";
+import { createTreasury } from "./treasury.ts";
 import { createWitnessReader } from "./witness.ts";
 
 export interface EvmChainOptions {
@@ -55,6 +56,7 @@ export function createEvmChain(options: EvmChainOptions): WitnessedNode {
       encodeSwapData,
     },
     cctp: cctp ? createCctp(rpc, cctp, deployBlock) : null,
+    treasury: addresses.treasury === undefined ? null : createTreasury(rpc, addresses.treasury),
     ...createWitnessReader(rpc),
     simulatePayment: createPaymentSimulation(rpc, { delivery: addresses.delivery, cctp }),
     checkIdentity: createIdentityCheck(rpc, { evmChainId, addresses }),

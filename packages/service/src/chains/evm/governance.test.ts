@@ -136,7 +136,7 @@ describe("a withdrawal", () => {
 
   test("of a cancelled change or of a single holder does not exist", () => {
     const contract = NEWCOMER;
-    const of = { contract, subject: NEWCOMER };
+    const of = { contract, subject: NEWCOMER, token: null };
     expect(buildWithdrawal({ ...of, role: "attestor", step: "cancelled" })).toBeNull();
     expect(buildWithdrawal({ ...of, role: "treasury", step: "in_force" })).toBeNull();
   });

@@ -12,7 +12,8 @@ import {
   toEventSelector,
   toHex,
 } from "viem";
-import { deliveryAbi, depositFactoryAbi } from "@sluice/contracts/abi";
+import { deliveryAbi, depositFactoryAbi, treasuryAbi } from "@sluice/contracts/abi";
+import { assert } from "../../core/assert.ts";
 import { type EvmAddress, NATIVE_TOKEN, toEvmAddress } from "../../core/hex.ts";
 import type { Call, GovernanceChange, GovernanceLog, GovernedRole } from "../port/index.ts";
 import type { LogAnswer } from "./answers.ts";
@@ -27,10 +28,9 @@ const REQUESTS_MAX = 40;
 
 /** The roles of `schedule` by their hashes. */
 const ROLES: ReadonlyMap<string, GovernedRole> = new Map(
-  (["route", "attestor", "threshold", "treasury", "guardian", "settler"] as const).map((role) => [
-    hashOfRole(role),
-    role,
-  ]),
+  (["route", "attestor", "threshold", "treasury", "guardian", "settler", "mover"] as const).map(
+    (role) => [hashOfRole(role), role],
+  ),
 );
 
 /** Returns the hash by which a contract names a role. */
@@ -56,23 +56,34 @@ const CAP_EVENTS = [
   "CapRaiseCancelled",
 ] as const satisfies readonly ContractEventName<typeof deliveryAbi>[];
 
+const TREASURY_EVENTS = [
+  "DirectionSet",
+  "DirectionScheduled",
+  "DirectionCancelled",
+  "WithdrawalScheduled",
+  "WithdrawalCancelled",
+  "Withdrawn",
+] as const satisfies readonly ContractEventName<typeof treasuryAbi>[];
+
 const TOPICS = [
   ...GOVERNED_EVENTS.map((name) => toEventSelector(getAbiItem({ abi: depositFactoryAbi, name }))),
   ...CAP_EVENTS.map((name) => toEventSelector(getAbiItem({ abi: deliveryAbi, name }))),
+  ...TREASURY_EVENTS.map((name) => toEventSelector(getAbiItem({ abi: treasuryAbi, name }))),
 ];
 
 /** Returns the reader of the changes of a chain's contracts. */
 export function createGovernanceLog(
   rpc: Rpc,
-  { factory, delivery }: Pick<EvmContracts, "factory" | "delivery">,
+  { factory, delivery, treasury }: Pick<EvmContracts, "factory" | "delivery" | "treasury">,
 ): GovernanceLog {
+  const governed = [factory, delivery, ...(treasury === undefined ? [] : [treasury])];
   return {
     async getDelay() {
-      const delays = await Promise.all([factory, delivery].map((at) => getDelay(rpc, at)));
+      const delays = await Promise.all(governed.map((at) => getDelay(rpc, at)));
       return delays.reduce((longest, one) => (one > longest ? one : longest));
     },
     async listChanges({ from, to, routes }) {
-      const address = [...new Set([factory, delivery, ...routes.map(toEvmAddress)])];
+      const address = [...new Set([...governed, ...routes.map(toEvmAddress)])];
       const logs: LogAnswer[] = [];
       let next = from;
       for (let requests = 0; next <= to; requests += 1) {
@@ -82,7 +93,7 @@ export function createGovernanceLog(
         logs.push(...found.logs);
         next = found.through + 1n;
       }
-      return toChanges(logs, [factory, delivery]);
+      return toChanges(logs, { governed, treasury });
     },
   };
 }
@@ -97,9 +108,9 @@ function getDelay(rpc: Rpc, contract: EvmAddress): Promise<bigint> {
 /** Decodes the changes. Of contracts that are not governed, which are routes, only daily caps count. */
 function toChanges(
   logs: readonly LogAnswer[],
-  governed: readonly EvmAddress[],
+  contracts: GovernedContracts,
 ): readonly GovernanceChange[] {
-  const decoded = logs.map((log) => ({ log, event: decodeChange(log, governed) }));
+  const decoded = logs.map((log) => ({ log, event: decodeChange(log, contracts) }));
   const placeOf = ({ address, txHash }: LogAnswer) => `${address}:${txHash}`;
   const deployments = new Set(
     decoded.flatMap(({ log, event }) => (event === "deployment" ? placeOf(log) : [])),
@@ -110,6 +121,7 @@ function toChanges(
     const atDeployment = deployments.has(placeOf(log));
     return [
       {
+        token: null,
         perDay: null,
         readyAt: null,
         ...event,
@@ -125,15 +137,21 @@ function toChanges(
 
 /** The fields of a change that its event states. */
 type Stated = Pick<GovernanceChange, "role" | "subject" | "step"> &
-  Partial<Pick<GovernanceChange, "perDay" | "readyAt">>;
+  Partial<Pick<GovernanceChange, "token" | "perDay" | "readyAt">>;
+
+interface GovernedContracts {
+  readonly governed: readonly EvmAddress[];
+  readonly treasury: EvmAddress | undefined;
+}
 
 /** Decodes a log; `deployment` marks the transaction that created or sealed a contract, null is no change. */
 function decodeChange(
   log: LogAnswer,
-  governed: readonly EvmAddress[],
+  { governed, treasury }: GovernedContracts,
 ): Stated | "deployment" | null {
   const isGoverned = governed.includes(log.address);
-  return (isGoverned ? decodeGoverned(log) : null) ?? decodeCap(log);
+  const stated = isGoverned ? decodeGoverned(log) : null;
+  return stated ?? (log.address === treasury ? decodeTreasury(log) : decodeCap(log));
 }
 
 function decodeGoverned(log: LogAnswer): Stated | "deployment" | null {
@@ -193,6 +211,37 @@ function decodeCap(log: LogAnswer): Stated | null {
   }
 }
 
+function decodeTreasury(log: LogAnswer): Stated | null {
+  const event = decode(treasuryAbi, log);
+  switch (event?.eventName) {
+    case "DirectionSet":
+      return { ...directionOf(event.args), step: "in_force", perDay: event.args.perDay };
+    case "DirectionScheduled": {
+      const { perDay, eta: readyAt } = event.args;
+      return { ...directionOf(event.args), step: "scheduled", perDay, readyAt };
+    }
+    case "DirectionCancelled":
+      return { ...directionOf(event.args), step: "cancelled" };
+    case "WithdrawalScheduled": {
+      const { token, amount: perDay, eta: readyAt } = event.args;
+      const subject = toEvmAddress(token);
+      return { role: "withdrawal", subject, step: "scheduled", perDay, readyAt };
+    }
+    case "WithdrawalCancelled":
+      return { role: "withdrawal", subject: toEvmAddress(event.args.token), step: "cancelled" };
+    case "Withdrawn": {
+      const { token, amount: perDay } = event.args;
+      return { role: "withdrawal", subject: toEvmAddress(token), step: "in_force", perDay };
+    }
+    default:
+      return null;
+  }
+}
+
+function directionOf({ token, to }: { readonly token: Hex; readonly to: Hex }) {
+  return { role: "direction", subject: toEvmAddress(to), token: toEvmAddress(token) } as const;
+}
+
 /** Throws for a role that this build does not know: the contract is then another one. */
 function ofRole(
   hash: Hex,
@@ -219,8 +268,9 @@ export function buildWithdrawal({
   contract,
   role,
   subject,
+  token,
   step,
-}: Pick<GovernanceChange, "contract" | "role" | "subject" | "step">): Withdrawal | null {
+}: Pick<GovernanceChange, "contract" | "role" | "subject" | "token" | "step">): Withdrawal | null {
   const callOf = (data: Hex): Call => ({ to: contract, data, value: 0n });
   const abi = depositFactoryAbi;
   const who = toEvmAddress(subject);
@@ -239,6 +289,12 @@ export function buildWithdrawal({
         return byBoth(
           encodeFunctionData({ abi: deliveryAbi, functionName: "cancelCapRaise", args: [who] }),
         );
+      case "direction":
+        return byBoth(encodeOfDirection("cancelDirection", { token, to: who }));
+      case "withdrawal":
+        return byBoth(
+          encodeFunctionData({ abi: treasuryAbi, functionName: "cancelWithdrawal", args: [who] }),
+        );
       default:
         return byBoth(
           encodeFunctionData({ abi, functionName: "cancel", args: [hashOfRole(role), who] }),
@@ -250,11 +306,14 @@ export function buildWithdrawal({
     case "route":
     case "attestor":
     case "settler":
+    case "mover":
       return byBoth(
         encodeFunctionData({ abi, functionName: "remove", args: [hashOfRole(role), who] }),
       );
     case "relayer":
       return byBoth(encodeFunctionData({ abi, functionName: "setRelayer", args: [who, false] }));
+    case "direction":
+      return byBoth(encodeOfDirection("lowerDirection", { token, to: who }));
     default:
       return null;
   }
@@ -267,4 +326,16 @@ export function encodeSecurityContact(contact: string): Hex {
     functionName: "setSecurityContact",
     args: [contact],
   });
+}
+
+/** Encodes the call that withdraws a direction of a treasury: one that is scheduled, or one that is in force. */
+function encodeOfDirection(
+  functionName: "cancelDirection" | "lowerDirection",
+  { token, to }: { readonly token: string | null; readonly to: EvmAddress },
+): Hex {
+  assert(token !== null, "a direction names its token");
+  const direction = [toEvmAddress(token), to] as const;
+  return functionName === "cancelDirection"
+    ? encodeFunctionData({ abi: treasuryAbi, functionName, args: direction })
+    : encodeFunctionData({ abi: treasuryAbi, functionName, args: [...direction, 0n] });
 }

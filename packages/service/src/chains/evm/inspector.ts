@@ -20,6 +20,7 @@ import {
   swapCctpRouteAbi,
   swapRouteAbi,
   transferRouteAbi,
+  treasuryAbi,
 } from "@sluice/contracts/abi";
 import {
   type EvmAddress,
@@ -149,6 +150,15 @@ export function createEvmInspector(options: {
       const call = { abi: deliveryAbi, functionName: "capRaiseOf", args: [token] } as const;
       const [perDay, readyAt] = await view(delivery, call);
       return { perDay, readyAt };
+    },
+
+    isMover: (treasury, account) =>
+      view(treasury, { abi: treasuryAbi, functionName: "isMover", args: [account] }),
+    async getDirection(treasury, { token, to }) {
+      const call = { abi: treasuryAbi, args: [token, to] } as const;
+      const perDay = await view(treasury, { ...call, functionName: "capOf" });
+      const scheduled = await view(treasury, { ...call, functionName: "pendingDirection" });
+      return { perDay, pending: { perDay: scheduled[0], readyAt: scheduled[1] } };
     },
 
     async getFactoryIdentity(factory) {

@@ -1,6 +1,6 @@
 /** Encodes the calls by which an owner puts the contracts of a chain into service. */
 import { encodeFunctionData } from "viem";
-import { deliveryAbi, depositFactoryAbi } from "@sluice/contracts/abi";
+import { deliveryAbi, depositFactoryAbi, treasuryAbi } from "@sluice/contracts/abi";
 import type { EvmAddress, Hex } from "../../core/hex.ts";
 import type { GovernedRole } from "../port/index.ts";
 import { hashOfRole } from "./governance.ts";
@@ -30,6 +30,39 @@ export function encodeDeliverySeal(
   caps: readonly OwnerCap[],
 ): Hex {
   return encodeFunctionData({ abi: deliveryAbi, functionName: "seal", args: [settlers, caps] });
+}
+
+/** A direction of a treasury with its daily cap, in base units. */
+export interface OwnerDirection {
+  readonly token: EvmAddress;
+  readonly to: EvmAddress;
+  readonly perDay: bigint;
+}
+
+/** Encodes the seal of a treasury: its first movers and directions. */
+export function encodeTreasurySeal(
+  movers: readonly EvmAddress[],
+  directions: readonly OwnerDirection[],
+): Hex {
+  return encodeFunctionData({ abi: treasuryAbi, functionName: "seal", args: [movers, directions] });
+}
+
+/** Encodes one of the two steps by which a direction is listed, or its daily cap rises. */
+export function encodeDirection(
+  step: "schedule" | "execute",
+  { token, to, perDay }: OwnerDirection,
+): Hex {
+  return step === "schedule"
+    ? encodeFunctionData({
+        abi: treasuryAbi,
+        functionName: "scheduleDirection",
+        args: [token, to, perDay],
+      })
+    : encodeFunctionData({
+        abi: treasuryAbi,
+        functionName: "executeDirection",
+        args: [token, to],
+      });
 }
 
 /** Encodes the listing of a relayer, which works at once. */

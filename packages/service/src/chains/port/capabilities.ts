@@ -223,3 +223,23 @@ export interface HeldAt extends TokenHolding {
   readonly amount: bigint;
   readonly at: bigint;
 }
+
+/** The contract that holds what locks were claimed for, and moves it between accounts of the operator. */
+export interface TreasuryContract {
+  readonly address: Address;
+  /** Builds the call by which a mover sends a token in a listed direction. */
+  buildMove(move: TreasuryDirection & { readonly amount: bigint }): Call;
+  /**
+   * Returns the base units that one move may take now: of what is above the token's floor, the unused part of the direction's
+   * daily cap; zero for a direction that the owner has not listed.
+   */
+  readMovable(direction: TreasuryDirection, at?: ReadPoint): Promise<bigint>;
+}
+
+/** A token of a treasury and an account of the operator that receives it. */
+export interface TreasuryDirection {
+  /** Zero for the native coin. */
+  readonly token: Address;
+  /** The `Delivery` of the chain, or a deposit address that pays that of another. */
+  readonly to: Address;
+}

@@ -9,6 +9,7 @@ import type {
   PayoutSearch,
   Pools,
   PriceFeeds,
+  TreasuryContract,
   VaultWallets,
 } from "./capabilities.ts";
 import type { ChainCodec } from "./codec.ts";
@@ -29,6 +30,8 @@ export interface Capabilities {
   readonly payoutSearch: PayoutSearch | null;
   /** Null where no contract of ours is governed. */
   readonly governance: GovernanceLog | null;
+  /** Null where claims are paid to an account that no contract of ours governs. */
+  readonly treasury: TreasuryContract | null;
 }
 
 /** One chain. */

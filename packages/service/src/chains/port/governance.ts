@@ -10,6 +10,9 @@ export const GOVERNED_ROLES = [
   "guardian",
   "settler",
   "relayer",
+  "mover",
+  "direction",
+  "withdrawal",
   "owner",
   "daily_cap",
   "pause",
@@ -25,10 +28,15 @@ export interface GovernanceChange {
   /** The contract that changes. */
   readonly contract: Address;
   readonly role: GovernedRole;
-  /** The account, or the token of a daily cap. Of a threshold, the number as an address; of a pause, zero. */
+  /**
+   * The account, or the token of a daily cap or a withdrawal. Of a threshold, the number as an address; of a pause, zero; of a
+   * direction, the account that a treasury may pay.
+   */
   readonly subject: Address;
+  /** The token of a direction; null for other roles. */
+  readonly token: Address | null;
   readonly step: GovernanceStep;
-  /** Base units in 24 hours of a daily cap; null for other roles. */
+  /** Base units in 24 hours of a daily cap or a direction, or of a withdrawal; null for other roles. */
   readonly perDay: bigint | null;
   /** Unix seconds from which a scheduled change may be executed; null if it may be at any time, or is not scheduled. */
   readonly readyAt: bigint | null;

@@ -788,6 +788,7 @@ describe("the chain of a cluster", () => {
       cctp: null,
       payoutSearch: null,
       governance: null,
+      treasury: null,
     });
     const call: Call = here.wallets.buildRefund(newCommitment(), usdc, {
       amount: 1n,

@@ -99,6 +99,7 @@ export function createSolanaChain(options: SolanaChainOptions): ChainOfVaults {
     cctp: null,
     payoutSearch: null,
     governance: null,
+    treasury: null,
   };
 }
 

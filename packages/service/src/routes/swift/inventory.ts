@@ -69,6 +69,15 @@ export async function reportInventory(
   };
 }
 
+/**
+ * Returns what a chain's inventory of a token has and nobody has reserved, in base units; below zero if more is reserved than
+ * there is. Throws RPC_UNAVAILABLE if the chain does not answer.
+ */
+export async function readFreeInventory(db: Db, chain: Chain, token: Address): Promise<bigint> {
+  const reserved = await sumReserved(db, { destChain: chain.chainId, token });
+  return (await chain.getBalance(token, chain.addresses.delivery)) - reserved;
+}
+
 async function readDeliveries(
   db: Db,
   args: { readonly chainId: number; readonly token: Address; readonly sinceMs: number },

@@ -3,6 +3,7 @@ import {
   depositFactoryAbi,
   escrowAbi,
   sandboxMessageTransmitterV2Abi,
+  treasuryAbi,
 } from "@sluice/contracts/abi";
 import { encodeFunctionData } from "viem";
 import { describe, expect, test } from "vitest";
@@ -21,7 +22,12 @@ import { createLanePolicy, listPayouts } from "./lane-policy.ts";
 
 const address = (byte: string) => toEvmAddress(`0x${byte.repeat(20)}`);
 const WORD = toHex32(`0x${"01".repeat(32)}`);
-const contracts = { factory: address("f0"), escrow: address("e0"), delivery: address("d0") };
+const contracts = {
+  factory: address("f0"),
+  escrow: address("e0"),
+  delivery: address("d0"),
+  treasury: address("7e"),
+};
 const cctp = { messenger: address("3e"), transmitter: address("7a") };
 const ROUTE = address("2a");
 const THIEF = address("bd");
@@ -67,6 +73,7 @@ const lock = {
 const factory = (data: Hex) => ({ to: contracts.factory, data, value: 0n });
 const escrow = (data: Hex) => ({ to: contracts.escrow, data, value: 0n });
 const delivery = (data: Hex) => ({ to: contracts.delivery, data, value: 0n });
+const treasury = (data: Hex) => ({ to: contracts.treasury, data, value: 0n });
 const settleBy = (route: Hex) =>
   factory(
     encodeFunctionData({
@@ -132,6 +139,13 @@ const ALLOWED = {
         abi: escrowAbi,
         functionName: "returnToWallet",
         args: [lock, 1n, "0x"],
+      }),
+    ),
+    move: treasury(
+      encodeFunctionData({
+        abi: treasuryAbi,
+        functionName: "move",
+        args: [NATIVE_TOKEN, contracts.delivery, 1n],
       }),
     ),
   },
@@ -239,6 +253,20 @@ describe.each(LANE_PURPOSES)("a lane to %s", (purpose) => {
           abi: deliveryAbi,
           functionName: "withdraw",
           args: [NATIVE_TOKEN, 1n],
+        }),
+      ),
+      treasury(
+        encodeFunctionData({
+          abi: treasuryAbi,
+          functionName: "scheduleDirection",
+          args: [NATIVE_TOKEN, THIEF, 1n],
+        }),
+      ),
+      treasury(
+        encodeFunctionData({
+          abi: treasuryAbi,
+          functionName: "executeWithdrawal",
+          args: [NATIVE_TOKEN],
         }),
       ),
     ];

@@ -1,5 +1,5 @@
 /** The calls that a lane may sign: methods of its purpose, on the contracts of its chain, and no others. */
-import { deliveryAbi, depositFactoryAbi, escrowAbi } from "@sluice/contracts/abi";
+import { deliveryAbi, depositFactoryAbi, escrowAbi, treasuryAbi } from "@sluice/contracts/abi";
 import { type Abi, decodeFunctionData, encodeFunctionData, pad, parseAbi, slice } from "viem";
 import type { Call, Payout } from "../../chains/port/index.ts";
 import type { LanePurpose } from "../../config/index.ts";
@@ -17,6 +17,7 @@ export interface LaneSurroundings {
     readonly factory: EvmAddress;
     readonly escrow: EvmAddress;
     readonly delivery: EvmAddress;
+    readonly treasury?: EvmAddress | undefined;
   };
   /** Circle's CCTP contracts; undefined where the chain has none. */
   readonly cctp?: { readonly messenger: EvmAddress; readonly transmitter: EvmAddress } | undefined;
@@ -24,7 +25,8 @@ export interface LaneSurroundings {
   readonly routes: ReadonlySet<string>;
 }
 
-type Target = "factory" | "escrow" | "delivery" | "transmitter";
+const TARGETS = ["factory", "escrow", "delivery", "treasury", "transmitter"] as const;
+type Target = (typeof TARGETS)[number];
 
 /** Methods per purpose. None of them lets the caller choose where money goes. */
 const METHODS: Readonly<Record<LanePurpose, Readonly<Partial<Record<Target, readonly string[]>>>>> =
@@ -33,6 +35,8 @@ const METHODS: Readonly<Record<LanePurpose, Readonly<Partial<Record<Target, read
     settle: {
       factory: ["settle", "settleMany", "refundBySignature"],
       escrow: ["claim", "claimMany", "returnToWallet"],
+      // The owner listed the accounts that may receive, all of them the operator's.
+      treasury: ["move"],
     },
     // Submitting a bridge message mints only to the recipient that Circle's attesters signed.
     deliver: { delivery: ["deliver", "deliverMany"], transmitter: ["receiveMessage"] },
@@ -51,6 +55,7 @@ const ABIS: Readonly<Record<Target, Abi>> = {
   factory: depositFactoryAbi,
   escrow: escrowAbi,
   delivery: deliveryAbi,
+  treasury: treasuryAbi,
   transmitter: transmitterAbi,
 };
 
@@ -63,9 +68,10 @@ export function createLanePolicy(
   surroundings: LaneSurroundings,
 ): (call: Call) => string {
   const { chainId, contracts, cctp, routes } = surroundings;
-  const targets: Readonly<Partial<Record<Target, EvmAddress>>> = {
+  const targets: Readonly<Record<Target, EvmAddress | undefined>> = {
     ...contracts,
-    ...(cctp && { transmitter: cctp.transmitter }),
+    treasury: contracts.treasury,
+    transmitter: cctp?.transmitter,
   };
 
   function checkRoutes(jobs: readonly { readonly route: string }[]): void {
@@ -77,9 +83,7 @@ export function createLanePolicy(
   }
 
   return ({ to, data }) => {
-    const target = (["factory", "escrow", "delivery", "transmitter"] as const).find(
-      (name) => targets[name] === to,
-    );
+    const target = TARGETS.find((name) => targets[name] === to);
     const allowed = target && METHODS[purpose][target];
     if (!allowed) throw new SignerRefusal(`call to ${to} from a lane that may only ${purpose}`);
     const abi = ABIS[target];

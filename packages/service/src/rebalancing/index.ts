@@ -1,0 +1,17 @@
+export {
+  type Direction,
+  isLocalTo,
+  listDirections,
+  listOwnIntegrators,
+  listRefilled,
+} from "./directions.ts";
+export {
+  cancelMove,
+  insertMove,
+  listNewest as listNewestMoves,
+  listOpen as listOpenMoves,
+  type Move,
+} from "./store.ts";
+export { createRebalancingPoll, readLevels, readSource, type RebalancingDeps } from "./worker.ts";
+export { MOVE_GAUGES } from "./gauges.ts";
+export { showMove, type ShownMove } from "./shown.ts";

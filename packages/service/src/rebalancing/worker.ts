@@ -1,0 +1,132 @@
+/**
+ * Refills inventories from the treasury of one chain: follows its moves, then plans new ones. A failure is logged and
+ * tried again at the next poll, since nothing waits for a refill but later deposits.
+ */
+import type { Chains } from "../chains/port/index.ts";
+import { assert } from "../core/assert.ts";
+import { OperatingError } from "../core/errors.ts";
+import { rescale } from "../core/amounts.ts";
+import { readChainStates } from "../addresses/index.ts";
+import { getChain, getToken, readFreeInventory } from "../routes/index.ts";
+import { type Direction, isLocalTo, listDirections, listRefilled } from "./directions.ts";
+import { followMoves, type MoveDeps, planAsked, planMove, type WantedMove } from "./move.ts";
+import { type Level, planMoves, type Source } from "./plan.ts";
+import * as store from "./store.ts";
+
+export interface RebalancingDeps extends MoveDeps {
+  readonly chains: Chains;
+}
+
+/** Creates the poll of one chain with a treasury. Returns false: the next poll comes at its interval. */
+export function createRebalancingPoll(deps: RebalancingDeps): () => Promise<boolean> {
+  return async () => {
+    await followMoves(deps);
+    const { chainId } = deps.chain;
+    const states = await readChainStates(deps.db);
+    const open = await store.listOpen(deps.db);
+    await planAsked(deps, open);
+    const levels = await readLevels(deps, open);
+    // A chain that is taken out of service gives what its treasury has, and gets nothing.
+    const stays = levels.filter((level) => !states.has(level.chainId));
+    const sources = await readSources(deps, { open, levels: stays });
+    for (const { direction, amount, reason } of planMoves(stays, sources)) {
+      if (direction.srcChain !== chainId) continue;
+      await tryMove(deps, { direction, amount, reason }, open);
+    }
+    return false;
+  };
+}
+
+async function tryMove(
+  deps: RebalancingDeps,
+  wanted: WantedMove,
+  open: readonly store.Move[],
+): Promise<void> {
+  const { direction, amount } = wanted;
+  const { destChain, to } = direction;
+  try {
+    const moveId = await planMove(deps, wanted, open);
+    if (moveId === null) return;
+    deps.log.info({ moveId, destChain, amount: amount.toString() }, "treasury refills inventory");
+  } catch (error) {
+    if (!(error instanceof OperatingError)) throw error;
+    deps.log.warn({ err: error, destChain, to }, "treasury cannot refill inventory");
+  }
+}
+
+/** Reads the inventories that have a target. One whose chain does not answer is left out, and is not refilled. */
+export async function readLevels(
+  deps: Pick<RebalancingDeps, "config" | "db" | "chains" | "log">,
+  open: readonly store.Move[],
+): Promise<readonly Level[]> {
+  const levels = await Promise.all(
+    listRefilled(deps.config).map(async ({ chain: { chainId }, token, decimals, min, target }) => {
+      const level = { chainId, token, decimals, min, target };
+      const underWay = sumUnderWay(deps, open, level);
+      const free = await answerOf(deps, chainId, () =>
+        readFreeInventory(deps.db, getChain(deps.chains, chainId), token),
+      );
+      return free === null ? [] : [{ ...level, free, underWay }];
+    }),
+  );
+  return levels.flat();
+}
+
+/** Reads the directions of the treasury's own chain, and those of others while an inventory is below its minimum. */
+async function readSources(
+  deps: RebalancingDeps,
+  { open, levels }: { readonly open: readonly store.Move[]; readonly levels: readonly Level[] },
+): Promise<readonly Source[]> {
+  const isLow = levels.some(({ free, underWay, min }) => free + underWay < min);
+  const wanted = listDirections(deps.config).filter(
+    (direction) => isLow || (isLocalTo(direction) && direction.srcChain === deps.chain.chainId),
+  );
+  const sources = await Promise.all(wanted.map((direction) => readSource(deps, direction, open)));
+  return sources.flatMap((source) => source ?? []);
+}
+
+/** Reads what a direction may move now; null if its chain does not answer. */
+export async function readSource(
+  deps: Pick<RebalancingDeps, "config" | "chains" | "log">,
+  direction: Direction,
+  open: readonly store.Move[],
+): Promise<Source | null> {
+  const { srcChain, token } = direction;
+  const { treasury } = getChain(deps.chains, srcChain);
+  assert(treasury, "a direction begins at a treasury");
+  const movable = await answerOf(deps, srcChain, () => treasury.readMovable(direction));
+  if (movable === null) return null;
+  const { decimals } = getToken(deps.config, srcChain, token);
+  const spoken = open
+    .filter((move) => move.state !== "moved" && move.srcChain === srcChain && move.token === token)
+    .reduce((sum, { amount }) => sum + amount, 0n);
+  return { direction, decimals, movable, spoken };
+}
+
+/** Returns the value of moves toward an inventory, in its base units. */
+function sumUnderWay(
+  { config }: Pick<RebalancingDeps, "config">,
+  open: readonly store.Move[],
+  { chainId, token, decimals }: Pick<Level, "chainId" | "token" | "decimals">,
+): bigint {
+  return open
+    .filter((move) => move.destChain === chainId && move.destToken === token)
+    .reduce((sum, move) => {
+      const from = getToken(config, move.srcChain, move.token).decimals;
+      return sum + rescale(move.amount, from, decimals);
+    }, 0n);
+}
+
+async function answerOf<Answer>(
+  { log }: Pick<RebalancingDeps, "log">,
+  chainId: number,
+  ask: () => Promise<Answer>,
+): Promise<Answer | null> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!(error instanceof OperatingError)) throw error;
+    log.debug({ err: error, chainId }, "inventory or treasury not read");
+    return null;
+  }
+}

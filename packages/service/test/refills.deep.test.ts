@@ -1,0 +1,132 @@
+/** Treasury contracts refill inventories: with the claims of their own chain, and over the bridge from another chain. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { treasuryAbi } from "@sluice/contracts/abi";
+import { type Address, encodeFunctionData, parseUnits } from "viem";
+import { expectProvedBooks } from "./support/bridge.ts";
+import { afterFee, USDC } from "./support/deposits.ts";
+import { openWorld, type World } from "./support/world.ts";
+
+const TARGET = 1_000_000n * USDC;
+const CAP = parseUnits("500000", 6);
+
+interface Shown {
+  readonly directions: readonly {
+    readonly from: string;
+    readonly to: string;
+    readonly token: Address;
+    readonly account: Address;
+    readonly movable: string;
+  }[];
+  readonly moves: readonly {
+    readonly move: string;
+    readonly from: string;
+    readonly to: string;
+    readonly amount: string;
+    readonly state: string;
+    readonly operator: string | null;
+    readonly reason: string;
+  }[];
+}
+
+let world: World;
+
+beforeAll(async () => {
+  world = await openWorld({
+    bridge: true,
+    refill: { inventoryMin: "950000", inventoryTarget: "1000000" },
+    configure(config) {
+      // Deposits are paid from inventory; the bridge is for the treasuries.
+      // CAST: the configuration that the sandbox wrote.
+      const routes = config["routes"] as readonly { readonly kind: string }[];
+      config["routes"] = routes.toSorted(
+        (one, other) => Number(one.kind === "FAST_MCTP") - Number(other.kind === "FAST_MCTP"),
+      );
+    },
+  });
+});
+afterAll(async () => {
+  await world.close();
+});
+
+async function readShown(): Promise<Shown> {
+  // CAST: the command prints this form.
+  return (await world.command("inventory", "--json")) as unknown as Shown;
+}
+
+/** Waits until every transfer has ended, and returns them, newest first. */
+async function waitForMoves(count: number): Promise<Shown["moves"]> {
+  let moves: Shown["moves"] = [];
+  await world.until(`${count} transfers have arrived`, async () => {
+    ({ moves } = await readShown());
+    return moves.length >= count && moves.every(({ state }) => state === "arrived");
+  });
+  return moves;
+}
+
+test("the owner lists the directions that the configuration asks for", async () => {
+  for (const chain of ["ethereum", "base"] as const) {
+    const { directions } = await readShown();
+    const own = directions.filter(({ from }) => from === chain);
+    expect(own.map(({ to, movable }) => [to, movable]).toSorted()).toEqual([
+      ["base", "0"],
+      ["ethereum", "0"],
+    ]);
+    const listed = own.map(({ token, account: to }) => ({ token, to, perDay: CAP }));
+    const args = [[world.settleLane(chain)], listed] as const;
+    const data = encodeFunctionData({ abi: treasuryAbi, functionName: "seal", args });
+    await world.asOwner(chain, { to: world.deployment.chains[chain].treasury, data });
+  }
+});
+
+test("an inventory below its minimum is filled from another chain, over the bridge", async () => {
+  const recipient = world.newRecipient();
+  const { address } = await world.quote({ from: "ethereum", to: "base", recipient });
+  const amount = 60_000n * USDC;
+  await world.pay("ethereum", address, amount);
+  await world.settled(address);
+  expect(await world.balance("base", recipient)).toBe(afterFee(amount));
+
+  const [move] = await waitForMoves(1);
+  expect(move).toMatchObject({
+    from: "ethereum",
+    to: "base",
+    amount: "59940",
+    operator: null,
+    reason: "below its minimum",
+  });
+  // The bridge's fast mode costs more than the basis point that a transfer may cost, so it took the free one.
+  const paid = afterFee(amount);
+  expect(await world.inventory("base")).toBe(TARGET - paid + 59_940n * USDC);
+});
+
+test("claims of a chain fill its own inventory", async () => {
+  await world.emptyInventory("base");
+  const before = (await readShown()).moves.length;
+  await world.until("the inventory is filled again", async () => {
+    return (await world.inventory("base")) >= CAP;
+  });
+  const moves = await waitForMoves(before + 1);
+  expect(moves[0]).toMatchObject({ from: "base", to: "base", amount: "500000" });
+});
+
+test("an operator moves by hand, up to what can be moved, after saying so", async () => {
+  const args = ["--from", "ethereum", "--to", "ethereum", "--token", "USDC", "--reason", "a test"];
+  await expect(
+    world.command("inventory", "move", ...args, "--amount", "900000", "--json"),
+  ).rejects.toThrow(/--amount: expected at most \d/);
+  const { moves: before } = await readShown();
+  const would = await world.command("inventory", "move", ...args, "--amount", "5", "--json");
+  expect(would).toMatchObject({ moved: false, amount: "5" });
+  expect((await readShown()).moves).toHaveLength(before.length);
+  const inventory = await world.inventory("ethereum");
+  await world.command("inventory", "move", ...args, "--amount", "5", "--yes", "--json");
+  const [move] = await waitForMoves(before.length + 1);
+  expect(move).toMatchObject({ from: "ethereum", to: "ethereum", amount: "5", reason: "a test" });
+  expect(move?.operator).toContain("@");
+  expect(await world.inventory("ethereum")).toBe(inventory + 5n * USDC);
+  const log = JSON.stringify(await world.command("operators", "log", "--json"));
+  expect(log).toContain('"action":"move"');
+});
+
+test("the ledger matches the chains: transfers are settlements like any other", () =>
+  expectProvedBooks(world));

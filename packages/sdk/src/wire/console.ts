@@ -43,6 +43,8 @@ export interface ConsoleOverview {
     readonly count: number;
   }[];
   readonly pauses: readonly ConsolePause[];
+  /** The newest moves of treasuries, the newest first. */
+  readonly moves: readonly ConsoleMove[];
   /** Locks and bridge transfers that have not ended, by state. */
   readonly inFlight: readonly {
     readonly chain: string;
@@ -282,6 +284,38 @@ export interface ConsoleReadings {
   }[];
   /** Null while no node answers. */
   readonly inventories: readonly ConsoleInventory[] | null;
+  /** Where treasuries refill inventories; empty without a treasury contract. */
+  readonly directions: readonly ConsoleDirection[];
+}
+
+/** Where a treasury can move a token to. */
+export interface ConsoleDirection {
+  /** Bridge chain id of the treasury. */
+  readonly fromChainId: number;
+  /** Bridge chain id of the inventory. */
+  readonly toChainId: number;
+  readonly from: string;
+  readonly to: string;
+  readonly symbol: string;
+  /** Whole units that a move may take now; null while no node answers. */
+  readonly movable: string | null;
+}
+
+/** A move of a treasury to an inventory, with its amount in whole units. */
+export interface ConsoleMove {
+  readonly move: string;
+  readonly from: string;
+  readonly to: string;
+  readonly symbol: string;
+  readonly amount: string;
+  readonly state: string;
+  /** Null if the service planned it. */
+  readonly operator: string | null;
+  readonly reason: string;
+  /** Why it cannot be planned now; null while nothing is known. */
+  readonly error: string | null;
+  readonly createdAt: string;
+  readonly endedAt: string | null;
 }
 
 /** An inventory, in whole units. */

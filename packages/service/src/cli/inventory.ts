@@ -1,5 +1,6 @@
 /** `sluice inventory`: what each inventory has and how long it lasts, what treasuries can move, and moves under way. */
 import { toChecksumAddress } from "../chains/evm/checksum.ts";
+import type { ConsoleMove } from "@sluice/sdk/wire";
 import type { Chains } from "../chains/port/index.ts";
 import type { Config } from "../config/index.ts";
 import { formatUnits } from "../core/amounts.ts";
@@ -9,7 +10,6 @@ import {
   listNewestMoves,
   listOpenMoves,
   readSource,
-  type ShownMove,
   showMove,
 } from "../rebalancing/index.ts";
 import { getChainConfig, getToken, readInventories, type ShownInventory } from "../routes/index.ts";
@@ -125,7 +125,7 @@ function formatDirections(directions: readonly ShownDirection[]): string {
     .join("\n");
 }
 
-function formatMoves(moves: readonly ShownMove[]): string {
+function formatMoves(moves: readonly ConsoleMove[]): string {
   return moves
     .map(({ move, createdAt, from, to, symbol, amount, state, operator, reason, error }) => {
       const why = error === null ? reason : `${reason}; waits: ${error}`;

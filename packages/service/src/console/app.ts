@@ -67,6 +67,7 @@ import {
   type RetryResult,
   startPause,
 } from "../settlements/index.ts";
+import { cancelMove, type MoveRequest } from "../rebalancing/index.ts";
 import type { Log } from "../telemetry/log.ts";
 import {
   ACCESS,
@@ -96,6 +97,10 @@ export interface ConsoleDeps
   readonly rows: Rows;
   /** Asks the nodes, or returns an answer of the last seconds. */
   readonly readNodes: () => Promise<ConsoleReadings>;
+  /** Has the settler make a move of a treasury. Returns its id. */
+  readonly askMove: (
+    request: MoveRequest & { readonly operator: string; readonly reason: string },
+  ) => Promise<string>;
   /** Reads an address of any chain family; undefined for another text. */
   readonly parseAddress: (text: string) => Address | undefined;
   /** Reads a kind of route; undefined for another text. */
@@ -138,14 +143,26 @@ const Retries = Type.Object(
   strict,
 );
 const Refund = Type.Object({ reason, to: text("The refund authority", 100) }, strict);
+const chainId = Type.Integer({ minimum: 1, description: "The bridge id of a chain" });
 const Target = {
   integrator: Type.Optional(text("The name of an integrator", 100)),
-  chainId: Type.Optional(Type.Integer({ minimum: 1, description: "The bridge id of a chain" })),
+  chainId: Type.Optional(chainId),
   token: Type.Optional(text("The address of a token of the chain", 100)),
   route: Type.Optional(text("A kind of route", 40)),
 };
 const Pause = Type.Object({ ...Target, reason }, strict);
 const Resume = Type.Object({ ...Target, reason }, strict);
+const Move = Type.Object(
+  {
+    from: chainId,
+    to: chainId,
+    token: text("The token's symbol", 16),
+    amount: text("The amount in whole units", 80),
+    reason,
+  },
+  strict,
+);
+const Cancel = Type.Object({ move: text("The move's id", 36) }, strict);
 const Invite = Type.Object(
   {
     name: text("The operator's name", 60),
@@ -357,6 +374,16 @@ export function createConsole(deps: ConsoleDeps): FastifyInstance {
       nowMs: deps.clock.now(),
     };
     return { changed: await endPause(db, await readTarget(target), record) };
+  });
+  app.post("/api/moves", confirmed, async (request) => {
+    const given = parseBody(Move, request);
+    const by = { reason: trimReason(given.reason), operator: operatorOf(request) };
+    return { move: await deps.askMove({ ...given, ...by }) };
+  });
+  app.post("/api/moves/cancel", confirmed, async (request) => {
+    const id = readId(parseBody(Cancel, request).move, "There is no such move.");
+    const by = { operator: operatorOf(request), nowMs: deps.clock.now() };
+    return { changed: await cancelMove(db, { id, ...by }) };
   });
   app.post("/api/operators", admin, async (request) => {
     const { name, role, identity } = parseBody(Invite, request);

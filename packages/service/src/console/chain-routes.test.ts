@@ -9,7 +9,7 @@ import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import { blockAt } from "../../test/support/books.ts";
 import { openConsole } from "../../test/support/console-desk.ts";
-import { createStrictChain, LANE } from "../../test/support/doubles.ts";
+import { createStrictChain, LANE, silentLog } from "../../test/support/doubles.ts";
 import { FACTORY } from "../../test/support/settlement-desk.ts";
 import { formatStamp } from "../core/stamp.ts";
 import { createReadings } from "./readings.ts";
@@ -172,6 +172,7 @@ describe("readings", () => {
       nodes: new Map([[2, node]]),
       db,
       clock: desk.deps.clock,
+      log: silentLog,
     });
     await expect(read()).rejects.toThrow("a bug of a reader");
     expect(await read()).toMatchObject({ chains: [{ head: 7, problem: null }] });

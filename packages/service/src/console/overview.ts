@@ -6,11 +6,14 @@ import type { Db } from "../db/schema.ts";
 import type { Row, Rows } from "../health/index.ts";
 import { listReserved } from "../db/rpc-budgets.ts";
 import { listIntegrators } from "../integrators/index.ts";
+import { listNewestMoves, showMove } from "../rebalancing/index.ts";
 import { describeEarly } from "../routes/index.ts";
 import { listPauses } from "../settlements/index.ts";
 import { nameOf } from "./assets.ts";
 
 const DAY_MS = 86_400_000;
+/** Newest moves of treasuries that are shown. */
+const MOVES_SHOWN = 20;
 const ROLES = ["scanner", "settler", "auditor"];
 /** Counts of work that has left its deposit address, by the name of their rows. */
 const IN_FLIGHT: Readonly<Record<string, string>> = {
@@ -29,12 +32,13 @@ export interface OverviewDeps {
 
 /** Reads the overview. Bounded by the work in progress, not by the history. */
 export async function readOverview(deps: OverviewDeps): Promise<ConsoleOverview> {
-  const [chains, rows, pauses, integrators, early] = await Promise.all([
+  const [chains, rows, pauses, integrators, early, moves] = await Promise.all([
     readChainRows(deps),
     deps.rows.read(ROLES),
     listPauses(deps.db, { all: false }),
     listIntegrators(deps.db),
     describeEarly(deps.db, deps.config),
+    listNewestMoves(deps.db, MOVES_SHOWN),
   ]);
   const named = (name: string) => rows.filter((row) => row.name === name);
   return {
@@ -57,6 +61,7 @@ export async function readOverview(deps: OverviewDeps): Promise<ConsoleOverview>
         : [{ chain: nameOf(chainId ?? 0), what, state: label ?? "", count: value, oldestS }];
     }),
     early,
+    moves: moves.map((move) => showMove(deps.config, move)),
     pauses: pauses.map(({ scope, chainId, subject, reason, operator, pausedAt }) => ({
       scope,
       chainId,

@@ -2,11 +2,14 @@
 import type { ConsoleReadings } from "@sluice/sdk/wire";
 import type { Chains } from "../chains/port/index.ts";
 import type { Config } from "../config/index.ts";
+import { formatUnits } from "../core/amounts.ts";
 import { OperatingError } from "../core/errors.ts";
 import type { Clock } from "../core/ports.ts";
 import { formatStamp } from "../core/stamp.ts";
 import type { Db } from "../db/schema.ts";
-import { readInventories } from "../routes/index.ts";
+import { listDirections, listOpenMoves, readSource } from "../rebalancing/index.ts";
+import { getToken, readInventories } from "../routes/index.ts";
+import type { Log } from "../telemetry/log.ts";
 import { listLaneSpending } from "../transactions/index.ts";
 import { assetOf, nameOf } from "./assets.ts";
 import type { DescribeContext } from "./describe.ts";
@@ -20,6 +23,7 @@ export interface ReadingsDeps extends DescribeContext {
   readonly nodes: Chains;
   readonly db: Db;
   readonly clock: Clock;
+  readonly log: Log;
 }
 
 /** Creates the readings. A node that does not answer leaves its values null. */
@@ -72,7 +76,29 @@ async function readAll(deps: ReadingsDeps, nowMs: number): Promise<ConsoleReadin
     ),
     attempt(() => readInventories({ config, chains: nodes, db: deps.db, clock })),
   ]);
-  return { at: formatStamp(nowMs), chains, lanes, inventories: inventories.value };
+  const directions = await readDirections(deps);
+  return { at: formatStamp(nowMs), chains, lanes, inventories: inventories.value, directions };
+}
+
+/** Reads where treasuries can move tokens to, and how much. */
+async function readDirections(deps: ReadingsDeps): Promise<ConsoleReadings["directions"]> {
+  const { config, nodes: chains, db, log } = deps;
+  const open = await listOpenMoves(db);
+  return Promise.all(
+    listDirections(config).map(async (direction) => {
+      const { srcChain, destChain, token } = direction;
+      const source = await readSource({ config, chains, log }, direction, open);
+      const { symbol, decimals } = getToken(config, srcChain, token);
+      return {
+        fromChainId: srcChain,
+        toChainId: destChain,
+        from: nameOf(srcChain),
+        to: nameOf(destChain),
+        symbol,
+        movable: source && formatUnits(source.movable, decimals),
+      };
+    }),
+  );
 }
 
 /** Returns the value, or the message of an error that the service knows. */

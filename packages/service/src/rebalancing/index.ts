@@ -7,11 +7,11 @@ export {
 } from "./directions.ts";
 export {
   cancelMove,
-  insertMove,
   listNewest as listNewestMoves,
   listOpen as listOpenMoves,
   type Move,
 } from "./store.ts";
 export { createRebalancingPoll, readLevels, readSource, type RebalancingDeps } from "./worker.ts";
+export { askMove, checkMove, type MoveRequest } from "./ask.ts";
 export { MOVE_GAUGES } from "./gauges.ts";
-export { showMove, type ShownMove } from "./shown.ts";
+export { showMove } from "./shown.ts";

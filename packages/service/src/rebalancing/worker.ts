@@ -112,7 +112,10 @@ function sumUnderWay(
   return open
     .filter((move) => move.destChain === chainId && move.destToken === token)
     .reduce((sum, move) => {
-      const from = getToken(config, move.srcChain, move.token).decimals;
+      const source = config.chains.find((chain) => chain.chainId === move.srcChain);
+      const held = source?.tokens.find((listed) => listed.address === move.token);
+      // The chain of an earlier move may be gone from the configuration; an asset mostly has the same decimals everywhere.
+      const from = held?.decimals ?? decimals;
       return sum + rescale(move.amount, from, decimals);
     }, 0n);
 }

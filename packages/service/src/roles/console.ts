@@ -10,6 +10,7 @@ import {
 import { endBreach } from "../ledger/index.ts";
 import { REPAIRS } from "./repairs.ts";
 import { createRows } from "../health/index.ts";
+import { askMove, MOVE_GAUGES } from "../rebalancing/index.ts";
 import { ROUTE_GAUGES, ROUTE_MODULES } from "../routes/index.ts";
 import {
   refundByOperator,
@@ -43,13 +44,14 @@ export async function startConsole(
     pepper: config.apiKeyPepper,
     files: readPageFiles(),
     examinations,
-    rows: createRows({ db, clock, gauges: ROUTE_GAUGES }),
-    readNodes: createReadings({ ...context, config, nodes: settlements.chains, db, clock }),
+    rows: createRows({ db, clock, gauges: [...ROUTE_GAUGES, ...MOVE_GAUGES] }),
+    readNodes: createReadings({ ...context, config, nodes: settlements.chains, db, clock, log }),
     endBreach: (end) => endBreach({ db, clock, ...REPAIRS }, end),
     parseAddress: format.parseAny,
     parseRoute: (text) => ROUTE_MODULES.map(({ kind }) => kind).find((kind) => kind === text),
     origin: () => origin ?? "",
     identityProvider: listener.identityProvider,
+    askMove: (request) => askMove({ config, db, chains: settlements.chains, log, random }, request),
     retry: (request) => retrySettlement(settlements, request),
     retryEach: (ids, request) => retryEach(settlements, ids, request),
     async refund(request) {

@@ -20,6 +20,7 @@ import { addressFormat } from "../../src/roles/address-format.ts";
 import { REPAIRS } from "../../src/roles/repairs.ts";
 import { systemClock, systemRandom } from "../../src/roles/system-ports.ts";
 import { refundByOperator, retryEach, retrySettlement } from "../../src/settlements/index.ts";
+import { askMove } from "../../src/rebalancing/index.ts";
 import { silentLog } from "./doubles.ts";
 import { createPasskey } from "./passkey.ts";
 import { openDesk, USDC } from "./settlement-desk.ts";
@@ -32,6 +33,7 @@ const CONFIG = {
   chains: [
     {
       chainId: 2,
+      name: "ethereum",
       kind: "evm",
       nodes: { all: [] },
       contracts: {},
@@ -77,7 +79,10 @@ export async function openConsole({
       nodes: desk.deps.chains,
       db,
       clock: systemClock,
+      log: silentLog,
     }),
+    askMove: (request) =>
+      askMove({ ...desk.deps, config: CONFIG, random: systemRandom, log: silentLog }, request),
     endBreach: (end) => endBreach({ db, clock: systemClock, ...REPAIRS }, end),
     parseAddress: addressFormat.parseAny,
     parseRoute: () => undefined,

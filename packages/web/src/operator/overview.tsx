@@ -2,7 +2,9 @@
 import type {
   ConsoleBooks,
   ConsoleChain,
+  ConsoleDirection,
   ConsoleEarly,
+  ConsoleMove,
   ConsoleOverview,
   ConsolePause,
   ConsoleReadings,
@@ -112,6 +114,14 @@ export function Overview({ mayAct }: { readonly mayAct: boolean }) {
         />
       </section>
       {value.early.length > 0 && <Early chains={value.early} />}
+      {readings && (readings.directions.length > 0 || value.moves.length > 0) && (
+        <Moves
+          moves={value.moves}
+          directions={readings.directions}
+          mayAct={mayAct}
+          onDone={again}
+        />
+      )}
       <Books />
       <Screenings mayAct={mayAct} />
       {readings && <Means readings={readings} />}
@@ -384,6 +394,101 @@ function Screenings({ mayAct }: { readonly mayAct: boolean }) {
 function nameOf({ scope, chain, subject }: ConsolePause): string {
   if (chain === null) return `integrator ${subject}`;
   return scope === "chain" ? chainName(chain) : `${scope} ${subject} on ${chainName(chain)}`;
+}
+
+/** What treasuries moved to inventories, and what they can move. */
+function Moves(props: {
+  readonly moves: readonly ConsoleMove[];
+  readonly directions: readonly ConsoleDirection[];
+  readonly mayAct: boolean;
+  readonly onDone: () => void;
+}) {
+  const { moves, directions, mayAct, onDone } = props;
+  return (
+    <section class="card">
+      <div class="headline">
+        <h2>Moves of the treasuries</h2>
+        {mayAct && directions.length > 0 && <MoveButton directions={directions} onDone={onDone} />}
+      </div>
+      <Rows
+        empty="Nothing was moved to an inventory yet."
+        names={["Since", "From", "To", "Amount", "State", "Why", ""]}
+        file="moves.csv"
+        rows={moves.map((one) => [
+          <Time key="at" at={one.createdAt} />,
+          chainName(one.from),
+          chainName(one.to),
+          <Amount key="amount" text={`${one.amount} ${one.symbol}`} />,
+          <span key="state" class={one.state === "failed" ? "wrong" : undefined}>
+            {one.state}
+          </span>,
+          [one.reason, one.operator, one.error && `waits: ${one.error}`].filter(Boolean).join(", "),
+          mayAct && one.state === "asked" && (
+            <Ask
+              key="cancel"
+              name="Cancel"
+              title="Cancel the move"
+              explains="The settler has not planned it. Nothing was moved."
+              onDone={onDone}
+              run={() => act("moves/cancel", { move: one.move }).then(() => null)}
+            />
+          ),
+        ])}
+      />
+      <h2>What can be moved now</h2>
+      <Rows
+        empty="No treasury contract is configured."
+        names={["From", "To", "Amount"]}
+        file="directions.csv"
+        rows={directions.map(({ from, to, symbol, movable }) => [
+          `treasury of ${chainName(from)}`,
+          `inventory of ${chainName(to)}`,
+          movable === null ? "unknown" : <Amount key="amount" text={`${movable} ${symbol}`} />,
+        ])}
+      />
+    </section>
+  );
+}
+
+function MoveButton(props: {
+  readonly directions: readonly ConsoleDirection[];
+  readonly onDone: () => void;
+}) {
+  const { directions, onDone } = props;
+  return (
+    <Ask
+      name="Move"
+      title="Move to an inventory"
+      explains="The settler moves the token from the treasury to the inventory. It can arrive nowhere else."
+      onDone={onDone}
+      run={({ direction, amount, reason }) => {
+        const chosen = directions[Number(direction)];
+        return act("moves", {
+          from: chosen?.fromChainId,
+          to: chosen?.toChainId,
+          token: chosen?.symbol,
+          amount,
+          reason,
+        }).then(() => null);
+      }}
+    >
+      <label>
+        Direction
+        <select name="direction">
+          {directions.map(({ from, to, symbol, movable }, index) => (
+            <option key={`${from} ${to} ${symbol}`} value={index}>
+              {`${symbol}, treasury of ${chainName(from)} to inventory of ${chainName(to)}, at most ${movable ?? "unknown"}`}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        Amount, in whole units
+        <input name="amount" inputMode="decimal" autocomplete="off" required />
+      </label>
+      <Reason />
+    </Ask>
+  );
 }
 
 function PauseButton(props: {

@@ -1,0 +1,182 @@
+/** The poll of a treasury on a real database, over chains whose answers the test gives. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
+import { CHAIN, USDC } from "../../test/support/doctor-doubles.ts";
+import {
+  createCountingRandom,
+  createStillClock,
+  createStrictChain,
+  silentLog,
+  TREASURY,
+} from "../../test/support/doubles.ts";
+import { predictWallet } from "../chains/evm/commitment.ts";
+import { hashCommitment } from "../chains/evm/commitment.ts";
+import type { Chain } from "../chains/port/index.ts";
+import type { EvmChain, RouteConfig } from "../config/index.ts";
+import { setDraining } from "../addresses/index.ts";
+import { OperatingError } from "../core/errors.ts";
+import { toEvmAddress } from "../core/hex.ts";
+import { listNewest } from "./store.ts";
+import { createRebalancingPoll } from "./worker.ts";
+
+const UNIT = 1_000_000n;
+const LANE = toEvmAddress(`0x${"1a".repeat(20)}`);
+const { factory, escrow, delivery } = CHAIN.contracts;
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterEach(async () => {
+  for (const table of ["moves", "transactions", "pauses"] as const) {
+    await database.db.deleteFrom(table).execute();
+  }
+});
+afterAll(async () => {
+  await database.drop();
+});
+
+function configOf(chainId: number, name: string): EvmChain {
+  return {
+    ...CHAIN,
+    chainId,
+    name,
+    contracts: { ...CHAIN.contracts, treasury: TREASURY },
+    tokens: CHAIN.tokens.map((token) => ({
+      ...token,
+      inventoryMin: 100n * UNIT,
+      inventoryTarget: 1_000n * UNIT,
+    })),
+  };
+}
+
+const bridge = (chainId: number, destChain: number): RouteConfig => ({
+  kind: "FAST_MCTP",
+  chainId,
+  token: USDC,
+  destChain,
+  destToken: USDC,
+  contract: toEvmAddress(`0x${"b1".repeat(20)}`),
+  pricedIn: null,
+  fromInventory: false,
+});
+
+/** Opens the poll of chain 2 beside chain 30; amounts in whole units. */
+function open(given: {
+  readonly inventory: Readonly<Record<number, number | null>>;
+  readonly movable: Readonly<Record<number, number>>;
+}) {
+  const asked: string[] = [];
+  const chainOf = (chainId: number): Chain =>
+    createStrictChain({
+      chainId,
+      kind: "evm",
+      addresses: { walletRoot: factory, escrow, delivery },
+      getBalance: async () => {
+        const held = given.inventory[chainId] ?? null;
+        if (held === null) throw new OperatingError("RPC_UNAVAILABLE", "no answer");
+        return BigInt(held) * UNIT;
+      },
+      simulate: async () => ({ ok: true, gas: 90_000n }),
+      predictWallet: (commitment) => predictWallet(factory, commitment),
+      hashCommitment,
+      readMovable: async ({ to }) => {
+        asked.push(`${chainId} ${to === delivery ? "local" : "remote"}`);
+        return BigInt(given.movable[chainId] ?? 0) * UNIT;
+      },
+      buildMove: ({ amount }) => ({
+        to: TREASURY,
+        data: `0x${amount.toString(16).padStart(16, "0")}`,
+        value: 0n,
+      }),
+    });
+  const chains = new Map([2, 30].map((chainId) => [chainId, chainOf(chainId)]));
+  const chain = chains.get(2);
+  if (!chain) throw new Error("chain 2 was made");
+  const poll = createRebalancingPoll({
+    config: {
+      chains: [configOf(2, "ethereum"), configOf(30, "base")],
+      routes: [bridge(2, 30), bridge(30, 2)],
+    },
+    db: database.db,
+    clock: createStillClock(),
+    random: createCountingRandom(),
+    log: silentLog,
+    chain,
+    chains,
+    lanes: [LANE],
+    wakeLanes: () => undefined,
+  });
+  return { poll, asked };
+}
+
+const moves = async () =>
+  (await listNewest(database.db, 9)).map(
+    ({ srcChain, destChain, amount, state }) =>
+      `${srcChain} to ${destChain}: ${amount / UNIT} ${state}`,
+  );
+
+describe("the poll of a treasury", () => {
+  test("fills the chain's inventory with its claims, and asks no other treasury", async () => {
+    const { poll, asked } = open({ inventory: { 2: 400, 30: 900 }, movable: { 2: 250 } });
+    await poll();
+    expect(await moves()).toEqual(["2 to 2: 250 planned"]);
+    expect(asked).toEqual(["2 local"]);
+    await poll();
+    expect(await moves()).toHaveLength(1);
+  });
+
+  test("fills another chain below its minimum, and leaves the moves of other treasuries to them", async () => {
+    const { poll } = open({ inventory: { 2: 1_000, 30: 50 }, movable: { 2: 700, 30: 600 } });
+    await poll();
+    // The treasury of chain 30 gives 600 to its own inventory; that is its own settler's work.
+    expect(await moves()).toEqual(["2 to 30: 350 planned"]);
+  });
+
+  test("stores the address that it pays, of an integrator that is the treasury's", async () => {
+    const { poll } = open({ inventory: { 2: 1_000, 30: 50 }, movable: { 2: 700 } });
+    await poll();
+    const [move] = await listNewest(database.db, 1);
+    const address = await database.db
+      .selectFrom("addresses")
+      .innerJoin("integrators", "integrators.id", "addresses.integrator_id")
+      .select(["wallet", "dest_wallet", "refund_authority", "name"])
+      .where("wallet", "=", move?.to ?? "")
+      .executeTakeFirst();
+    expect(address).toEqual({
+      wallet: move?.to,
+      dest_wallet: delivery,
+      refund_authority: TREASURY,
+      name: "inventory-7e7e7e7e",
+    });
+  });
+
+  test("moves nothing to a chain that is drained, and nothing of one that is paused", async () => {
+    const given = { inventory: { 2: 1_000, 30: 50 }, movable: { 2: 700 } };
+    const record = { chainId: 30, operator: "-", reason: "-" };
+    await setDraining(database.db, true, record);
+    await open(given).poll();
+    expect(await moves()).toEqual([]);
+    await setDraining(database.db, false, record);
+    await database.db
+      .insertInto("pauses")
+      .values({
+        id: "00000000-0000-4000-8000-00000000aaaa",
+        scope: "token",
+        chain_id: 2,
+        subject: USDC,
+        reason: "-",
+        operator: "-",
+      })
+      .execute();
+    await open(given).poll();
+    expect(await moves()).toEqual([]);
+  });
+
+  test("goes on with the other inventories while a chain does not answer", async () => {
+    const { poll } = open({ inventory: { 2: 50, 30: null }, movable: { 2: 250 } });
+    await poll();
+    expect(await moves()).toEqual(["2 to 2: 250 planned"]);
+  });
+});

@@ -1,8 +1,14 @@
-/** Treasury contracts refill inventories: with the claims of their own chain, and over the bridge from another chain. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+/**
+ * Treasury contracts refill inventories: with the claims of their own chain, over the bridge from another chain, and by hand, by
+ * the command line and in the console.
+ */
+import { once } from "node:events";
+import { createServer, type AddressInfo } from "node:net";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { treasuryAbi } from "@sluice/contracts/abi";
 import { type Address, encodeFunctionData, parseUnits } from "viem";
 import { expectProvedBooks } from "./support/bridge.ts";
+import { FINE, inspect, launchBrowser, openPage } from "./support/browser.ts";
 import { afterFee, USDC } from "./support/deposits.ts";
 import { openWorld, type World } from "./support/world.ts";
 
@@ -30,11 +36,23 @@ interface Shown {
 
 let world: World;
 
+/** Returns a port that is free now: the link of an invitation names it before the console listens. */
+async function findPort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  // CAST: a server on an address and port.
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return port;
+}
+
 beforeAll(async () => {
+  const port = await findPort();
   world = await openWorld({
     bridge: true,
     refill: { inventoryMin: "950000", inventoryTarget: "1000000" },
     configure(config) {
+      config["console"] = { host: "127.0.0.1", port };
       // Deposits are paid from inventory; the bridge is for the treasuries.
       // CAST: the configuration that the sandbox wrote.
       const routes = config["routes"] as readonly { readonly kind: string }[];
@@ -100,8 +118,8 @@ test("an inventory below its minimum is filled from another chain, over the brid
 });
 
 test("claims of a chain fill its own inventory", async () => {
-  await world.emptyInventory("base");
   const before = (await readShown()).moves.length;
+  await world.emptyInventory("base");
   await world.until("the inventory is filled again", async () => {
     return (await world.inventory("base")) >= CAP;
   });
@@ -128,5 +146,50 @@ test("an operator moves by hand, up to what can be moved, after saying so", asyn
   expect(log).toContain('"action":"move"');
 });
 
-test("the ledger matches the chains: transfers are settlements like any other", () =>
+test("an operator sees the moves in the console, and asks for one", async () => {
+  const browser = await launchBrowser();
+  onTestFinished(() => browser.close());
+  const { context, page, complaints } = await openPage(browser, { width: 1280, height: 800 });
+  const devtools = await context.newCDPSession(page);
+  await devtools.send("WebAuthn.enable");
+  await devtools.send("WebAuthn.addVirtualAuthenticator", {
+    options: {
+      protocol: "ctap2",
+      transport: "internal",
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  });
+  const invited = ["operators", "invite", "--name", "Otto", "--role", "operator"];
+  const { url } = await world.command(...invited, "--json");
+  await page.goto(String(url));
+  const register = page.getByRole("button", { name: "Register a passkey", exact: true });
+  await register.click();
+  await register.waitFor({ state: "detached" });
+  await page.getByRole("heading", { name: "Moves of the treasuries" }).waitFor();
+  const inventory = await world.inventory("ethereum");
+  await page.getByRole("button", { name: "Move", exact: true }).click();
+  const dialog = page.locator("dialog[open]");
+  const direction = dialog.getByLabel("Direction");
+  const option = direction.locator("option", { hasText: "of Ethereum to inventory of Ethereum" });
+  await direction.selectOption({ label: await option.innerText() });
+  await dialog.getByLabel("Amount").fill("999999");
+  await dialog.getByLabel("Reason").fill("a rehearsal");
+  await dialog.getByRole("button", { name: "Move" }).click();
+  await dialog.getByText("amount: expected at most").waitFor();
+  expect(await inspect(page)).toEqual(FINE);
+  await dialog.getByLabel("Amount").fill("7");
+  await dialog.getByRole("button", { name: "Move" }).click();
+  await dialog.waitFor({ state: "detached" });
+  await page.getByText("a rehearsal, console: Otto").waitFor();
+  await world.until("the move has arrived", async () => {
+    return (await world.inventory("ethereum")) === inventory + 7n * USDC;
+  });
+  expect(await inspect(page)).toEqual(FINE);
+  expect(complaints).toEqual([]);
+});
+
+test("the ledger matches the chains: moves are settlements like any other", () =>
   expectProvedBooks(world));

@@ -161,7 +161,8 @@ export function deliveryConfirmationsOf(chain: ChainConfig): number {
 
 /** Returns the service's contracts or accounts on a chain. */
 export function listOwnAccounts(chain: ChainConfig): readonly Address[] {
-  return Object.values(chain.kind === "evm" ? chain.contracts : chain.accounts);
+  const named = Object.values(chain.kind === "evm" ? chain.contracts : chain.accounts);
+  return named.filter((address) => address !== undefined);
 }
 
 /** Returns the wei charged per transaction in addition to its gas; zero on Solana. */

@@ -42,6 +42,7 @@ export {
   orphanAbove,
   orphanOthers,
   rescheduleUnsettled,
+  restateAmounts,
   splitRecorded,
   type Unsettled,
 } from "./store.ts";

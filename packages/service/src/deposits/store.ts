@@ -155,10 +155,10 @@ export async function orphanAbove(
 
 /** Splits the transfers of a block into those that are recorded as deposits of it, and the others. Neither has empty arrivals. */
 export async function splitRecorded(
-  db: Db,
+  db: Db | Tx,
   block: { readonly number: bigint; readonly hash: string },
   arrivals: readonly ArrivedValue[],
-): Promise<{ readonly recorded: ArrivedValue[]; readonly open: OpenValue[] }> {
+): Promise<{ readonly recorded: OpenValue[]; readonly open: OpenValue[] }> {
   const [first] = arrivals;
   if (!first) return { recorded: [], open: [] };
   const rows = await db
@@ -170,7 +170,7 @@ export async function splitRecorded(
     .where("orphaned_at", "is", null)
     .execute();
   const rowsOf = Map.groupBy(rows, ({ wallet, token }) => `${wallet}:${token}`);
-  const [recorded, open]: [ArrivedValue[], OpenValue[]] = [[], []];
+  const [recorded, open]: [OpenValue[], OpenValue[]] = [[], []];
   for (const arrived of arrivals) {
     const known = rowsOf.get(`${arrived.wallet}:${arrived.token}`) ?? [];
     const places = new Set(known.map(({ tx_hash, ordinal }) => `${tx_hash}:${ordinal}`));
@@ -180,10 +180,27 @@ export async function splitRecorded(
       arrived.transfers.filter(isKnown),
       arrived.transfers.filter((one) => !isKnown(one)),
     ];
-    if (old.length > 0) recorded.push({ ...arrived, transfers: old });
+    if (old.length > 0) recorded.push({ ...arrived, transfers: old, recordedAmount });
     if (others.length > 0) open.push({ ...arrived, transfers: others, recordedAmount });
   }
   return { recorded, open };
+}
+
+/** Gives deposits of a block the amounts of their transfers. Assumes the lock of the holding. */
+export async function restateAmounts(tx: Tx, arrived: ArrivedValue): Promise<void> {
+  for (const { txHash, ordinal, amount } of arrived.transfers) {
+    await tx
+      .updateTable("deposits")
+      .set({ amount })
+      .where("chain_id", "=", arrived.chainId)
+      .where("wallet", "=", arrived.wallet)
+      .where("token", "=", arrived.token)
+      .where("tx_hash", "=", txHash)
+      .where("ordinal", "=", ordinal)
+      .where("block_hash", "=", arrived.blockHash)
+      .where("orphaned_at", "is", null)
+      .execute();
+  }
 }
 
 /**

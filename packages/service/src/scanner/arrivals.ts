@@ -160,7 +160,8 @@ async function readChanges(
   });
 }
 
-function isOf(outflow: Outflow, { wallet, token }: ArrivedValue): boolean {
+/** Returns whether an outflow is of a wallet and token. */
+export function isOf(outflow: Outflow, { wallet, token }: ArrivedValue): boolean {
   return outflow.wallet === wallet && outflow.token === token;
 }
 
@@ -184,6 +185,7 @@ export function fitTransfers(
   });
 }
 
-function sumOf(amounts: readonly { readonly amount: bigint }[]): bigint {
+/** Returns the sum of amounts. */
+export function sumOf(amounts: readonly { readonly amount: bigint }[]): bigint {
   return amounts.reduce((sum, { amount }) => sum + amount, 0n);
 }

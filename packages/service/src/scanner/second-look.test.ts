@@ -5,7 +5,7 @@ import { createTestDatabase, type TestDatabase } from "../../test/support/databa
 import { createCountingRandom, createStrictChain, hashOf } from "../../test/support/doubles.ts";
 import { createScannerDeps } from "../../test/support/scanner.ts";
 import { listExplained } from "../deposits/index.ts";
-import { NATIVE_TOKEN } from "../core/hex.ts";
+import { NATIVE_TOKEN, toEvmAddress } from "../core/hex.ts";
 import { lookAgain } from "./second-look.ts";
 
 let database: TestDatabase;
@@ -150,4 +150,88 @@ test("an outflow that is recorded late is counted again in where later parts end
   const isFinal = [await sweepPart(LATE - 1n), await sweepPart(LATE + 1n)];
   await look();
   expect(await Promise.all(isFinal.map((read) => read()))).toEqual([true, false]);
+});
+
+const TOKEN = toEvmAddress(`0x${"70".repeat(20)}`);
+
+/** Opens a scanner that credited a deposit with 10, since the sweep of 90 in its block was left out. */
+async function openSwept(stated: bigint) {
+  const { db } = database;
+  const { clock, newAddress } = await openBooks(db);
+  const { id, wallet } = await newAddress();
+  const txHash = hashOf("a deposit");
+  const sweep = {
+    kind: "swept",
+    wallet,
+    token: TOKEN,
+    amount: 90n,
+    txHash: hashOf("a sweep"),
+    logIndex: 4,
+  } as const;
+  const chain = createStrictChain({
+    chainId: CHAIN_ID,
+    isGivenBack: () => false,
+    getBlock: async (number) => (number <= TIP ? blockAt(number) : null),
+    listTransfers: async ({ number }) =>
+      number === LATE
+        ? [
+            {
+              from: wallet,
+              to: wallet,
+              token: TOKEN,
+              amount: stated,
+              txHash,
+              logIndex: 3,
+              ordinal: 0,
+            },
+          ]
+        : [],
+    listOutflows: async ({ number }) => (number === LATE ? [sweep] : []),
+  });
+  const row = { number: TIP, looked_again: LATE - 2n };
+  await db.updateTable("scanner_finality").set(row).execute();
+  const random = createCountingRandom();
+  const { integrator_id } = await db
+    .selectFrom("addresses")
+    .select("integrator_id")
+    .executeTakeFirstOrThrow();
+  await db
+    .insertInto("deposits")
+    .values({
+      id: random.uuid(),
+      chain_id: CHAIN_ID,
+      wallet,
+      token: TOKEN,
+      tx_hash: txHash,
+      ordinal: 0,
+      log_index: 3,
+      sender: wallet,
+      amount: 10n,
+      block_number: LATE,
+      block_hash: blockAt(LATE).hash,
+      address_id: id,
+      integrator_id,
+      queued: true,
+    })
+    .execute();
+  const deps = createScannerDeps({ db, chain, tokens: [TOKEN], startBlock: 0n, clock, random });
+  while (await lookAgain(deps)) {
+    // Looks until no final block is left.
+  }
+  const { amount } = await db.selectFrom("deposits").select("amount").executeTakeFirstOrThrow();
+  const lines = await db
+    .selectFrom("ledger_lines")
+    .select((eb) => eb.fn.sum<string>("amount").as("sum"))
+    .where("account", "=", "wallet")
+    .where("token", "=", TOKEN)
+    .executeTakeFirstOrThrow();
+  return { amount: BigInt(amount), booked: BigInt(lines.sum) };
+}
+
+test("a deposit whose block has an outflow that was left out is credited with what its log states [T305]", async () => {
+  expect(await openSwept(100n)).toEqual({ amount: 100n, booked: 10n });
+});
+
+test("a deposit of a token that keeps a fee is credited with what rose and what left [T305, T07]", async () => {
+  expect(await openSwept(120n)).toEqual({ amount: 100n, booked: 10n });
 });

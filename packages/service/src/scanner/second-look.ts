@@ -5,16 +5,29 @@
  * read again, unless an operator orders it.
  */
 import { listByWallets } from "../addresses/index.ts";
-import type { BlockRef, ScannedBlock } from "../chains/port/index.ts";
+import type { BlockRef, Outflow, ScannedBlock } from "../chains/port/index.ts";
 import { isNative } from "../core/hex.ts";
-import { insertOutflows, splitRecorded } from "../deposits/index.ts";
+import {
+  type ArrivedValue,
+  insertOutflows,
+  type OpenValue,
+  splitRecorded,
+} from "../deposits/index.ts";
 import {
   acceptArrivals,
   announceRefunds,
   correctFound,
   reopenParts,
+  restateDeposits,
 } from "../settlements/index.ts";
-import { listStated, verifyArrivals, withAddresses } from "./arrivals.ts";
+import {
+  fitTransfers,
+  isOf,
+  listStated,
+  sumOf,
+  verifyArrivals,
+  withAddresses,
+} from "./arrivals.ts";
 import type { ScannerDeps } from "./deps.ts";
 import { findReread, findSkip, putReread } from "./orders.ts";
 import { assertScanned, getFinality, putLookedAgain } from "./store.ts";
@@ -80,9 +93,14 @@ async function recordLeftOut(deps: ScannerDeps, block: ScannedBlock): Promise<vo
   const { chainId } = chain;
   const { outflows } = block;
   const ref: BlockRef = { number: block.number, hash: block.hash, parentHash: block.parentHash };
+  const { ours, arrivals } = await listStated(deps, block);
   await db.transaction().execute(async (tx) => {
     await assertScanned(tx, chainId, ref);
     const added = await insertOutflows(tx, chainId, ref, outflows);
+    if (added.length > 0) {
+      const { recorded } = await splitRecorded(tx, block, arrivals);
+      await restateDeposits(tx, listRestated(recorded, added));
+    }
     for (const { wallet, token } of added) {
       const since = { block: block.number, nowMs: clock.now() };
       await reopenParts(tx, { chainId, wallet, token }, since);
@@ -90,7 +108,6 @@ async function recordLeftOut(deps: ScannerDeps, block: ScannedBlock): Promise<vo
     await correctFound(tx, deps, { chainId, ...ref }, added);
     await announceRefunds(tx, settlements, chainId, { ...ref, isFinal: true }, added);
   });
-  const { ours, arrivals } = await listStated(deps, block);
   const { open } = await splitRecorded(db, block, arrivals);
   if (open.length === 0) return;
   const leftOut = await verifyArrivals(deps, block, {
@@ -105,4 +122,19 @@ async function recordLeftOut(deps: ScannerDeps, block: ScannedBlock): Promise<vo
   await acceptArrivals(settlements, withAddresses(leftOut, ours), (tx) =>
     assertScanned(tx, chainId, ref),
   );
+}
+
+/**
+ * Lists the deposits of a block that were credited with less than their logs state, with the amounts that the outflows which are
+ * recorded only now explain. What was credited was the rise of the balance, without these.
+ */
+function listRestated(
+  recorded: readonly OpenValue[],
+  added: readonly Outflow[],
+): readonly ArrivedValue[] {
+  return recorded.flatMap(({ recordedAmount, ...arrived }) => {
+    const left = sumOf(added.filter((outflow) => isOf(outflow, arrived)));
+    if (left <= 0n || recordedAmount >= sumOf(arrived.transfers)) return [];
+    return [{ ...arrived, transfers: fitTransfers(arrived.transfers, recordedAmount + left) }];
+  });
 }

@@ -41,7 +41,7 @@ export {
 } from "./operator/requested-refunds.ts";
 export { createIndexRequests, requestIndex, type RequestResult } from "./intake/request-index.ts";
 export { announceFinalRefunds, announceRefunds } from "./intake/refunds.ts";
-export { correctFound } from "./intake/returns.ts";
+export { correctFound, restateDeposits } from "./intake/returns.ts";
 export { acceptBalance } from "./intake/accept.ts";
 export { acceptArrivals, type OurArrival } from "./intake/accept-arrivals.ts";
 export { followCompleted } from "./followers/completed.ts";

@@ -8,7 +8,14 @@ import type { OperatorRole } from "@sluice/sdk/wire";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { payNew } from "./support/browser-payments.ts";
-import { FINE, inspect, launchBrowser, openPage, PHONE } from "./support/browser.ts";
+import {
+  addAuthenticator,
+  FINE,
+  inspect,
+  launchBrowser,
+  openPage,
+  PHONE,
+} from "./support/browser.ts";
 import { startIdentityProvider } from "./support/identity-provider.ts";
 import { openSolanaSandbox, type SolanaSandbox, USDC } from "./support/solana-sandbox.ts";
 
@@ -37,18 +44,7 @@ afterEach(async () => {
 /** Opens a page whose browser has an authenticator that verifies its person. */
 async function open(viewport = DESKTOP): Promise<void> {
   ({ context, page, complaints } = await openPage(browser, viewport));
-  const devtools = await context.newCDPSession(page);
-  await devtools.send("WebAuthn.enable");
-  await devtools.send("WebAuthn.addVirtualAuthenticator", {
-    options: {
-      protocol: "ctap2",
-      transport: "internal",
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified: true,
-      automaticPresenceSimulation: true,
-    },
-  });
+  await addAuthenticator(context, page);
 }
 
 const command = (...args: readonly string[]) =>

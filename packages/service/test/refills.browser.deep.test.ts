@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { treasuryAbi } from "@sluice/contracts/abi";
 import { type Address, encodeFunctionData, parseUnits } from "viem";
 import { expectProvedBooks } from "./support/bridge.ts";
-import { FINE, inspect, launchBrowser, openPage } from "./support/browser.ts";
+import { addAuthenticator, FINE, inspect, launchBrowser, openPage } from "./support/browser.ts";
 import { afterFee, USDC } from "./support/deposits.ts";
 import { openWorld, type World } from "./support/world.ts";
 
@@ -150,18 +150,7 @@ test("an operator sees the moves in the console, and asks for one", async () => 
   const browser = await launchBrowser();
   onTestFinished(() => browser.close());
   const { context, page, complaints } = await openPage(browser, { width: 1280, height: 800 });
-  const devtools = await context.newCDPSession(page);
-  await devtools.send("WebAuthn.enable");
-  await devtools.send("WebAuthn.addVirtualAuthenticator", {
-    options: {
-      protocol: "ctap2",
-      transport: "internal",
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified: true,
-      automaticPresenceSimulation: true,
-    },
-  });
+  await addAuthenticator(context, page);
   const invited = ["operators", "invite", "--name", "Otto", "--role", "operator"];
   const { url } = await world.command(...invited, "--json");
   await page.goto(String(url));

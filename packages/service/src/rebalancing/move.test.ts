@@ -8,6 +8,7 @@ import {
   createStrictChain,
   hashOf,
   silentLog,
+  TREASURY,
 } from "../../test/support/doubles.ts";
 import type { Simulation } from "../chains/port/index.ts";
 import { toEvmAddress } from "../core/hex.ts";
@@ -16,6 +17,12 @@ import { followMoves, type MoveDeps, planAsked, planMove } from "./move.ts";
 
 const DELIVERY = toEvmAddress(`0x${"d0".repeat(20)}`);
 const LANE = toEvmAddress(`0x${"1a".repeat(20)}`);
+/** A chain whose treasury fills its inventory. */
+const FUNDED = {
+  ...CHAIN,
+  contracts: { ...CHAIN.contracts, delivery: DELIVERY, treasury: TREASURY },
+  tokens: CHAIN.tokens.map((token) => ({ ...token, inventoryMin: 1n, inventoryTarget: 9n })),
+};
 const LOCAL = { srcChain: 2, token: USDC, to: DELIVERY, destChain: 2, destToken: USDC };
 const ID = "00000000-0000-4000-8000-00000000aaaa";
 
@@ -46,7 +53,7 @@ function open(simulation: Simulation = { ok: true, gas: 90_000n }) {
     }),
   });
   const deps: MoveDeps = {
-    config: { chains: [CHAIN], routes: [] },
+    config: { chains: [FUNDED], routes: [] },
     db: database.db,
     clock: createStillClock(),
     random: createCountingRandom(),
@@ -187,6 +194,19 @@ describe("a move", () => {
     expect(await states()).toEqual(["planned"]);
     expect(await readIntents()).toHaveLength(1);
     expect(await cancelMove(database.db, { id: ID, operator: "somebody", nowMs: 1 })).toBe(false);
+  });
+
+  test("that is asked for in a direction which is gone waits and says so, and stops no other", async () => {
+    const { deps } = open();
+    const row = { ...LOCAL, id: ID, amount: 9n, operator: "somebody", reason: "-" };
+    await insertMove(database.db, { ...row, to: LANE, state: "asked" });
+    await insertMove(database.db, { ...row, id: ID.replace("a", "b"), state: "asked" });
+    await planAsked(deps, await listOpen(database.db));
+    const found = (await listNewest(database.db, 9)).map(({ state, error }) => [state, error]);
+    expect(found.toSorted()).toEqual([
+      ["asked", "The configuration no longer has its direction."],
+      ["planned", null],
+    ]);
   });
 
   test("that is asked for says why it waits, and can be cancelled", async () => {

@@ -17,7 +17,13 @@ import {
   planCall,
   submitIntent,
 } from "../transactions/index.ts";
-import { type Direction, integratorOf, isLocalTo, issueDirection } from "./directions.ts";
+import {
+  type Direction,
+  integratorOf,
+  isLocalTo,
+  issueDirection,
+  listDirections,
+} from "./directions.ts";
 import * as store from "./store.ts";
 
 export interface MoveDeps {
@@ -74,8 +80,13 @@ export async function planMove(
 /** Plans the moves that operators asked for. One that cannot be planned now says why, and is tried again. */
 export async function planAsked(deps: MoveDeps, open: readonly store.Move[]): Promise<void> {
   const { db, clock, chain, log } = deps;
+  const directions = listDirections(deps.config);
   for (const move of open) {
     if (move.state !== "asked" || move.srcChain !== chain.chainId) continue;
+    if (!directions.some((known) => isSameDirection(known, move))) {
+      await store.setError(db, move.id, "The configuration no longer has its direction.");
+      continue;
+    }
     try {
       const queue = await prepare(deps, move, move.amount);
       const isQueued = await db.transaction().execute(async (tx) => {
@@ -156,4 +167,15 @@ function underWayTo(open: readonly store.Move[], to: Direction): readonly string
 
 function isSame(one: readonly string[], other: readonly string[]): boolean {
   return one.join() === other.join();
+}
+
+/** Compares all of a direction: the address of an earlier set of routes is another one. */
+function isSameDirection(one: Direction, other: Direction): boolean {
+  return (
+    one.srcChain === other.srcChain &&
+    one.token === other.token &&
+    one.to === other.to &&
+    one.destChain === other.destChain &&
+    one.destToken === other.destToken
+  );
 }

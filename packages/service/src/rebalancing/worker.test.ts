@@ -68,12 +68,14 @@ function open(given: {
   readonly movable: Readonly<Record<number, number>>;
 }) {
   const asked: string[] = [];
+  const read: number[] = [];
   const chainOf = (chainId: number): Chain =>
     createStrictChain({
       chainId,
       kind: "evm",
       addresses: { walletRoot: factory, escrow, delivery },
       getBalance: async () => {
+        read.push(chainId);
         const held = given.inventory[chainId] ?? null;
         if (held === null) throw new OperatingError("RPC_UNAVAILABLE", "no answer");
         return BigInt(held) * UNIT;
@@ -108,7 +110,7 @@ function open(given: {
     lanes: [LANE],
     wakeLanes: () => undefined,
   });
-  return { poll, asked };
+  return { poll, asked, read };
 }
 
 const moves = async () =>
@@ -122,7 +124,7 @@ describe("the poll of a treasury", () => {
     const { poll, asked } = open({ inventory: { 2: 400, 30: 900 }, movable: { 2: 250 } });
     await poll();
     expect(await moves()).toEqual(["2 to 2: 250 planned"]);
-    expect(asked).toEqual(["2 local"]);
+    expect(asked.toSorted()).toEqual(["2 local", "2 remote"]);
     await poll();
     expect(await moves()).toHaveLength(1);
   });
@@ -132,6 +134,14 @@ describe("the poll of a treasury", () => {
     await poll();
     // The treasury of chain 30 gives 600 to its own inventory; that is its own settler's work.
     expect(await moves()).toEqual(["2 to 30: 350 planned"]);
+  });
+
+  test("asks no other chain while its treasury has nothing to move", async () => {
+    const { poll, asked, read } = open({ inventory: { 2: 50, 30: 50 }, movable: { 30: 600 } });
+    await poll();
+    expect(await moves()).toEqual([]);
+    expect(asked.toSorted()).toEqual(["2 local", "2 remote"]);
+    expect(read).toEqual([]);
   });
 
   test("stores the address that it pays, of an integrator that is the treasury's", async () => {

@@ -8,7 +8,7 @@ import { OperatingError } from "../core/errors.ts";
 import { rescale } from "../core/amounts.ts";
 import { readChainStates } from "../addresses/index.ts";
 import { getChain, getToken, readFreeInventory } from "../routes/index.ts";
-import { type Direction, isLocalTo, listDirections, listRefilled } from "./directions.ts";
+import { type Direction, listDirections, listRefilled } from "./directions.ts";
 import { followMoves, type MoveDeps, planAsked, planMove, type WantedMove } from "./move.ts";
 import { type Level, planMoves, type Source } from "./plan.ts";
 import * as store from "./store.ts";
@@ -17,24 +17,41 @@ export interface RebalancingDeps extends MoveDeps {
   readonly chains: Chains;
 }
 
-/** Creates the poll of one chain with a treasury. Returns false: the next poll comes at its interval. */
+/**
+ * Creates the poll of one chain with a treasury. While the treasury has nothing to move, no other chain is asked. Returns
+ * false: the next poll comes at its interval.
+ */
 export function createRebalancingPoll(deps: RebalancingDeps): () => Promise<boolean> {
   return async () => {
     await followMoves(deps);
     const { chainId } = deps.chain;
-    const states = await readChainStates(deps.db);
     const open = await store.listOpen(deps.db);
     await planAsked(deps, open);
+    const [own, others] = splitDirections(deps);
+    const mine = await readSources(deps, own, open);
+    if (!mine.some(({ movable, spoken }) => movable > spoken)) return false;
+    const states = await readChainStates(deps.db);
     const levels = await readLevels(deps, open);
     // A chain that is taken out of service gives what its treasury has, and gets nothing.
     const stays = levels.filter((level) => !states.has(level.chainId));
-    const sources = await readSources(deps, { open, levels: stays });
+    const isLow = stays.some(({ free, underWay, min }) => free + underWay < min);
+    const sources = [...mine, ...(isLow ? await readSources(deps, others, open) : [])];
     for (const { direction, amount, reason } of planMoves(stays, sources)) {
       if (direction.srcChain !== chainId) continue;
       await tryMove(deps, { direction, amount, reason }, open);
     }
     return false;
   };
+}
+
+/** Returns the directions of the chain's treasury, and those of others. */
+function splitDirections({
+  config,
+  chain: { chainId },
+}: RebalancingDeps): readonly [readonly Direction[], readonly Direction[]] {
+  const all = listDirections(config);
+  const isOwn = ({ srcChain }: Direction) => srcChain === chainId;
+  return [all.filter(isOwn), all.filter((direction) => !isOwn(direction))];
 }
 
 async function tryMove(
@@ -72,16 +89,15 @@ export async function readLevels(
   return levels.flat();
 }
 
-/** Reads the directions of the treasury's own chain, and those of others while an inventory is below its minimum. */
+/** Reads what directions may move now. One whose chain does not answer is left out. */
 async function readSources(
   deps: RebalancingDeps,
-  { open, levels }: { readonly open: readonly store.Move[]; readonly levels: readonly Level[] },
+  directions: readonly Direction[],
+  open: readonly store.Move[],
 ): Promise<readonly Source[]> {
-  const isLow = levels.some(({ free, underWay, min }) => free + underWay < min);
-  const wanted = listDirections(deps.config).filter(
-    (direction) => isLow || (isLocalTo(direction) && direction.srcChain === deps.chain.chainId),
+  const sources = await Promise.all(
+    directions.map((direction) => readSource(deps, direction, open)),
   );
-  const sources = await Promise.all(wanted.map((direction) => readSource(deps, direction, open)));
   return sources.flatMap((source) => source ?? []);
 }
 

@@ -53,7 +53,7 @@ const REFUND_POLL_MS = 2_000;
 const REFILL_POLL_MS = 5_000;
 const GAS_POLL_MS = 5_000;
 const HELD_POLL_MS = 5_000;
-const TREASURY_POLL_MS = 15_000;
+const TREASURY_POLL_MS = 30_000;
 
 /** Parts of the settler. */
 export const SETTLER_PARTS = [

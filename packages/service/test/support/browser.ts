@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { type Browser, chromium, type Page } from "playwright-core";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { buildPages } from "../../../web/build.ts";
 import { findChromium } from "./chromium.ts";
 
@@ -19,6 +19,22 @@ export async function launchBrowser(): Promise<Browser> {
   if (!executablePath) throw new Error("expected a Chromium on PATH, or its path in CHROMIUM");
   // Chromium's sandbox does not run as root, and the pages are our own.
   return chromium.launch({ executablePath, chromiumSandbox: process.getuid?.() !== 0 });
+}
+
+/** Gives a page's browser an authenticator that verifies its person. */
+export async function addAuthenticator(context: BrowserContext, page: Page): Promise<void> {
+  const devtools = await context.newCDPSession(page);
+  await devtools.send("WebAuthn.enable");
+  await devtools.send("WebAuthn.addVirtualAuthenticator", {
+    options: {
+      protocol: "ctap2",
+      transport: "internal",
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  });
 }
 
 /** Opens a page whose policy lets a test add its own script. Its errors are collected in `complaints`. */

@@ -164,6 +164,31 @@ describe("the contracts on public chains", () => {
     expect(await findProblems({})).toEqual([]);
   });
 
+  test("say where a treasury may not move what an inventory needs [T310]", async () => {
+    const token = { ...CHAIN.tokens[0], inventoryMin: 1n, inventoryTarget: 9n };
+    const chain = {
+      ...HERE,
+      contracts: { ...HERE.contracts, treasury: TREASURY },
+      tokens: [{ ...HERE.tokens[0], ...token }],
+    } as typeof HERE;
+    const nothing = { perDay: 0n, readyAt: 0n };
+    const found = (given: Partial<ChainInspector>) =>
+      findProblems(given, { chains: [chain, THERE] });
+    const listed = {
+      isMover: async () => true,
+      getDirection: async () => ({ perDay: 5n, pending: nothing }),
+    };
+    expect(await found(listed)).toEqual([]);
+    const unlisted = {
+      isMover: async () => false,
+      getDirection: async () => ({ perDay: 0n, pending: nothing }),
+    };
+    expect(await found(unlisted)).toMatchObject([
+      { id: "key.listed", item: expect.stringMatching(/at the treasury$/), status: "problem" },
+      { id: "treasury.direction", item: "USDC to ethereum", status: "warning" },
+    ]);
+  });
+
   test("are a warning without inventory to deliver", async () => {
     const back: RouteConfig = configuredRoute({
       kind: "SWIFT",

@@ -7,7 +7,7 @@ import { assert } from "../core/assert.ts";
 import { type Check, judge, judgeSame, ok, once } from "../core/check.ts";
 import { checkCode, type Place } from "./code.ts";
 import { type DoctorDeps, subjectOf } from "./facts.ts";
-import { checkDailyCaps, checkListedKeys } from "./listings.ts";
+import { checkDailyCaps, checkDirections, checkListedKeys } from "./listings.ts";
 import { checkRoute } from "./routes.ts";
 
 export interface ContractChecks {
@@ -55,6 +55,7 @@ export function checkContracts(
       ...routes.flatMap((route) => checkRoute(place, { route, factoryCode: code.factory })),
       ...checkListedKeys(place, code),
       ...checkDailyCaps(place, code.delivery),
+      ...checkDirections(place, treasury),
     ],
   };
 }

@@ -14,8 +14,10 @@ const evm = {
   ...CHAIN,
   cctp: { domain: 0, messenger: contract, transmitter: contract },
   uniswapV3: { router: contract, weth: contract },
+  contracts: { ...CHAIN.contracts, treasury: contract },
   tokens: CHAIN.tokens.map((token) => ({
     ...token,
+    inventoryTarget: 1n,
     price: {
       fixed: 1n,
       feeds: [

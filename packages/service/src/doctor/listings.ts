@@ -6,7 +6,8 @@ import { type Check, type Finding, judge, judgeListed } from "../core/check.ts";
 import type { Place } from "./code.ts";
 import { type EvmAddress, toEvmAddress } from "../core/hex.ts";
 import type { DoctorDeps } from "./facts.ts";
-import { getToken } from "../routes/index.ts";
+import { listDirections } from "../rebalancing/index.ts";
+import { getChainConfig, getToken } from "../routes/index.ts";
 
 /** Checks that each lane and the attestor have the role in the contracts that their calls need. */
 export function checkListedKeys(
@@ -61,6 +62,49 @@ export function checkListedKeys(
         advice: `Have the owner make ${deps.display(account)} ${role}, or configure the listed key.`,
       }),
   }));
+}
+
+/** Checks that the treasury contract, if there is one, may be moved from by the lanes, in every direction that it fills. */
+export function checkDirections(place: Place, treasuryCode: Check | undefined): readonly Check[] {
+  const { chain, inspector, subject, deps } = place;
+  const { treasury } = chain.contracts;
+  if (treasury === undefined || !treasuryCode) return [];
+  const directions = listDirections(deps.config).filter(
+    ({ srcChain }) => srcChain === chain.chainId,
+  );
+  if (directions.length === 0) return [];
+  const needs = [treasuryCode];
+  const movers = deps.lanesOf(chain.chainId).filter(({ purpose }) => purpose === "settle");
+  return [
+    ...movers.map(({ name, address }) => ({
+      id: "key.listed",
+      subject,
+      item: `${name} at the treasury`,
+      needs,
+      run: async () =>
+        judgeListed(await inspector.isMover(treasury, toEvmAddress(address)), {
+          expected: `${deps.display(address)} is a mover of the treasury`,
+          advice: `Have the owner make ${deps.display(address)} a mover: sluice contracts --left prints the call.`,
+        }),
+    })),
+    ...directions.map(({ token, to, destChain }) => ({
+      id: "treasury.direction",
+      subject,
+      item: `${getToken(deps.config, chain.chainId, token).symbol} to ${getChainConfig(deps.config, destChain).name}`,
+      needs,
+      async run() {
+        const direction = { token: toEvmAddress(token), to: toEvmAddress(to) };
+        const { perDay } = await inspector.getDirection(treasury, direction);
+        return judge(perDay > 0n, {
+          found: `${perDay} base units in 24 hours to ${deps.display(to)}`,
+          expected: "more than zero",
+          advice:
+            "Have the owner list the direction, which waits out the delay: sluice contracts --left --daily-cap prints the calls. Until then the inventory is not refilled from here.",
+          otherwise: "warning",
+        });
+      },
+    })),
+  ];
 }
 
 /** Lists the attestor of this configuration, and the others of the installation, cold ones too. */

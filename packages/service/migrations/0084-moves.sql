@@ -34,3 +34,6 @@ create index moves_newest on moves (created_at desc);
 
 -- The token of a treasury's direction; its subject is the account that may receive.
 alter table governance_changes add column token text;
+
+-- Integrators of the operator's own moves, which share no inventory with others.
+alter table integrators add column own boolean not null default false;

@@ -47,6 +47,8 @@ export interface IntegratorsTable {
   queue_weight: Generated<number>;
   addresses_max: Int8OrNull;
   open_settlements_max: Int8OrNull;
+  /** Whether its addresses are those of the operator's own moves. */
+  own: Generated<boolean>;
   addresses_issued: Generated<bigint>;
   created_at: GeneratedStamp;
 }

@@ -8,7 +8,7 @@ export {
 } from "./actions.ts";
 export {
   createIntegrator,
-  ensureIntegrator,
+  ensureOwnIntegrator,
   findIntegrator,
   isNameTaken,
   listIntegrators,

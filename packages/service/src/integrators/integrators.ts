@@ -64,8 +64,8 @@ export async function createIntegrator(
   return { integratorId, name };
 }
 
-/** Creates an integrator with the id that the service gives it, unless it exists. */
-export async function ensureIntegrator(
+/** Creates the integrator of the operator's own moves, with the id that the service gives it, unless it exists. */
+export async function ensureOwnIntegrator(
   db: Db,
   {
     id,
@@ -95,6 +95,7 @@ export async function ensureIntegrator(
       gas,
       routes: "governed",
       unattended: false,
+      own: true,
     })
     .onConflict((conflict) => conflict.column("id").doNothing())
     .execute();

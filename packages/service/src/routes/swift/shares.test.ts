@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { createTestDatabase, type TestDatabase } from "../../../test/support/database.ts";
 import { createStillClock, createStrictChain, LANE } from "../../../test/support/doubles.ts";
 import { createTenant, insertAddress, insertSettlement } from "../../../test/support/tenants.ts";
+import { ensureOwnIntegrator } from "../../integrators/index.ts";
 import { createSwiftRoute } from "./route.ts";
 import { countPayout, deleteReservation, upsertReservation } from "./store.ts";
 
@@ -90,7 +91,19 @@ describe("the share of an integrator", () => {
     expect(await verdictOf(one, second, 400n)).toBe("reserved");
     const alone = await reserve(one, third, 100n);
     expect(alone.verdict).toBe("reserved");
-    await database.pool.query("delete from inventory_reservations where amount = 100");
+    const free = () => database.pool.query("delete from inventory_reservations where amount = 100");
+    await free();
+    // Moves of the operator's own treasury take nothing of it.
+    await ensureOwnIntegrator(database.db, {
+      id: "00000000-0000-8000-8000-00000000aaaa",
+      name: "inventory-1a1a1a1a",
+      refundEvm: LANE,
+      maxFeeBps: 1,
+      maxSlippageBps: 0,
+      gas: "sponsored",
+    });
+    expect(await alone.again()).toBe("reserved");
+    await free();
 
     const other = await createTenant(database.db);
     expect(await alone.again()).toBe("integrator_share_reached");

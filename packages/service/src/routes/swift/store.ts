@@ -305,7 +305,7 @@ export async function readShares(
            (select coalesce(sum(amount), 0)::text from payout_hours
              where dest_chain = ${destChain} and token = ${token} and hour > ${since}
                and integrator_id = ${of.integratorId}) as paid_of_integrator,
-           exists (select from integrators where id <> ${of.integratorId}) as is_shared
+           exists (select from integrators where id <> ${of.integratorId} and not own) as is_shared
       from inventory_reservations
      where dest_chain = ${destChain} and token = ${token} and settlement_id <> ${of.settlementId}`.execute(
     db,

@@ -55,6 +55,7 @@ const READERS = {
     "docs/runbook/README.md",
     "docs/reverse-proxy.md",
     "docs/early-payouts.md",
+    "docs/inventory.md",
     "docs/fees.md",
     "docs/ledger.md",
   ],

@@ -84,6 +84,17 @@ describe("sluice init", () => {
     expect(readFileSync(join(target, "sluice.json"), "utf8")).not.toContain("s3cret");
   });
 
+  test("takes the treasury contract where no account is named", async () => {
+    expect((await init("contract", { treasury: "" })).code).toBe(0);
+    const target = join(folder, "contract");
+    const config = loadConfig({
+      path: join(target, "sluice.json"),
+      env: { CREDENTIALS_DIRECTORY: join(target, "secrets") },
+    });
+    const [base] = listEvmChains(config);
+    expect(base?.contracts.treasury).toBe(config.deployment?.treasury);
+  });
+
   test.each<[string, Partial<typeof ANSWERS>, string]>([
     ["an unknown chain", { chains: "dogecoin" }, "expected some of ethereum, bsc"],
     [

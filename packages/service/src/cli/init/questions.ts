@@ -15,7 +15,8 @@ export interface Answers {
   readonly tokens: readonly string[];
   readonly owner: string;
   readonly guardian: string;
-  readonly treasury: string;
+  /** Null for the treasury contract. */
+  readonly treasury: string | null;
   /** Null for none yet: the doctor insists on one. */
   readonly coldAttestor: string | null;
   readonly securityContact: string;
@@ -62,8 +63,9 @@ export async function askAll({ ask }: Dialog, readHeight: ReadHeight): Promise<A
     parse: (text) => refuseEqual(parseAddress(text), owner, "the owner"),
   });
   const treasury = await ask({
-    text: "Treasury, which receives claims and fees",
-    parse: parseAddress,
+    text: "Treasury, which receives claims and fees: an account, or the contract that refills the inventory",
+    fallback: "the contract",
+    parse: (text) => (text === "the contract" ? null : parseAddress(text)),
   });
   const coldAttestor = await ask({
     text: "Address of a second attestor, which stays cold",

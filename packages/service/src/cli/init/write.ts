@@ -26,7 +26,7 @@ export function describeConfig(folder: string, answers: Answers): object {
     keystorePassphrase: { credential: "keystore-passphrase" },
     telemetry: { host: "127.0.0.1", port: 9100 },
     feeBps: answers.feeBps,
-    deployment: { owner, guardian, treasury, securityContact },
+    deployment: { owner, guardian, ...(treasury !== null && { treasury }), securityContact },
     ...(coldAttestor !== null && { attestors: { cold: [coldAttestor] } }),
     attestor: { key: keystore("attestor"), rpcUrls: Object.fromEntries(attestorNodes) },
     chains: chains.map(({ preset, nodes, startBlock }) => ({

@@ -12,6 +12,7 @@ export {
   findIntegrator,
   isNameTaken,
   listIntegrators,
+  OWN_PREFIX,
   readGasPolicy,
   setAddressTerms,
   setGasPolicy,

@@ -8,6 +8,8 @@ import type { Random } from "../core/ports.ts";
 import { findWalletFault } from "../core/solana-wallet.ts";
 import type { Db } from "../db/schema.ts";
 
+/** Names of integrators that the service creates begin so. */
+export const OWN_PREFIX = "inventory-";
 const NAME = /^[a-z0-9][a-z0-9-]{0,62}$/;
 export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
@@ -34,6 +36,9 @@ export async function createIntegrator(
   // An integrator is named by name or id, so a name must not look like an id.
   if (!NAME.test(name) || UUID.test(name)) {
     throw invalid("name", "1 to 63 lower-case letters, digits and hyphens");
+  }
+  if (name.startsWith(OWN_PREFIX)) {
+    throw invalid("name", `another beginning than ${OWN_PREFIX}, which moves of treasuries have`);
   }
   if (!isAddress(refundEvm) || toAddress(refundEvm) === NATIVE_TOKEN) {
     throw invalid("refundEvm", "an address (0x and 40 hex digits, valid checksum), not zero");

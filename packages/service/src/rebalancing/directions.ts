@@ -17,7 +17,7 @@ import { type Address, type EvmAddress, toEvmAddress } from "../core/hex.ts";
 import type { Random } from "../core/ports.ts";
 import { type Destination, issueAddress, rootOf, type RouteSet } from "../addresses/index.ts";
 import type { Db } from "../db/schema.ts";
-import { ensureOwnIntegrator } from "../integrators/index.ts";
+import { ensureOwnIntegrator, OWN_PREFIX } from "../integrators/index.ts";
 
 /** A treasury's token, and the inventory that it refills. */
 export interface Direction {
@@ -174,7 +174,7 @@ export async function issueDirection(
   const integratorId = integratorOf(treasury);
   await ensureOwnIntegrator(deps.db, {
     id: integratorId,
-    name: `inventory-${treasury.slice(2, 10)}`,
+    name: `${OWN_PREFIX}${treasury.slice(2, 10)}`,
     refundEvm: treasury,
     gas: "sponsored",
     ...TERMS,

@@ -27,9 +27,9 @@ export interface PossibleMove {
 }
 
 /**
- * Checks what an operator asks for. Changes nothing.
- * @throws OperatingError VALIDATION_ERROR naming the field and what was expected; RPC_UNAVAILABLE if the treasury's chain does
- *   not answer.
+ * Checks the request of an operator. Changes nothing.
+ * @throws OperatingError VALIDATION_ERROR with the field and the expected form; RPC_UNAVAILABLE if the treasury's chain does not
+ *   answer.
  */
 export async function checkMove(
   deps: Omit<AskDeps, "random">,
@@ -50,6 +50,10 @@ export async function checkMove(
       "amount",
       `at most ${formatUnits(free, decimals)} ${symbol}, which can be moved now`,
     );
+  }
+  if (amount < source.minimum) {
+    const least = formatUnits(source.minimum, decimals);
+    throw invalid("amount", `at least ${least} ${symbol}, the smallest deposit that is settled`);
   }
   return { direction, amount };
 }

@@ -98,7 +98,7 @@ export async function planAsked(deps: MoveDeps, open: readonly store.Move[]): Pr
       if (isQueued) deps.wakeLanes(chain.chainId);
     } catch (error) {
       if (!(error instanceof OperatingError)) throw error;
-      log.warn({ err: error, moveId: move.id }, "treasury cannot move what was asked for");
+      log.warn({ err: error, moveId: move.id }, "treasury cannot make a requested move");
       const cause = error.details?.["reason"];
       const name = typeof cause === "string" ? `${error.code}, ${cause}` : error.code;
       await store.setError(db, move.id, `${error.message} (${name})`);

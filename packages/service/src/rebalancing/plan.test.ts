@@ -27,6 +27,7 @@ function source(srcChain: number, destChain: number, movable: number, more: obje
     decimals: 6,
     movable: BigInt(movable) * 1_000_000n,
     spoken: 0n,
+    minimum: 0n,
     ...more,
   };
 }
@@ -53,7 +54,7 @@ describe("the plan", () => {
     expect(plan([level(2, 99)], [source(30, 2, 9)])).toEqual([]);
   });
 
-  test("counts what is under way, and what earlier moves have yet to take", () => {
+  test("counts moves under way, and amounts that earlier moves have yet to take", () => {
     const underWay = 500_000_000n;
     expect(plan([level(2, 400, { underWay })], [source(2, 2, 5_000)])).toEqual(["2 to 2: 100"]);
     expect(plan([level(2, 50, { underWay })], [source(30, 2, 5_000)])).toEqual([]);
@@ -70,14 +71,14 @@ describe("the plan", () => {
     ]);
   });
 
-  test("fills first what its own chain has", () => {
+  test("takes the claims of the chain itself first", () => {
     expect(plan([level(2, 99)], [source(2, 2, 700), source(30, 2, 5_000)])).toEqual([
       "2 to 2: 700",
       "30 to 2: 201",
     ]);
   });
 
-  test("leaves a chain what its own inventory lacks", () => {
+  test("leaves the need of its own inventory to a chain", () => {
     const levels = [level(2, 50), level(30, 700)];
     expect(plan(levels, [source(30, 2, 900)])).toEqual(["30 to 2: 600"]);
     expect(plan(levels, [source(30, 2, 300)])).toEqual([]);
@@ -94,7 +95,13 @@ describe("the plan", () => {
     expect(moves.map(({ amount }) => amount)).toEqual([700n * 10n ** 18n]);
   });
 
-  test("fills what is reserved beyond the inventory", () => {
+  test("moves nothing to another chain that would be too small a deposit there", () => {
+    const minimum = 60_000_000n;
+    expect(plan([level(2, 99)], [source(30, 2, 59, { minimum })])).toEqual([]);
+    expect(plan([level(2, 99)], [source(30, 2, 60, { minimum })])).toEqual(["30 to 2: 60"]);
+  });
+
+  test("fills reservations beyond the inventory", () => {
     expect(plan([level(2, -200)], [source(30, 2, 5_000)])).toEqual(["30 to 2: 1200"]);
   });
 

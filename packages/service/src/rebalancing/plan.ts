@@ -2,8 +2,8 @@
  * Plans the moves that refill inventories.
  *
  * Claims of a chain refill its own inventory first, up to the target: that costs gas alone. An inventory below its minimum is
- * filled up to its target from treasuries of other chains, those with the most to spare first; what such a chain needs for
- * its own target stays there. Transfers below a hundredth of the target wait; within a chain, only while the inventory is above its
+ * filled up to its target from treasuries of other chains, those with the most to spare first; the need of such a chain's own
+ * target stays there. Transfers below a hundredth of the target wait; within a chain, only while the inventory is above its
  * minimum.
  *
  * Invariants: no move exceeds what its direction may move now; no inventory is filled beyond its target, value under way
@@ -18,7 +18,7 @@ export interface Level {
   readonly chainId: number;
   readonly token: Address;
   readonly decimals: number;
-  /** What the `Delivery` holds and nobody has reserved; below zero if more is reserved than it holds. */
+  /** The balance of the `Delivery` without reservations; below zero if they exceed it. */
   readonly free: bigint;
   /** Value of moves towards it that has not arrived. */
   readonly underWay: bigint;
@@ -34,6 +34,8 @@ export interface Source {
   readonly movable: bigint;
   /** What earlier moves of the same token have yet to take out of the treasury. */
   readonly spoken: bigint;
+  /** The smallest deposit that is settled, as which a move arrives at another chain's address; zero within a chain. */
+  readonly minimum: bigint;
 }
 
 export interface PlannedMove {
@@ -76,6 +78,7 @@ export function planMoves(
       .toSorted((one, other) => compare(other.spare, one.spare));
     for (const { source, spare } of remote) {
       const amount = least(spare, rescale(missing, level.decimals, source.decimals));
+      if (amount < source.minimum) continue;
       if (rescale(amount, source.decimals, level.decimals) * STEPS_OF_TARGET < level.target)
         continue;
       add(source, amount, "below its minimum");
@@ -85,7 +88,7 @@ export function planMoves(
   return planned;
 }
 
-/** Returns what a treasury can give to another chain: what the inventory of its own lacks stays. */
+/** Returns the amount that a treasury can give to another chain: the need of its own inventory stays. */
 function spareOf(
   { direction: { srcChain, token }, decimals }: Source,
   free: bigint,

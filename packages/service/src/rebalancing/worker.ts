@@ -8,7 +8,7 @@ import { OperatingError } from "../core/errors.ts";
 import { rescale } from "../core/amounts.ts";
 import { readChainStates } from "../addresses/index.ts";
 import { getChain, getToken, readFreeInventory } from "../routes/index.ts";
-import { type Direction, listDirections, listRefilled } from "./directions.ts";
+import { type Direction, isLocalTo, listDirections, listRefilled } from "./directions.ts";
 import { followMoves, type MoveDeps, planAsked, planMove, type WantedMove } from "./move.ts";
 import { type Level, planMoves, type Source } from "./plan.ts";
 import * as store from "./store.ts";
@@ -112,11 +112,12 @@ export async function readSource(
   assert(treasury, "a direction begins at a treasury");
   const movable = await answerOf(deps, srcChain, () => treasury.readMovable(direction));
   if (movable === null) return null;
-  const { decimals } = getToken(deps.config, srcChain, token);
+  const { decimals, minDeposit } = getToken(deps.config, srcChain, token);
+  const minimum = isLocalTo(direction) ? 0n : (minDeposit ?? 0n);
   const spoken = open
     .filter((move) => move.state !== "moved" && move.srcChain === srcChain && move.token === token)
     .reduce((sum, { amount }) => sum + amount, 0n);
-  return { direction, decimals, movable, spoken };
+  return { direction, decimals, movable, spoken, minimum };
 }
 
 /** Returns the value of moves toward an inventory, in its base units. */

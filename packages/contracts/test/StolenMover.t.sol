@@ -62,7 +62,7 @@ contract StolenMoverGame is Fixture {
         vm.warp(block.timestamp + time % 30 hours);
     }
 
-    /// @dev Of the treasury's money, what is neither there nor in the operator's deposit address.
+    /// @dev Money of the treasury that is neither there nor in the operator's deposit address.
     function gone() external view returns (uint256) {
         uint256 there = usdc.balanceOf(address(treasury)) + usdc.balanceOf(pocket);
         return 1e30 - there + 1e30 - address(treasury).balance;

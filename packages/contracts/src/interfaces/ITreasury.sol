@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import { IGoverned } from "./IGoverned.sol";
 
-/// @title Holds what locks were claimed for, and refills the inventory with it
+/// @title Holds the claims of locks, and refills the inventory with them
 /// @notice Money leaves in two ways: to the owner, behind the delay; and in a listed direction, by a
 /// mover, up to the daily cap of the direction. A direction is a token and an account of the operator: the
 /// `Delivery` of this chain, or a deposit address whose commitment pays the `Delivery` of another. The
@@ -60,8 +60,8 @@ interface ITreasury is IGoverned {
     /// @notice Returns the unused part of it.
     function capLeft(address token, address to) external view returns (uint256);
 
-    /// @notice Returns what a move may take now: the unused part of the cap, and at most what is above the
-    /// floor.
+    /// @notice Returns the most that a move may take now: the smaller of the unused part of the cap and the
+    /// balance above the floor.
     function movable(address token, address to) external view returns (uint256);
 
     /// @notice Returns the pending cap of a direction; both zero without one.

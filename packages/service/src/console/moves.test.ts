@@ -30,7 +30,7 @@ async function openAsked() {
 }
 
 describe("moves of treasuries", () => {
-  test("are shown in whole units, with what they wait for", async () => {
+  test("are shown in whole units, with the cause of their wait", async () => {
     const { join } = await openAsked();
     const viewer = await join("Vi", "viewer");
     const { moves } = await viewer.get<ConsoleOverview>("/api/overview");
@@ -76,7 +76,7 @@ describe("moves of treasuries", () => {
     expect(lines[0]).toMatchObject({ action: "cancel move", operator: "console: Op" });
   });
 
-  test("are refused where no treasury refills an inventory, naming what was expected", async () => {
+  test("are refused with the expected field where no treasury refills an inventory", async () => {
     const { join } = await openConsole();
     const operator = await join("Op", "operator");
     const refused = await operator.post("/api/moves", ASKED);

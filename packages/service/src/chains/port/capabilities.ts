@@ -224,14 +224,14 @@ export interface HeldAt extends TokenHolding {
   readonly at: bigint;
 }
 
-/** The contract that holds what locks were claimed for, and moves it between accounts of the operator. */
+/** The contract that receives claims, and moves them between accounts of the operator. */
 export interface TreasuryContract {
   readonly address: Address;
   /** Builds the call by which a mover sends a token in a listed direction. */
   buildMove(move: TreasuryDirection & { readonly amount: bigint }): Call;
   /**
-   * Returns the base units that one move may take now: of what is above the token's floor, the unused part of the direction's
-   * daily cap; zero for a direction that the owner has not listed.
+   * Returns the base units that one move may take now: the smaller of the balance above the token's floor and the unused part of
+   * the direction's daily cap; zero for a direction that the owner has not listed.
    */
   readMovable(direction: TreasuryDirection, at?: ReadPoint): Promise<bigint>;
 }

@@ -65,3 +65,12 @@ test.each([
   await expect(readFinal()).rejects.toMatchObject({ details: { reason } });
   expect(node.asked).toHaveLength(1);
 });
+
+test("views of our contracts share an HTTP request, and a foreign contract has its own [T313]", async () => {
+  node.answer(({ params }) => ({ result: Object(params[0]).data }));
+  const view = (data: "0x01" | "0x02", isForeign: boolean) =>
+    readView(rpc, { to: TO, data, at: "latest", isForeign }, (returned) => returned);
+  const read = [view("0x01", false), view("0x02", false), view("0x01", false), view("0x01", true)];
+  expect(await Promise.all(read)).toEqual(["0x01", "0x02", "0x01", "0x01"]);
+  expect(node.asked).toHaveLength(3);
+});

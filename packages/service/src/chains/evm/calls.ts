@@ -34,7 +34,7 @@ export async function findInView<T>(
   view: View,
   parse: (returned: Hex) => T,
 ): Promise<T | null> {
-  const answer = await callView(rpc, view);
+  const answer = await callView(rpc, { ...view, isForeign: true });
   if (!answer.ok) {
     if (revertReasonOf(answer) !== null) return null;
     throw rpc.refusal("eth_call", answer);
@@ -54,15 +54,25 @@ interface View {
   readonly at: ReadPoint;
   /** Gas limit; the default suffices for any plain view. */
   readonly gas?: bigint;
+  /** Whether anybody may have made the contract, so that it may take as long as its gas allows. */
+  readonly isForeign?: boolean;
 }
 
 /**
  * Calls at the read point. Some nodes know the tag `finalized` for blocks and not for state; there the newest final block is
  * read first and named by its hash, which is the same point or a newer one.
  */
-async function callView(rpc: Rpc, { to, data, at, gas = VIEW_GAS_MAX }: View): Promise<NodeAnswer> {
+async function callView(
+  rpc: Rpc,
+  { to, data, at, gas = VIEW_GAS_MAX, isForeign = false }: View,
+): Promise<NodeAnswer> {
   const call = { to, data, gas: toQuantity(gas) };
-  const answer = await rpc.call("eth_call", [call, blockParameterOf(at)]);
+  const point = blockParameterOf(at);
+  // Nobody waits for a foreign contract but its own reader, or for another server that has the block.
+  const answer =
+    !isForeign && typeof point === "string"
+      ? await rpc.share("eth_call", [call, point])
+      : await rpc.call("eth_call", [call, point]);
   if (answer.ok || at !== "final" || !isAboutTheTag(answer)) return answer;
   const block = await rpc.ask("eth_getBlockByNumber", [tagOf(at), false], parseBlock);
   if (block === null) throw rpc.unavailable("no finalized block");

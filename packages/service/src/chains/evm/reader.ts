@@ -125,7 +125,7 @@ function balanceView(token: Address, owner: Address) {
     functionName: "balanceOf",
     args: [toEvmAddress(owner)],
   });
-  return { to: toEvmAddress(token), data };
+  return { to: toEvmAddress(token), data, isForeign: true };
 }
 
 function toRef({ number, hash, parentHash }: BlockAnswer): BlockRef {

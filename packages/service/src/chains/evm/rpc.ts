@@ -12,11 +12,27 @@ export interface Rpc extends AnyRpc {
 }
 
 /** Returns a client of one node. */
-export function createRpc(options: Omit<RpcOptions, "explain" | "isBehind">): Rpc {
+export function createRpc(options: Omit<RpcOptions, "explain" | "isBehind" | "isShared">): Rpc {
   return {
-    ...createAnyRpc({ ...options, explain: reasonOfLimit, isBehind }),
+    ...createAnyRpc({ ...options, explain: reasonOfLimit, isBehind, isShared }),
     searchRange: createLogRange({ first: 2_000n, most: 100_000_000n }),
   };
+}
+
+/** Requests that a node answers from its own records, without running a contract. */
+const SHARED: ReadonlySet<string> = new Set([
+  "eth_blockNumber",
+  "eth_getBalance",
+  "eth_getBlockByNumber",
+  "eth_getCode",
+  "eth_getTransactionCount",
+  "eth_getTransactionReceipt",
+  "eth_maxPriorityFeePerGas",
+]);
+
+/** A request that names a block by its hash may have to be sent again to another server, for which others do not wait. */
+function isShared({ method, params }: RpcRequest): boolean {
+  return SHARED.has(method) && !namesHash(params);
 }
 
 /** Reports whether the server lacks the block that a request names by its hash. Another server has announced it. */

@@ -2,7 +2,7 @@
 import { keccak256 } from "viem";
 import { OperatingError } from "../../core/errors.ts";
 import { type EvmAddress, toEvmAddress } from "../../core/hex.ts";
-import type { Call, ChainSender, NonceSequencing, Simulation } from "../port/index.ts";
+import type { Call, ChainSender, NonceSequencing, Receipt, Simulation } from "../port/index.ts";
 import { parseIndex, parseQuantity, parseReceipt, parseTxHash } from "./answers.ts";
 import { blockParameterOf, toQuantity } from "./calls.ts";
 import { decodeEffects, type Emitters } from "./effects.ts";
@@ -18,6 +18,8 @@ const GAS_MARGIN_MIN = 30_000n;
 
 /** Returns the chain's sending over a node. All but `send` throw RPC_UNAVAILABLE without a usable answer. */
 export function createSender(rpc: Rpc, emitters: Emitters): ChainSender {
+  /** Receipts by their answer: the members of a batch ask for the same one, and share its answer. */
+  const parsed = new WeakMap<object, Receipt>();
   return {
     isOrderOver: async (deadline) => (await getTaggedBlock(rpc, "finalized")).timestamp > deadline,
     suggestFees: () => suggestFees(rpc),
@@ -39,6 +41,8 @@ export function createSender(rpc: Rpc, emitters: Emitters): ChainSender {
 
     async getReceipt(txHash) {
       return rpc.ask("eth_getTransactionReceipt", [txHash], (result) => {
+        const known = typeof result === "object" && result !== null && parsed.get(result);
+        if (known && known.txHash === txHash) return known;
         const receipt = parseReceipt(result);
         if (receipt === null) return null;
         const isOfTransaction = (part: { txHash: string; blockHash: string }) =>
@@ -48,7 +52,9 @@ export function createSender(rpc: Rpc, emitters: Emitters): ChainSender {
         }
         const { blockHash, blockNumber, succeeded, gasCost, logs } = receipt;
         const effects = succeeded ? decodeEffects(logs, emitters) : [];
-        return { txHash, blockHash, blockNumber, succeeded, gasCost, effects };
+        const parsedOnce = { txHash, blockHash, blockNumber, succeeded, gasCost, effects };
+        if (typeof result === "object" && result !== null) parsed.set(result, parsedOnce);
+        return parsedOnce;
       });
     },
   };

@@ -121,3 +121,8 @@ function answered(bytes: Buffer, { statusCode = 0, headers }: IncomingMessage): 
 }
 
 const TOO_LARGE: Posted = { kind: "failed", reason: "answer too large", cause: undefined };
+
+/** Acts after all that is ready now, so that requests which follow answers that came together are sent together. */
+export function afterThisTurn(act: () => void): void {
+  setImmediate(act);
+}

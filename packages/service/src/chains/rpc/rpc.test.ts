@@ -248,3 +248,40 @@ describe("a batch", () => {
     expect(node.received).toHaveLength(1);
   });
 });
+
+describe("a request that may share", () => {
+  const share = (rpc: { share: (method: string, params: readonly unknown[]) => unknown }) =>
+    Promise.all([1, 2, 1].map((index) => rpc.share("m", [index])));
+
+  test("is sent with those of its turn, and once if they are the same [T313]", async () => {
+    const { node, rpc } = await open(echo);
+    expect(await share(rpc)).toEqual([
+      { ok: true, result: ["m", 1] },
+      { ok: true, result: ["m", 2] },
+      { ok: true, result: ["m", 1] },
+    ]);
+    expect(node.received.map(({ requests }) => requests.map(({ params }) => params))).toEqual([
+      [[1], [2]],
+    ]);
+  });
+
+  test("is sent again at the next turn", async () => {
+    const { node, rpc } = await open(echo);
+    await rpc.share("m", [1]);
+    await rpc.share("m", [1]);
+    expect(node.received).toHaveLength(2);
+  });
+
+  test("has its own error", async () => {
+    const { rpc } = await open(({ requests }) => ({
+      body: requests.map((request) =>
+        request.params[0] === 2 ? errorTo(request.id, -32_000, "no") : answerTo(request),
+      ),
+    }));
+    expect(await share(rpc)).toEqual([
+      { ok: true, result: ["m", 1] },
+      { ok: false, code: -32_000, message: "no" },
+      { ok: true, result: ["m", 1] },
+    ]);
+  });
+});

@@ -1,4 +1,5 @@
 /** One JSON-RPC node over HTTP. Every answer is checked before use. */
+import DataLoader from "dataloader";
 import { assert } from "../../core/assert.ts";
 import type { OperatingError } from "../../core/errors.ts";
 import { createBatchSize } from "./batch-size.ts";
@@ -12,7 +13,7 @@ import {
   type RpcRequest,
 } from "./json-rpc.ts";
 import { sizeOf } from "./packed.ts";
-import { createPost } from "./post.ts";
+import { afterThisTurn, createPost } from "./post.ts";
 import { outcomeOf, readPosted, type Received } from "./received.ts";
 import { type NodeTraffic, UNLIMITED, Withheld } from "./traffic.ts";
 
@@ -26,6 +27,11 @@ export interface Rpc {
    * parser of JSON, for answers of megabytes.
    */
   call(method: string, params: readonly unknown[], decode?: Decode): Promise<NodeAnswer>;
+  /**
+   * Sends a request in one HTTP request with others of the same turn of the event loop, and once if they are the same. For
+   * requests that take every node a short time: each of them waits for all.
+   */
+  share(method: string, params: readonly unknown[]): Promise<NodeAnswer>;
   /**
    * Sends several requests, in as few HTTP requests as the node accepts, and returns their answers in order. Throws
    * RPC_UNAVAILABLE if one of them has no answer.
@@ -52,6 +58,8 @@ export interface RpcOptions {
   readonly traffic?: NodeTraffic | undefined;
   /** Returns a short reason for a known error of the node. */
   readonly explain?: (error: NodeError) => string | undefined;
+  /** Reports whether `call` and `ask` share the HTTP request of a request, as `share` does. */
+  readonly isShared?: (request: RpcRequest) => boolean;
   /** Reports whether an answer states that the server lacks a block which another server behind the URL may have. */
   readonly isBehind?: (request: RpcRequest, answer: NodeAnswer) => boolean;
 }
@@ -68,6 +76,8 @@ const WAIT_MAX_MS = 30_000;
 const FAILURE_PAUSES_MS: readonly number[] = [0, 200, 600];
 /** Pauses before a request is sent again that met a server without its block. */
 const BEHIND_PAUSES_MS: readonly number[] = [50, 100, 200, 300, 400, 600];
+/** Requests that share an HTTP request. */
+const SHARED_MAX = 20;
 /** Requests at once where the node takes no batches. */
 const SINGLES_AT_ONCE = 16;
 
@@ -78,7 +88,7 @@ const SINGLES_AT_ONCE = 16;
  */
 export function createRpc(options: RpcOptions): Rpc {
   const { chainId, rpcUrl, traffic = UNLIMITED, explain = () => undefined } = options;
-  const { isBehind = () => false } = options;
+  const { isBehind = () => false, isShared = () => false } = options;
   const post = createPost(rpcUrl, options.timeoutMs);
   const batchSize = createBatchSize();
   let nextId = 1;
@@ -175,12 +185,41 @@ export function createRpc(options: RpcOptions): Rpc {
     throw unavailable(received.reason, received.cause);
   }
 
+  const shared = new DataLoader(
+    async (requests: readonly RpcRequest[]) => {
+      const keys = requests.map((request) => JSON.stringify(request));
+      const distinct = new Map(keys.map((key, index) => [key, requests[index]]));
+      const asked = [...distinct.values()].filter((request) => request !== undefined);
+      const [only] = asked;
+      const answers = only && asked.length === 1 ? [await askOne(only)] : await batch(asked);
+      const found = new Map([...distinct.keys()].map((key, index) => [key, answers[index]]));
+      return keys.map((key) => {
+        const answer = found.get(key);
+        assert(answer, "every request has its answer");
+        return answer;
+      });
+    },
+    {
+      cache: false,
+      maxBatchSize: SHARED_MAX,
+      batchScheduleFn: afterThisTurn,
+    },
+  );
+
+  function share(method: string, params: readonly unknown[]): Promise<NodeAnswer> {
+    return shared.load({ method, params });
+  }
+
   async function call(
     method: string,
     params: readonly unknown[],
     decode?: Decode,
   ): Promise<NodeAnswer> {
     const request = { method, params };
+    return !decode && isShared(request) ? share(method, params) : askOne(request, decode);
+  }
+
+  async function askOne(request: RpcRequest, decode?: Decode): Promise<NodeAnswer> {
     const received = await send([request], decode);
     const [answer] = await askOthers([request], answersOf(received), decode);
     assert(answer, "one request has one answer");
@@ -214,9 +253,7 @@ export function createRpc(options: RpcOptions): Rpc {
     answers: readonly (NodeAnswer | undefined)[],
   ): Promise<NodeAnswer[]> {
     return Promise.all(
-      requests.map(
-        async ({ method, params }, index) => answers[index] ?? (await call(method, params)),
-      ),
+      requests.map(async (request, index) => answers[index] ?? (await askOne(request))),
     );
   }
 
@@ -243,5 +280,5 @@ export function createRpc(options: RpcOptions): Rpc {
     throw refusal(method, answer);
   }
 
-  return { chainId, call, batch, ask, read, refusal, unavailable };
+  return { chainId, call, share, batch, ask, read, refusal, unavailable };
 }

@@ -4,6 +4,8 @@
  * the stored hash by `assertDerived`.
  */
 import { type Selectable, sql } from "kysely";
+import { assert } from "../core/assert.ts";
+import { gather } from "../db/gather.ts";
 import type { AddressesTable, Db, Tx } from "../db/schema.ts";
 import type { ChainKind } from "../core/chain-registry.ts";
 import {
@@ -145,13 +147,19 @@ export async function findWalletByCommitment(db: Db, commitment: Hex32): Promise
 
 /** Returns an address by its id. Throws if it does not exist. */
 export async function getById(db: Db | Tx, id: string): Promise<DepositAddress> {
-  const row = await db
+  const address = await findById(db, id);
+  assert(address !== null, "an address that is referred to exists");
+  return address;
+}
+
+const findById = gather(async (db, ids: readonly string[]) => {
+  const rows = await db
     .selectFrom("addresses")
     .selectAll()
-    .where("id", "=", id)
-    .executeTakeFirstOrThrow();
-  return parseAddress(row);
-}
+    .where(sql<boolean>`id = any(${ids}::uuid[])`)
+    .execute();
+  return rows.map((row) => [row.id, row] as const);
+}, parseAddress);
 
 /**
  * Returns the commitment of an integrator's terms, a user id and a destination. Every field but the chain and the caps is

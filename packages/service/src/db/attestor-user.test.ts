@@ -80,8 +80,8 @@ describe("the attestor's database user", () => {
     const [open] = await listOpenRequests(attestor.db, { ...due, limit: 9 });
     expect(open?.id).toBe(ID);
     const answer = { attestor: ADDRESS, nowMs: 1, signature: "0x51", refusal: null } as const;
-    await answerAttestation(attestor.db, ID, answer);
-    await answerAttestation(attestor.db, ID, { ...answer, signature: "0x52" });
+    await answerAttestation(attestor.db, { id: ID, ...answer });
+    await answerAttestation(attestor.db, { id: ID, ...answer, signature: "0x52" });
     const { rows } = await database.pool.query(
       "select signature, written_by from attestation_answers",
     );
@@ -95,7 +95,7 @@ describe("the attestor's database user", () => {
     const second = await openAs(other);
     try {
       const forged = { attestor: ADDRESS, nowMs: 1, signature: null, refusal: "mine" } as const;
-      await answerAttestation(second.db, ID, forged);
+      await answerAttestation(second.db, { id: ID, ...forged });
       const own = await second.pool.query("select refusal from attestation_answers");
       expect(own.rows).toEqual([{ refusal: "mine" }]);
       const { rowCount } = await second.pool.query("update attestation_answers set refusal = 'no'");

@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { isAddress } from "@sluice/sdk/address";
 import type { GasPolicy } from "../config/index.ts";
 import type { AddressTerms, RouteTerms } from "../core/commitment.ts";
@@ -6,6 +7,7 @@ import { parseSolanaAddress, toBase58 } from "../core/base58.ts";
 import { type Address, NATIVE_TOKEN, toAddress } from "../core/hex.ts";
 import type { Random } from "../core/ports.ts";
 import { findWalletFault } from "../core/solana-wallet.ts";
+import { gather } from "../db/gather.ts";
 import type { Db } from "../db/schema.ts";
 
 /** Names of integrators that the service creates begin so. */
@@ -214,13 +216,20 @@ export async function setRefundSolana(
 
 /** Returns who pays for the gas of an integrator's settlements; null when the configuration decides. */
 export async function readGasPolicy(db: Db, integratorId: string): Promise<GasPolicy | null> {
-  const row = await db
-    .selectFrom("integrators")
-    .select("gas")
-    .where("id", "=", integratorId)
-    .executeTakeFirst();
-  return policyOf(row?.gas ?? null);
+  return policyOf((await readGas(db, integratorId))?.gas ?? null);
 }
+
+const readGas = gather(
+  async (db, ids: readonly string[]) => {
+    const rows = await db
+      .selectFrom("integrators")
+      .select(["id", "gas"])
+      .where(sql<boolean>`id = any(${ids}::uuid[])`)
+      .execute();
+    return rows.map((row) => [row.id, row] as const);
+  },
+  (row) => row,
+);
 
 // CAST: the column's check constraint allows only these values.
 const policyOf = (gas: string | null) => gas as GasPolicy | null;

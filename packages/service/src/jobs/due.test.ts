@@ -31,3 +31,27 @@ test("a wake-up while the row is worked on is not lost [T264]", async () => {
   await dueSettlements.rescheduleUnlessDue(db, id, { atMs: nowMs + 15_000, nowMs });
   expect(await lease()).toEqual([id]);
 });
+
+test("waking rows names their queue, and that of no other row [T313]", async () => {
+  const { db, nowMs, lease } = await open();
+  const [id = ""] = await lease();
+  const unknown = "00000000-0000-4000-8000-000000000000";
+  const wake = (ids: readonly string[]) => dueSettlements.wake(db, "id", ids, nowMs);
+  expect(await wake([id, unknown])).toEqual([{ name: "settlements", chainId: 2 }]);
+  expect(await wake([unknown])).toEqual([]);
+});
+
+test("rows that are put off together keep their own times", async () => {
+  const desk = await open();
+  desk.state.balance = 1_000n;
+  await desk.arrive(await desk.issue("0x02"), { amount: 1_000n, block: 6n });
+  const [one = "", other = ""] = await desk.lease();
+  const { db, nowMs } = desk;
+  await Promise.all([
+    dueSettlements.reschedule(db, one, nowMs + 60_000),
+    dueSettlements.rescheduleUnlessDue(db, other, { atMs: nowMs + 90_000, nowMs }),
+  ]);
+  const rows = await db.selectFrom("settlements").select(["id", "next_check_at"]).execute();
+  const times = new Map(rows.map((row) => [row.id, Date.parse(row.next_check_at ?? "")]));
+  expect([one, other].map((id) => times.get(id))).toEqual([nowMs + 60_000, nowMs + 90_000]);
+});

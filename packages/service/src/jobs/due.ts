@@ -10,11 +10,12 @@
  * Invariant: a lease authorizes nothing. The work reads the row, and every write of it is a compare-and-set.
  */
 import type { ErrorObject } from "@sluice/sdk/wire";
-import { type Expression, sql, type SqlBool } from "kysely";
+import { type Expression, type RawBuilder, sql, type SqlBool } from "kysely";
 import { type OperatingError, toErrorObject, toOperatingError } from "../core/errors.ts";
 import { assert } from "../core/assert.ts";
 import type { Clock } from "../core/ports.ts";
 import { formatStamp } from "../core/stamp.ts";
+import { gatherWrites } from "../db/gather.ts";
 import type { Db, Tx } from "../db/schema.ts";
 import { isTransientDatabaseError } from "../db/transient-errors.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -22,6 +23,17 @@ import { takeTurns } from "./turns.ts";
 
 /** Tables with a `next_check_at`, whose rows are polled by chain. */
 type DueTable = "settlements" | "deliveries" | "bridge_transfers" | "screenings";
+
+/** The due rows that one loop polls. */
+export interface Queue {
+  readonly name: string;
+  readonly chainId: number;
+}
+
+/** Returns the subject of wake-ups of a queue. */
+export function subjectOf({ name, chainId }: Queue): string {
+  return `${name}:${chainId}`;
+}
 
 /** The due work of a table. */
 export interface DueRows<Id extends string> {
@@ -52,15 +64,15 @@ export interface DueRows<Id extends string> {
     times: { readonly atMs: number; readonly nowMs: number },
   ): Promise<void>;
   /**
-   * Makes rows due whose column has one of the values. Locks them in the order of their ids, so that two transactions never
-   * wait for each other.
+   * Makes rows due whose column has one of the values, and returns their queues. Locks them in the order of their ids, so that
+   * two transactions never wait for each other.
    */
   wake(
-    tx: Tx,
+    db: Db | Tx,
     column: "id" | "settlement_id",
     values: readonly string[],
     nowMs: number,
-  ): Promise<void>;
+  ): Promise<readonly Queue[]>;
 }
 
 /** Creates the due work of a table, in the folder that owns the table. */
@@ -68,6 +80,8 @@ export function createDueRows<Id extends string = string>({
   table,
   chain,
   isOpen,
+  queue = sql<string>`${sql.lit(table)}`,
+  id = "uuid",
   keepsEnded = false,
 }: {
   readonly table: DueTable;
@@ -75,9 +89,29 @@ export function createDueRows<Id extends string = string>({
   readonly chain: "chain_id" | "dest_chain";
   /** Condition of rows that still have work. */
   readonly isOpen: Expression<SqlBool>;
-  /** Whether `reschedule` ignores rows that are not open. */
+  /** Name of a row's queue; the table's by default. */
+  readonly queue?: RawBuilder<string>;
+  /** Type of the rows' ids. */
+  readonly id?: "uuid" | "text";
+  /** Whether rows that are not open are never rescheduled. */
   readonly keepsEnded?: boolean;
 }): DueRows<Id> {
+  const schedule = gatherWrites<Id, { readonly atMs: number; readonly afterMs: number | null }>(
+    async (db, times) => {
+      const given = [...times.values()];
+      await sql`
+        update ${sql.table(table)} as scheduled set next_check_at = chosen.at
+          from (select held.id, given.at from ${sql.table(table)} as held
+                  join unnest(${[...times.keys()]}::${sql.raw(id)}[],
+                    ${given.map(({ atMs }) => formatStamp(atMs))}::timestamptz[],
+                    ${given.map(({ afterMs }) => (afterMs === null ? null : formatStamp(afterMs)))}::timestamptz[]
+                  ) as given (id, at, after) on held.id = given.id
+                 where (given.after is null or held.next_check_at > given.after)
+                   and ${keepsEnded ? isOpen : sql`true`}
+                 order by held.id for update of held) as chosen
+         where scheduled.id = chosen.id`.execute(db);
+    },
+  );
   return {
     async lease(db, { chainId, nowMs, leaseMs, limit }) {
       const turns = takeTurns({
@@ -105,28 +139,16 @@ export function createDueRows<Id extends string = string>({
         .where(sql<boolean>`next_check_at <= ${formatStamp(nowMs + leaseMs)}`)
         .execute();
     },
-    async rescheduleUnlessDue(db, id, { atMs, nowMs }) {
-      await db
-        .updateTable(table)
-        .set({ next_check_at: formatStamp(atMs) })
-        .where("id", "=", id)
-        .where(sql<boolean>`next_check_at > ${formatStamp(nowMs)}`)
-        .execute();
-    },
-    async wake(tx, column, values, nowMs) {
-      await sql`update ${sql.table(table)} set next_check_at = ${formatStamp(nowMs)}
+    reschedule: (db, rowId, atMs) => schedule(db, rowId, { atMs, afterMs: null }),
+    rescheduleUnlessDue: (db, rowId, { atMs, nowMs }) =>
+      schedule(db, rowId, { atMs, afterMs: nowMs }),
+    async wake(db, column, values, nowMs) {
+      const { rows } = await sql<Queue>`
+        update ${sql.table(table)} set next_check_at = ${formatStamp(nowMs)}
         where id in (select id from ${sql.table(table)}
-          where ${sql.ref(column)} = any(${values}) and ${isOpen} order by id for update)`.execute(
-        tx,
-      );
-    },
-    async reschedule(db, id, atMs) {
-      await db
-        .updateTable(table)
-        .set({ next_check_at: formatStamp(atMs) })
-        .where("id", "=", id)
-        .$if(keepsEnded, (query) => query.where(isOpen))
-        .execute();
+          where ${sql.ref(column)} = any(${values}) and ${isOpen} order by id for update)
+        returning ${queue} as name, ${sql.ref(chain)} as "chainId"`.execute(db);
+      return [...new Map(rows.map((row) => [subjectOf(row), row])).values()];
     },
   };
 }

@@ -7,7 +7,7 @@
 import type { Clock } from "../core/ports.ts";
 import type { Log } from "../telemetry/log.ts";
 
-/** Least time from the start of a poll to the next one that a wake-up starts, in milliseconds. */
+/** Least time from the start of a poll to the next one that a wake-up starts, in milliseconds, unless the loop has its own. */
 const WAKE_GAP_MS = 25;
 
 /** One pass of a loop, once it is over. */
@@ -30,6 +30,7 @@ export interface Loop {
 export function startLoop(options: {
   readonly name: string;
   readonly intervalMs: number;
+  readonly wakeGapMs?: number | undefined;
   /** Returns the pause before the next poll, where it is not always the interval. */
   readonly pauseMs?: (() => number) | undefined;
   readonly clock: Clock;
@@ -38,7 +39,8 @@ export function startLoop(options: {
   /** Called after every poll. */
   readonly onPoll: (poll: Poll) => void;
 }): Loop {
-  const { name, intervalMs, pauseMs = () => intervalMs, clock, log, poll, onPoll } = options;
+  const { name, intervalMs, wakeGapMs = WAKE_GAP_MS, clock, log, poll, onPoll } = options;
+  const { pauseMs = () => intervalMs } = options;
   let stopped = false;
   let woken = false;
   let pause = new AbortController();
@@ -60,7 +62,7 @@ export function startLoop(options: {
       pause = new AbortController();
       if (woken) {
         // Many wake-ups in a row share a poll.
-        const leftMs = startedMs + WAKE_GAP_MS - clock.now();
+        const leftMs = startedMs + wakeGapMs - clock.now();
         if (leftMs > 0) await clock.sleep(leftMs);
       } else await clock.sleep(pauseMs(), pause.signal);
     }

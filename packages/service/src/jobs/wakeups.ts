@@ -10,6 +10,8 @@ import type { Log } from "../telemetry/log.ts";
 const CHANNEL = "sluice_wakeups";
 /** Collects wake-ups into one NOTIFY, which takes a server-wide lock at commit. */
 const BATCH_MS = 5;
+/** Least time between two of them. */
+const GAP_MS = 25;
 /** Wake-ups per message; keeps it below PostgreSQL's limit of 8000 bytes. */
 const BATCH_MESSAGES = 100;
 const RECONNECT_MS = 1_000;
@@ -36,6 +38,7 @@ export function createWakeups(options: {
   const pending = new Set<string>();
   const closing = new AbortController();
   let sending: Promise<void> | null = null;
+  let sentMs = Number.NEGATIVE_INFINITY;
   /** Sender id of this process: the server process id of its listening connection, unique on the server. */
   let self: number | null = null;
 
@@ -51,7 +54,8 @@ export function createWakeups(options: {
   }
 
   async function flush(): Promise<void> {
-    await clock.sleep(BATCH_MS);
+    await clock.sleep(Math.max(BATCH_MS, sentMs + GAP_MS - clock.now()));
+    sentMs = clock.now();
     const messages = [...pending];
     pending.clear();
     sending = null;

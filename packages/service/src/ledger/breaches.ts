@@ -6,6 +6,7 @@ import { type Selectable, sql, type SqlBool } from "kysely";
 import { assert } from "../core/assert.ts";
 import { type Address, toAddress } from "../core/hex.ts";
 import { formatStamp } from "../core/stamp.ts";
+import { gather } from "../db/gather.ts";
 import type { BreachesTable, Db, Tx } from "../db/schema.ts";
 import {
   CLAIMS_STOP,
@@ -90,14 +91,22 @@ export const OF_UNPROVED = sql<SqlBool>`ended_at is null and ${STOPS_NOTHING} an
  * where other lanes may still claim.
  */
 export async function readHalt(db: Db | Tx, chainId: number, lane?: Address): Promise<Halt> {
-  const { rows } = await sql<{ halted: boolean; claims_stop: boolean | null }>`
-    select count(*) > 0 as halted,
-           bool_or(verdict is null or verdict = any(${CLAIMS_STOP})
-             or invariant = 'V10' and subject = ${lane ?? null}) as claims_stop
-      from breaches where chain_id = ${chainId} and ${OF_HALTS}`.execute(db);
-  if (!rows[0]?.halted) return "none";
-  return rows[0].claims_stop === true ? "all" : "except_claims";
+  return (await readHalts(db, `${chainId} ${lane ?? ""}`)) ?? "none";
 }
+
+/** By chain and lane, separated by a space. */
+const readHalts = gather(
+  async (db, keys: readonly string[]) => {
+    const { rows } = await sql<{ key: string; claims_stop: boolean | null }>`
+    select asked.key, bool_or(verdict is null or verdict = any(${CLAIMS_STOP})
+             or invariant = 'V10' and subject = split_part(asked.key, ' ', 2)) as claims_stop
+      from unnest(${keys}::text[]) as asked (key)
+      join breaches on chain_id = split_part(asked.key, ' ', 1)::integer and ${OF_HALTS}
+     group by asked.key`.execute(db);
+    return rows.map((row) => [row.key, row.claims_stop === true] as const);
+  },
+  (claimsStop): Halt => (claimsStop ? "all" : "except_claims"),
+);
 
 /** Returns whether a chain is halted by an open breach. */
 export async function isHalted(db: Db | Tx, chainId: number): Promise<boolean> {

@@ -44,15 +44,21 @@ export function startAttestor(
         crashPoint: context.crashPoint,
         log,
         metrics,
-        wakeSettler: (subject) => wakeups.wake(TOPICS.deliveries, subject),
+        wakeSettler: (subject) => wakeups.wake(TOPICS.answers, subject),
       }) ?? [],
-  ).map((worker) => startRoleLoop(context, "attestor", { ...worker, intervalMs: POLL_MS }));
-  wakeups.on(TOPICS.attestations, () => {
-    for (const loop of loops) loop.wake();
+  ).map(({ kinds, ...worker }) => ({
+    kinds,
+    loop: startRoleLoop(context, "attestor", { ...worker, intervalMs: POLL_MS }),
+  }));
+  wakeups.on(TOPICS.attestations, (kind) => {
+    for (const { kinds, loop } of loops) {
+      // An earlier version wakes all.
+      if (kind === undefined || kinds?.includes(kind)) loop.wake();
+    }
   });
   return {
     async stop() {
-      await Promise.all(loops.map((loop) => loop.stop()));
+      await Promise.all(loops.map(({ loop }) => loop.stop()));
     },
   };
 }

@@ -2,8 +2,10 @@
 import type { FindVault } from "../addresses/index.ts";
 import type { AddressFormat, Chains } from "../chains/port/index.ts";
 import type { Config } from "../config/index.ts";
+import type { Address } from "../core/hex.ts";
 import type { Clock, CrashPoint, Http, NodeMeter, Random } from "../core/ports.ts";
 import type { Db } from "../db/schema.ts";
+import { type Queue, subjectOf } from "../jobs/due.ts";
 import type { Wakeups } from "../jobs/wakeups.ts";
 import type { Prices } from "../prices/index.ts";
 import type { BridgeAttestations, RouteBook } from "../routes/index.ts";
@@ -67,18 +69,28 @@ export interface RunningRole {
   stop(): Promise<void>;
 }
 
+/** Wakes the loops of queues whose rows became due. */
+export function wakeDue(wakeups: Wakeups, queues: readonly Queue[]): void {
+  for (const queue of queues) wakeups.wake(TOPICS.due, subjectOf(queue));
+}
+
+/** Wakes a lane, or all lanes of a chain. */
+export function wakeLanes(wakeups: Wakeups, chainId: number, lane?: Address): void {
+  wakeups.wake(TOPICS.lanes, lane === undefined ? `${chainId}` : `${chainId}:${lane}`);
+}
+
 /** Topics of wake-ups. A lost wake-up delays work until the next poll. */
 export const TOPICS = {
   /** A committed event; the message names the integrator. */
   events: "events",
-  /** A settlement became due. */
-  settlements: "settlements",
-  /** A lock or bridge transfer became due, or has its attestation. */
-  deliveries: "deliveries",
-  /** A request for the attestor was inserted. */
+  /** Rows became due; the message names their queue. */
+  due: "due",
+  /** An attestor answered; the message names the subject. */
+  answers: "answers",
+  /** A request for the attestors was inserted; the message names its kind. */
   attestations: "attestations",
   /** A webhook was requested: a test, or events again. */
   webhooks: "webhooks",
-  /** An intent was submitted; the message names its chain. */
+  /** An intent was submitted; the message names its chain, and its lane where that is known. */
   lanes: "lanes",
 } as const;

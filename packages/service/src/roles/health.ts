@@ -75,17 +75,19 @@ export function startRoleLoop(
   options: {
     readonly name: string;
     readonly intervalMs: number;
+    readonly wakeGapMs?: number;
     readonly pauseMs?: () => number;
     readonly log?: Log;
     readonly poll: () => Promise<boolean>;
   },
 ): Loop {
-  const { name, intervalMs, pauseMs, log = context.log, poll } = options;
+  const { name, intervalMs, wakeGapMs, pauseMs, log = context.log, poll } = options;
   const finished = health.vitals.watchLoop({ role, name, intervalMs });
   const count = countPolls(health.metrics, name);
   return startLoop({
     name,
     intervalMs,
+    wakeGapMs,
     pauseMs,
     clock,
     log,

@@ -87,7 +87,7 @@ export function createParts(given: {
       ...readersOf(role),
       attestations: attestations(),
       attestors: attestors(),
-      wakeAttestor: () => wakeups.wake(TOPICS.attestations),
+      wakeAttestor: () => wakeups.wake(TOPICS.attestations, "price"),
     });
   const crashPoint = createCrashPoint(config.crashAt);
   return (role) => {

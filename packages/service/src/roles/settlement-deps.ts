@@ -8,8 +8,14 @@ import { OperatingError } from "../core/errors.ts";
 import { remember } from "../core/remember.ts";
 import type { Address } from "../core/hex.ts";
 import { floorAmount, gateBalance, type Minimums } from "../deposits/index.ts";
-import type { AttestedRefunds, IntakeDeps, SettlementDeps } from "../settlements/index.ts";
-import { type Parts, type RoleContext, TOPICS } from "./context.ts";
+import { ROUTE_MODULES } from "../routes/index.ts";
+import {
+  type AttestedRefunds,
+  type IntakeDeps,
+  type SettlementDeps,
+  SETTLEMENTS,
+} from "../settlements/index.ts";
+import { type Parts, type RoleContext, TOPICS, wakeDue, wakeLanes } from "./context.ts";
 import { REFUND_GAS } from "../fees/index.ts";
 import { createConfiguredFees, createConfiguredGasCosts } from "./fees.ts";
 import { createAttestorSet } from "./keys.ts";
@@ -48,11 +54,8 @@ export function createIntakeDeps(parts: IntakeParts): IntakeDeps {
     displayAddress: parts.format.display,
     metrics: parts.health.metrics,
     readMinimums: createMinimums(parts),
-    // One event, two readers: the stream sends it, and the settler finds the settlement that it announces.
-    wakeEvents(integratorId) {
-      wakeups.wake(TOPICS.events, integratorId);
-      wakeups.wake(TOPICS.settlements);
-    },
+    wakeEvents: (integratorId) => wakeups.wake(TOPICS.events, integratorId),
+    wakeSettlements: (chainId) => wakeDue(wakeups, [{ name: SETTLEMENTS, chainId }]),
   };
 }
 
@@ -71,11 +74,14 @@ export function createSettlementDeps(
     attestedRefunds: {
       policies: parts.config.refunds,
       attestors: createAttestorSet(parts.config),
-      wakeAttestor: () => wakeups.wake(TOPICS.attestations),
+      wakeAttestor: () => wakeups.wake(TOPICS.attestations, "refund"),
       readCost: createRefundCosts(parts),
     },
-    wakeLanes: (chainId) => wakeups.wake(TOPICS.lanes, `${chainId}`),
-    wakeDeliveries: () => wakeups.wake(TOPICS.deliveries),
+    wakeLanes: (chainId, lane) => wakeLanes(wakeups, chainId, lane),
+    wakeDeliveries({ kind, pair: { destChain: chainId } }) {
+      const name = ROUTE_MODULES.find((module) => module.kind === kind)?.queue;
+      if (name !== undefined) wakeDue(wakeups, [{ name, chainId }]);
+    },
     pollMs: POLL_MS,
   };
 }

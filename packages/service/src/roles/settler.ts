@@ -4,6 +4,7 @@ import { OperatingError } from "../core/errors.ts";
 import { type Address, toHex32 } from "../core/hex.ts";
 import { remember } from "../core/remember.ts";
 import type { Tx } from "../db/schema.ts";
+import { type Queue, subjectOf } from "../jobs/due.ts";
 import type { Loop } from "../jobs/loop.ts";
 import {
   createClaimCapReader,
@@ -27,6 +28,7 @@ import {
   recordUndeliveredLock,
   dueSettlements,
   readAddressOf,
+  SETTLEMENTS,
   type SettlementDeps,
 } from "../settlements/index.ts";
 import { createRebalancingPoll, listRefilled } from "../rebalancing/index.ts";
@@ -38,7 +40,7 @@ import {
   type LaneLimits,
   pollLane,
 } from "../transactions/index.ts";
-import { type Parts, type RunningRole, TOPICS } from "./context.ts";
+import { type Parts, type RunningRole, TOPICS, wakeDue, wakeLanes } from "./context.ts";
 import { ADDRESS_MEMO_MS, createSettlementDeps, INTAKE_PARTS, POLL_MS } from "./settlement-deps.ts";
 import { startReadings, startRoleLoop } from "./health.ts";
 
@@ -74,13 +76,14 @@ export function startSettler(context: SettlerParts, signers: readonly LaneSigner
   const { wakeups } = context;
   const lanes = groupLanes(context.config, signers);
   const settlements = createSettlementDeps(context, lanes);
-  const settlementLoops = [...lanes.keys()].map((chainId) =>
-    startRoleLoop(context, "settler", {
+  const settlementLoops = [...lanes.keys()].map((chainId) => ({
+    queue: { name: SETTLEMENTS, chainId },
+    loop: startRoleLoop(context, "settler", {
       name: `settlements of chain ${chainId}`,
       intervalMs: POLL_MS,
       poll: createSettlementsPoll(settlements, chainId),
     }),
-  );
+  }));
   const waitingLoops = [...lanes.keys()].flatMap((chainId) =>
     startWaitingLoops(context, settlements, chainId),
   );
@@ -91,26 +94,25 @@ export function startSettler(context: SettlerParts, signers: readonly LaneSigner
   const readings = startReadings(context, listReadings(context, signers));
 
   // A wake-up is a hint. Loops also poll, so that a lost one only delays.
-  const wakeAll = (loops: readonly Loop[]) => () => {
-    for (const loop of loops) loop.wake();
-  };
-  wakeups.on(TOPICS.settlements, wakeAll(settlementLoops));
-  const wakeRoutes = wakeAll(routeLoops);
-  wakeups.on(TOPICS.deliveries, (answered) => {
-    if (answered === undefined) return wakeRoutes();
-    void wakeAnswered(context, answered).then(wakeRoutes);
+  wakeups.on(TOPICS.due, (subject) => {
+    for (const { queue, loop } of [...settlementLoops, ...routeLoops]) {
+      if (queue && subjectOf(queue) === subject) loop.wake();
+    }
   });
-  wakeups.on(TOPICS.lanes, (chainId) => {
-    for (const { loop, ofChain } of laneLoops) {
-      // An earlier version wakes all.
-      if (chainId === undefined || chainId === `${ofChain}`) loop.wake();
+  wakeups.on(TOPICS.answers, (subject) => {
+    if (subject !== undefined) void wakeAnswered(context, subject);
+  });
+  wakeups.on(TOPICS.lanes, (subject) => {
+    for (const { loop, lane } of laneLoops) {
+      const ofChain = `${lane.chainId}`;
+      if (subject === ofChain || subject === `${ofChain}:${lane.address}`) loop.wake();
     }
   });
   return {
     async stop() {
       const loops = [
-        ...[settlementLoops, waitingLoops, treasuryLoops, screeningLoops, routeLoops].flat(),
-        ...[laneLoops.map(({ loop }) => loop), readings].flat(),
+        ...[settlementLoops, routeLoops, laneLoops].flat().map(({ loop }) => loop),
+        ...[waitingLoops, treasuryLoops, screeningLoops, readings].flat(),
       ];
       await Promise.all(loops.map((loop) => loop.stop()));
     },
@@ -182,17 +184,22 @@ function startTreasuries(
         chain,
         chains,
         lanes: settle,
-        wakeLanes: (id) => wakeups.wake(TOPICS.lanes, `${id}`),
+        wakeLanes: (id) => wakeLanes(wakeups, id),
       }),
     });
   });
 }
 
 /** Makes what an attestor answered for due at once. If that fails, it is polled after its delay. */
-async function wakeAnswered({ db, clock, log }: SettlerParts, subject: string): Promise<void> {
+async function wakeAnswered(
+  { db, clock, log, wakeups }: SettlerParts,
+  subject: string,
+): Promise<void> {
   try {
     const id = toHex32(subject);
-    for (const { wakeOfAnswer } of ROUTE_MODULES) await wakeOfAnswer?.(db, id, clock.now());
+    for (const { wakeOfAnswer } of ROUTE_MODULES) {
+      if (wakeOfAnswer) wakeDue(wakeups, await wakeOfAnswer(db, { id, nowMs: clock.now() }));
+    }
   } catch (error) {
     log.debug({ err: error, subject }, "answer not announced, its work is polled");
   }
@@ -237,7 +244,7 @@ function listReadings({ config, chains }: SettlerParts, signers: readonly LaneSi
 function startRouteWorkers(
   context: SettlerParts,
   lanes: ReadonlyMap<number, ChainLanes>,
-): readonly Loop[] {
+): readonly { readonly queue: Queue | undefined; readonly loop: Loop }[] {
   const { clock, wakeups } = context;
   const deps: SettlerDeps = {
     config: context.config,
@@ -258,13 +265,16 @@ function startRouteWorkers(
     onDelivered: (tx, delivered) => recordDelivery(tx, delivered, clock.now()),
     onGivenBack: (tx, settlementId) =>
       recordUndeliveredLock(tx, { settlementId, nowMs: clock.now() }),
-    wakeSettlements: () => wakeups.wake(TOPICS.settlements),
-    wakeAttestor: () => wakeups.wake(TOPICS.attestations),
-    wakeLanes: (chainId) => wakeups.wake(TOPICS.lanes, `${chainId}`),
+    wakeSettlements: (chainId) => wakeDue(wakeups, [{ name: SETTLEMENTS, chainId }]),
+    wakeAttestor: (kind) => wakeups.wake(TOPICS.attestations, kind),
+    wakeLanes: (chainId, lane) => wakeLanes(wakeups, chainId, lane),
     pollMs: POLL_MS,
   };
-  return ROUTE_MODULES.flatMap((module) => module.listSettlerWorkers?.(deps) ?? []).map((worker) =>
-    startRoleLoop(context, "settler", { ...worker, intervalMs: POLL_MS }),
+  return ROUTE_MODULES.flatMap((module) => module.listSettlerWorkers?.(deps) ?? []).map(
+    ({ name, queue, poll }) => ({
+      queue,
+      loop: startRoleLoop(context, "settler", { name, poll, intervalMs: POLL_MS }),
+    }),
   );
 }
 
@@ -272,7 +282,7 @@ function startRouteWorkers(
 function startLanes(
   context: SettlerParts,
   signers: readonly LaneSigner[],
-): readonly { readonly ofChain: number; readonly loop: Loop }[] {
+): readonly { readonly lane: LaneSigner; readonly loop: Loop }[] {
   const { db, clock, random, log, crashPoint, wakeups } = context;
   const readClaimCap = createClaimCapReader(context);
   const wakes = ROUTE_MODULES.flatMap(({ wakeOfSettlements }) => wakeOfSettlements ?? []);
@@ -296,16 +306,14 @@ function startLanes(
       async onChanged(
         tx: Tx,
         changed: readonly { readonly settlementId: string | null }[],
-      ): Promise<void> {
+      ): Promise<readonly Queue[]> {
         const ids = [...new Set(changed.flatMap(({ settlementId }) => settlementId ?? []))];
-        if (ids.length === 0) return;
-        for (const wake of wakes) await wake(tx, ids, clock.now());
-        await dueSettlements.wake(tx, "id", ids, clock.now());
+        if (ids.length === 0) return [];
+        const queues = [];
+        for (const wake of wakes) queues.push(...(await wake(tx, ids, clock.now())));
+        return [...queues, ...(await dueSettlements.wake(tx, "id", ids, clock.now()))];
       },
-      wakeOwners() {
-        wakeups.wake(TOPICS.settlements);
-        wakeups.wake(TOPICS.deliveries);
-      },
+      wakeOwners: (queues: readonly Queue[]) => wakeDue(wakeups, queues),
     };
     const loop = startRoleLoop(context, "settler", {
       name: `lane ${purpose} of chain ${chainId}`,
@@ -313,7 +321,7 @@ function startLanes(
       log: deps.log,
       poll: () => pollLane(deps),
     });
-    return { ofChain: chainId, loop };
+    return { lane: signer, loop };
   });
 }
 

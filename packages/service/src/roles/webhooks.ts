@@ -11,6 +11,8 @@ import { readVersion } from "./version.ts";
 
 /** Interval of the poll for events and due deliveries without a wake-up, in milliseconds. */
 const WEBHOOKS_POLL_MS = 1_000;
+/** Least time between polls that new events start, in milliseconds: many events share the look for what is due. */
+const WEBHOOKS_GAP_MS = 100;
 /** Interval at which old deliveries are deleted, in milliseconds. */
 const PURGE_POLL_MS = 600_000;
 
@@ -53,6 +55,7 @@ export function startWebhooks(context: Parts<(typeof WEBHOOKS_PARTS)[number]>): 
   const loop = startRoleLoop(context, "webhooks", {
     name: "webhooks",
     intervalMs: WEBHOOKS_POLL_MS,
+    wakeGapMs: WEBHOOKS_GAP_MS,
     poll: () => dispatcher.poll(),
   });
   const purge = startRoleLoop(context, "webhooks", {

@@ -11,6 +11,7 @@ import type { Check, Compared } from "../core/check.ts";
 import type { Address, Hex32, TxHash } from "../core/hex.ts";
 import type { Clock, CrashPoint, Random } from "../core/ports.ts";
 import type { Db, Tx } from "../db/schema.ts";
+import type { Queue } from "../jobs/due.ts";
 import type { GasStep } from "../fees/index.ts";
 import type { RouteAudit } from "../ledger/index.ts";
 import type { Prices } from "../prices/index.ts";
@@ -57,6 +58,10 @@ export interface ServiceCheckDeps {
 /** A loop of a role that works for routes. */
 export interface RouteWorker {
   readonly name: string;
+  /** The queue of its rows, by which the settler wakes it. */
+  readonly queue?: Queue;
+  /** The kinds of requests by which an attestor wakes it. */
+  readonly kinds?: readonly string[];
   /** Processes the due rows. Returns true if there may be more at once. */
   poll(): Promise<boolean>;
 }
@@ -99,12 +104,12 @@ export interface SettlerDeps {
   readonly onDelivered: (tx: Tx, delivered: Delivered) => Promise<void>;
   /** Wakes the settlement, in the transaction that records that the value is back in the wallet or with its refund authority. */
   readonly onGivenBack: (tx: Tx, settlementId: string) => Promise<void>;
-  /** Called after that transaction commits. */
-  readonly wakeSettlements: () => void;
+  /** Wakes the settlements of a source chain, after that transaction commits. */
+  readonly wakeSettlements: (chainId: number) => void;
   /** Tells the attestor that a request is waiting. */
-  readonly wakeAttestor: () => void;
-  /** Tells the lanes of a chain that a transaction is queued. */
-  readonly wakeLanes: (chainId: number) => void;
+  readonly wakeAttestor: (kind: string) => void;
+  /** Tells a lane that a transaction is queued. */
+  readonly wakeLanes: (chainId: number, lane: Address) => void;
   readonly pollMs: number;
 }
 
@@ -162,8 +167,20 @@ export interface RouteModule<Own extends RouteConfig = RouteConfig> {
   listSettlerWorkers?(deps: SettlerDeps): readonly RouteWorker[];
   /** Lists the attestor's loops. */
   listAttestorWorkers?(deps: AttestorDeps): readonly RouteWorker[];
-  /** Makes the settler's open work of settlements due now, because transactions of theirs were mined. */
-  wakeOfSettlements?(tx: Tx, settlementIds: readonly string[], nowMs: number): Promise<void>;
-  /** Makes the settler's open work of an attested subject due now, because an attestor answered. */
-  wakeOfAnswer?(db: Db, subject: Hex32, nowMs: number): Promise<void>;
+  /** Queue of the destination in which the delivery of a sweep waits; absent where the sweep delivers. */
+  readonly queue?: string;
+  /**
+   * Makes the settler's open work of settlements due now, because transactions of theirs were mined. Returns the queues of what
+   * it made due.
+   */
+  wakeOfSettlements?(
+    tx: Tx,
+    settlementIds: readonly string[],
+    nowMs: number,
+  ): Promise<readonly Queue[]>;
+  /** The same for an attested subject, because an attestor answered. */
+  wakeOfAnswer?(
+    db: Db,
+    answer: { readonly id: Hex32; readonly nowMs: number },
+  ): Promise<readonly Queue[]>;
 }

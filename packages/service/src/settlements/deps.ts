@@ -5,7 +5,7 @@ import type { Db } from "../db/schema.ts";
 import type { Minimums } from "../deposits/index.ts";
 import type { Quotas } from "../integrators/index.ts";
 import type { Fees } from "../fees/index.ts";
-import { getConfigured, type RouteBook } from "../routes/index.ts";
+import { getConfigured, type Route, type RouteBook } from "../routes/index.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Holding } from "../deposits/index.ts";
 import type { AttestedRefunds } from "./operator/attested-refund.ts";
@@ -29,6 +29,8 @@ export interface IntakeDeps extends StoreDeps {
   readonly readMinimums: (chainId: number, token: Address) => Promise<Minimums>;
   /** Wakes an integrator's streams because there are new events; called after the commit. */
   readonly wakeEvents: (integratorId: string) => void;
+  /** Wakes the settlements of a source chain because one may be due; called after the commit. */
+  readonly wakeSettlements: (chainId: number) => void;
 }
 
 /** Dependencies of the settlement steps; composed by the settler role. */
@@ -40,10 +42,10 @@ export interface SettlementDeps extends IntakeDeps {
   readonly screens?: boolean;
   /** Senders per source chain. */
   readonly lanes: ReadonlyMap<number, SettlementLanes>;
-  /** Wakes the lanes of a chain because there is a new intent; called after the commit. */
-  readonly wakeLanes: (chainId: number) => void;
-  /** Tells the workers of routes that a sweep left them something to deliver. */
-  readonly wakeDeliveries: () => void;
+  /** Wakes a lane, or all lanes of a chain, because there is a new intent; called after the commit. */
+  readonly wakeLanes: (chainId: number, lane?: Address) => void;
+  /** Tells the worker of a kind of route that a sweep left it something to deliver. */
+  readonly wakeDeliveries: (route: Pick<Route, "kind" | "pair">) => void;
   /** Refunds by policy; without them only the refund authority refunds where wallets are contracts. */
   readonly attestedRefunds?: AttestedRefunds;
   /** Poll interval of a waiting settlement that nothing wakes, in milliseconds. */

@@ -53,7 +53,7 @@ export { pollRefunds } from "./followers/refunded.ts";
 export { explainWait, locateValue, type ValuePlace } from "./operator/explain.ts";
 export { readSettlementFile, type SettlementFile } from "./operator/file.ts";
 export { recordUndeliveredLock } from "./steps/deliver.ts";
-export { dueSettlements } from "./store/due.ts";
+export { dueSettlements, SETTLEMENTS } from "./store/due.ts";
 export { STATUS_OF_DEPOSIT } from "./store/deposits.ts";
 export { readAddressOf } from "./store/read.ts";
 export { recordDelivery, reopenParts, reopenSweeps } from "./store/sweep.ts";

@@ -169,6 +169,7 @@ function openLane() {
     crashPoint: () => undefined,
     onChanged: async (_tx, transactions) => {
       changes.push(...transactions.map(({ intent, state }) => `${intent} ${state}`));
+      return [];
     },
     wakeOwners: () => undefined,
     limits: DEFAULT_LANE_LIMITS,

@@ -8,7 +8,7 @@ export {
   type OnTransactionsChanged,
   SHORT_LIVED_LANE_LIMITS,
 } from "./lane-deps.ts";
-export { pollLane, submitIntent } from "./lane.ts";
+export { type Intent, pollLane, submitIntent, submitIntents } from "./lane.ts";
 export { type CallPlan, findDeferral, LACK_OF_GAS, type LaneChoice, planCall } from "./plan.ts";
 export { type LaneSpending, listLaneSpending } from "./lanes.ts";
 export { listOpenTransactions, type OpenTransaction } from "./list.ts";

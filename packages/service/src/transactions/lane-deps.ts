@@ -3,16 +3,20 @@ import type { Chain } from "../chains/port/index.ts";
 import type { Address, TxHash } from "../core/hex.ts";
 import type { Clock, CrashPoint, Random } from "../core/ports.ts";
 import type { Db, Tx } from "../db/schema.ts";
+import type { Queue } from "../jobs/due.ts";
 import type { LaneSigner } from "../signers/port.ts";
 import type { Log } from "../telemetry/log.ts";
 import { chainLabel, type Metrics } from "../telemetry/metrics.ts";
 import type { LaneTransaction } from "./types.ts";
 
-/** Called in the database transaction that records changes, so that the owners of the intents are updated with it. */
+/**
+ * Called in the database transaction that records changes, so that the owners of the intents are updated with it. Returns the
+ * queues of the owners that it made due.
+ */
 export type OnTransactionsChanged = (
   tx: Tx,
   transactions: readonly LaneTransaction[],
-) => Promise<void>;
+) => Promise<readonly Queue[]>;
 
 /** Dependencies of one lane. */
 export interface LaneDeps {
@@ -28,7 +32,7 @@ export interface LaneDeps {
   readonly crashPoint: CrashPoint;
   readonly onChanged: OnTransactionsChanged;
   /** Called after that database transaction is committed, so that owners poll at once. */
-  readonly wakeOwners: () => void;
+  readonly wakeOwners: (queues: readonly Queue[]) => void;
   readonly limits: LaneLimits;
   /** Returns the gas price cap of a claim, given the lane's; absent where claims have no other. */
   readonly readClaimCap?: (claim: LaneTransaction, cap: bigint) => Promise<bigint>;

@@ -59,18 +59,17 @@ export async function recordMined(
     succeeded: receipt.succeeded && !cancels,
     gasCost: receipt.gasCost,
   };
-  await db.transaction().execute(async (tx) => {
-    if (!(await store.recordMined(tx, transaction.id, facts))) return;
-    const changed: LaneTransaction[] = [{ ...transaction, state: "mined", mined: facts }];
-    for (const member of await store.listMembers(tx, transaction.id)) {
-      const own = { ...facts, succeeded: !cancels && chain.tookEffect(receipt, member.call) };
-      await store.recordMined(tx, member.id, own);
-      changed.push({ ...member, state: "mined", mined: own });
-    }
-    await onChanged(tx, changed);
+  const woken = await db.transaction().execute(async (tx) => {
+    if (!(await store.recordMined(tx, transaction.id, facts))) return [];
+    const members = (await store.listMembers(tx, transaction.id)).map((member) => {
+      const succeeded = !cancels && chain.tookEffect(receipt, member.call);
+      return { ...member, state: "mined", mined: { ...facts, succeeded } } as const;
+    });
+    if (members.length > 0) await store.recordMembersMined(tx, members);
+    return onChanged(tx, [{ ...transaction, state: "mined", mined: facts }, ...members]);
   });
   crashPoint(`${kindOf(transaction.intent)}.recorded`);
-  deps.wakeOwners();
+  deps.wakeOwners(woken);
   if (!receipt.succeeded) deps.metrics.laneReverts.inc(labelsOf(deps.signer));
   log.info(
     { intent: transaction.intent, txHash: facts.txHash, succeeded: facts.succeeded },
@@ -130,29 +129,29 @@ async function followDue(deps: LaneDeps, mined: readonly LaneTransaction[]): Pro
       continue;
     }
     if (block?.hash !== transaction.mined.blockHash) {
-      await db.transaction().execute(async (tx) => {
-        if (!(await store.recordOrphaned(tx, transaction.id))) return;
+      const woken = await db.transaction().execute(async (tx) => {
+        if (!(await store.recordOrphaned(tx, transaction.id))) return [];
         const members = await store.listMembers(tx, transaction.id);
         for (const { id } of members) await store.recordOrphaned(tx, id);
-        await onChanged(tx, [
+        return onChanged(tx, [
           { ...transaction, state: "assigned", mined: null },
           ...members.map((member) => ({ ...member, state: "carried", mined: null }) as const),
         ]);
       });
-      deps.wakeOwners();
+      deps.wakeOwners(woken);
       log.warn({ intent: transaction.intent }, "reorg: transaction orphaned");
     } else if (transaction.mined.blockNumber <= finalNumber) {
-      await db.transaction().execute(async (tx) => {
-        if (!(await store.recordFinal(tx, transaction.id))) return;
+      const woken = await db.transaction().execute(async (tx) => {
+        if (!(await store.recordFinal(tx, transaction.id))) return [];
         const members = await store.listMembers(tx, transaction.id);
-        for (const { id } of members) await store.recordFinal(tx, id);
+        if (members.length > 0) await store.recordMembersFinal(tx, transaction.id);
         const all = [transaction, ...members];
-        await onChanged(
+        return onChanged(
           tx,
           all.map((one) => ({ ...one, state: "final" }) as const),
         );
       });
-      deps.wakeOwners();
+      deps.wakeOwners(woken);
     }
   }
 }

@@ -51,24 +51,32 @@ const QUEUE_READ_MAX = 200;
 /** Nonces beyond the limit of open ones that only claims get. */
 const CLAIM_NONCES = 4;
 
+/** A call for a lane, and the name that makes it unique. */
+export interface Intent {
+  readonly chainId: number;
+  readonly lane: Address;
+  readonly intent: IntentName;
+  readonly settlementId: string | null;
+  readonly call: LaneTransaction["call"];
+  readonly gas: bigint;
+}
+
 /**
  * Queues an intent in the caller's database transaction, so that it exists if and only if the state change that needs it is
  * committed. Idempotent: a second submission of the same name changes nothing.
  */
-export async function submitIntent(
+export function submitIntent(tx: Tx, random: Random, intent: Intent): Promise<void> {
+  return submitIntents(tx, random, [intent]);
+}
+
+/** Queues several intents like `submitIntent`. */
+export async function submitIntents(
   tx: Tx,
   random: Random,
-  intent: {
-    readonly chainId: number;
-    readonly lane: Address;
-    readonly intent: IntentName;
-    readonly settlementId: string | null;
-    readonly call: LaneTransaction["call"];
-    readonly gas: bigint;
-  },
+  intents: readonly Intent[],
 ): Promise<void> {
-  const { call, ...rest } = intent;
-  await store.insertIntent(tx, { id: random.uuid(), ...rest, ...call });
+  const rows = intents.map(({ call, ...rest }) => ({ id: random.uuid(), ...rest, ...call }));
+  await store.insertIntents(tx, rows);
 }
 
 /**
@@ -213,10 +221,11 @@ async function signForBlockhash(
 
 /** Moves a transaction and its members to `abandoned` and notifies their owners. */
 async function abandon({ db, onChanged, wakeOwners }: LaneDeps, { id }: LaneTransaction) {
-  await db.transaction().execute(async (tx) => {
-    await onChanged(tx, await store.recordAbandoned(tx, id));
-  });
-  wakeOwners();
+  wakeOwners(
+    await db
+      .transaction()
+      .execute(async (tx) => onChanged(tx, await store.recordAbandoned(tx, id))),
+  );
 }
 
 function lifetimeOf({ lifetime }: Attempt): Lifetime {

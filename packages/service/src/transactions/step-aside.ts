@@ -8,6 +8,7 @@
 import { assert } from "../core/assert.ts";
 import { formatStamp } from "../core/stamp.ts";
 import type { Tx } from "../db/schema.ts";
+import type { Queue } from "../jobs/due.ts";
 import { STEP_ASIDE_RETRY_MS } from "../jobs/delays.ts";
 import { type SignerRefusal, SignerWaits } from "../signers/refusal.ts";
 import { laneOf, type LaneDeps } from "./lane-deps.ts";
@@ -25,25 +26,26 @@ export async function stepAside(
   const { id, nonce, intent } = transaction;
   assert(nonce !== null, "only a nonce can be given back");
   const lane = laneOf(signer);
-  await db.transaction().execute(async (tx) => {
+  const woken = await db.transaction().execute(async (tx): Promise<readonly Queue[]> => {
     await lockLane(tx, lane);
     // The signer knows another call for this nonce: no call of ours can have it any more.
     const isTaken = !(refusal instanceof SignerWaits) && refusal.about === "nonce";
     const vacated = await vacateNonce(tx, lane, { id, nonce, mustFill: isTaken });
-    if (vacated === "signed") return;
+    if (vacated === "signed") return [];
     if (vacated === "gap") {
       const fill = { id: random.uuid(), call: fillCall(lane), gas: FILL_GAS };
       await store.insertFill(tx, lane, { ...fill, nonce });
     }
-    if (isTaken) return;
+    if (isTaken) return [];
     if (kindOf(intent) === "batch") await store.dissolveBatch(tx, id);
     else if (refusal instanceof SignerWaits) await setAside(tx, id, clock.now());
-    else await abandonUnsigned(tx, deps, transaction);
+    else return abandonUnsigned(tx, deps, transaction);
+    return [];
   });
   const facts = { intent, nonce, reason: refusal.reason };
   if (refusal instanceof SignerWaits) log.warn(facts, "signer waits, call stepped aside");
   else log.error(facts, "signer refused, call stepped aside");
-  wakeOwners();
+  wakeOwners(woken);
 }
 
 async function setAside(tx: Tx, id: string, nowMs: number): Promise<void> {
@@ -58,7 +60,7 @@ async function abandonUnsigned(
   tx: Tx,
   { onChanged }: LaneDeps,
   transaction: LaneTransaction,
-): Promise<void> {
+): Promise<readonly Queue[]> {
   await store.recordGivenUp(tx, transaction.id);
-  await onChanged(tx, [{ ...transaction, nonce: null, state: "abandoned" }]);
+  return onChanged(tx, [{ ...transaction, nonce: null, state: "abandoned" }]);
 }

@@ -9,73 +9,78 @@ import { assert } from "../core/assert.ts";
 import { type Address, type Hex, toAddress, toHex32, toTxHash, type TxHash } from "../core/hex.ts";
 import { formatStamp } from "../core/stamp.ts";
 import type { TransactionsTable } from "../db/chain-tables.ts";
+import { gather } from "../db/gather.ts";
 import type { Db, Tx } from "../db/schema.ts";
 import { takeTurns, type Turn } from "../jobs/turns.ts";
 import type { IntentName, LaneTransaction, MinedFacts, TransactionState } from "./types.ts";
 
-/** Inserts an intent in state `queued`. Does nothing if an intent with this name exists. */
-export async function insertIntent(
-  tx: Tx,
-  row: {
-    readonly id: string;
-    readonly chainId: number;
-    readonly lane: Address;
-    readonly intent: IntentName;
-    readonly settlementId: string | null;
-    readonly to: Address;
-    readonly data: Hex;
-    readonly value: bigint;
-    readonly gas: bigint;
-  },
-): Promise<void> {
+/** An intent to insert. */
+interface NewIntent {
+  readonly id: string;
+  readonly chainId: number;
+  readonly lane: Address;
+  readonly intent: IntentName;
+  readonly settlementId: string | null;
+  readonly to: Address;
+  readonly data: Hex;
+  readonly value: bigint;
+  readonly gas: bigint;
+}
+
+/** Inserts intents in state `queued`. Does nothing about one whose name exists. */
+export async function insertIntents(tx: Tx, intents: readonly NewIntent[]): Promise<void> {
+  if (intents.length === 0) return;
   await tx
     .insertInto("transactions")
-    .values({
-      id: row.id,
-      chain_id: row.chainId,
-      lane: row.lane,
-      intent: row.intent,
-      settlement_id: row.settlementId,
-      to_address: row.to,
-      data: row.data,
-      value: row.value,
-      gas: row.gas,
-      state: "queued",
-    })
+    .values(
+      intents.map((row) => ({
+        id: row.id,
+        chain_id: row.chainId,
+        lane: row.lane,
+        intent: row.intent,
+        settlement_id: row.settlementId,
+        to_address: row.to,
+        data: row.data,
+        value: row.value,
+        gas: row.gas,
+        state: "queued",
+      })),
+    )
     // The name is unique permanently: a step that is repeated after a crash submits its effect once.
     .onConflict((conflict) => conflict.column("intent").doNothing())
     .execute();
 }
 
 /** Returns the transaction of an intent, or null if the intent was never submitted. */
-export async function getByIntent(
-  db: Db | Tx,
-  intent: IntentName,
-): Promise<LaneTransaction | null> {
-  const row = await db
+export const getByIntent = gather(async (db, intents: readonly IntentName[]) => {
+  const rows = await db
     .selectFrom("transactions")
     .selectAll()
-    .where("intent", "=", intent)
-    .executeTakeFirst();
-  return row ? parseTransaction(row) : null;
-}
+    .where(sql<boolean>`intent = any(${intents}::text[])`)
+    .execute();
+  return rows.map((row) => [row.intent, row] as const);
+}, parseTransaction);
 
 /** More than the number of a settlement's transactions that can concern one lock. */
 const HINTS_MAX = 12;
 
 /** Returns hashes of a settlement's successful transactions on any chain, newest first: hints where to find its events. */
 export async function listMinedHashes(db: Db | Tx, settlementId: string): Promise<TxHash[]> {
-  const rows = await db
-    .selectFrom("transactions")
-    .select("mined_hash")
-    .where("settlement_id", "=", settlementId)
-    .where("mined_hash", "is not", null)
-    .where("succeeded", "=", true)
-    .orderBy("created_at", "desc")
-    .limit(HINTS_MAX)
-    .execute();
-  return rows.flatMap(({ mined_hash: hash }) => (hash === null ? [] : toTxHash(hash)));
+  return (await readMinedHashes(db, settlementId)) ?? [];
 }
+
+const readMinedHashes = gather(
+  async (db, settlementIds: readonly string[]) => {
+    const { rows } = await sql<{ settlement_id: string; hashes: string[] }>`
+    select asked.id as settlement_id,
+           array(select mined_hash from transactions
+             where settlement_id = asked.id and mined_hash is not null and succeeded
+             order by created_at desc limit ${HINTS_MAX}) as hashes
+      from unnest(${settlementIds}::uuid[]) as asked (id)`.execute(db);
+    return rows.map((row) => [row.settlement_id, row.hashes] as const);
+  },
+  (hashes) => hashes.map(toTxHash),
+);
 
 /**
  * Returns the block from which on the sweeps of a settlement can do nothing more, zero without any; null while one of them may
@@ -167,12 +172,12 @@ export async function listQueued(
 /** Inserts a batch and assigns its members to it. Throws `Bug` and inserts nothing if a member is no longer queued. */
 export async function insertBatch(
   db: Db,
-  batch: Omit<Parameters<typeof insertIntent>[1], "settlementId">,
+  batch: Omit<NewIntent, "settlementId">,
   memberIds: readonly string[],
 ): Promise<void> {
   await db.transaction().execute(async (tx) => {
     // The settlement of each call is that of its member: a batch belongs to none.
-    await insertIntent(tx, { ...batch, settlementId: null });
+    await insertIntents(tx, [{ ...batch, settlementId: null }]);
     const result = await tx
       .updateTable("transactions")
       .set({ state: "carried", carrier_id: batch.id })
@@ -293,6 +298,24 @@ export async function recordMined(tx: Tx, id: string, mined: MinedFacts): Promis
   return result.numUpdatedRows === 1n;
 }
 
+/** Moves members of a batch from `carried` to `mined`, each with its own outcome. */
+export async function recordMembersMined(
+  tx: Tx,
+  members: readonly { readonly id: string; readonly mined: MinedFacts }[],
+): Promise<void> {
+  const facts = members.map(({ mined }) => mined);
+  await sql`
+    update "transactions" as member
+       set state = 'mined', succeeded = given.succeeded, mined_hash = given.hash,
+           mined_block_hash = given.block_hash, mined_block_number = given.block_number, gas_cost = given.gas_cost
+      from unnest(
+        ${members.map(({ id }) => id)}::uuid[], ${facts.map(({ succeeded }) => succeeded)}::boolean[],
+        ${facts.map(({ txHash }) => txHash)}::text[], ${facts.map(({ blockHash }) => blockHash)}::text[],
+        ${facts.map(({ blockNumber }) => blockNumber)}::bigint[], ${facts.map(({ gasCost }) => gasCost)}::numeric[]
+      ) as given (id, succeeded, hash, block_hash, block_number, gas_cost)
+     where member.id = given.id and member.state = 'carried'`.execute(tx);
+}
+
 /** Moves an `assigned` transaction and its members to `abandoned`; returns the moved transactions. */
 export async function recordAbandoned(tx: Tx, id: string): Promise<LaneTransaction[]> {
   const rows = await tx
@@ -352,6 +375,16 @@ export async function recordFinal(tx: Tx, id: string): Promise<boolean> {
     .where("state", "=", "mined")
     .executeTakeFirst();
   return result.numUpdatedRows === 1n;
+}
+
+/** Moves the members of a final batch from `mined` to `final`. */
+export async function recordMembersFinal(tx: Tx, carrierId: string): Promise<void> {
+  await tx
+    .updateTable("transactions")
+    .set({ state: "final" })
+    .where("carrier_id", "=", carrierId)
+    .where("state", "=", "mined")
+    .execute();
 }
 
 function parseTransaction(row: Selectable<TransactionsTable>): LaneTransaction {

@@ -15,6 +15,7 @@ import {
   PostgresQueryCompiler,
   type QueryResult,
 } from "kysely";
+import { scheduleGathered } from "../../src/db/gather.ts";
 import type { Database, Db } from "../../src/db/schema.ts";
 import type { Kernel, Life } from "./kernel.ts";
 import { type Answer, Memo } from "./memo.ts";
@@ -172,15 +173,18 @@ export function shareDatabase(
   }
 
   return {
-    dbFor: (life) =>
-      new Kysely<Database>({
+    dbFor(life) {
+      const db = new Kysely<Database>({
         dialect: {
           createAdapter: () => new PostgresAdapter(),
           createDriver: () => createDriver(life),
-          createIntrospector: (db) => new PostgresIntrospector(db),
+          createIntrospector: (of) => new PostgresIntrospector(of),
           createQueryCompiler: () => new PostgresQueryCompiler(),
         },
-      }),
+      });
+      scheduleGathered(db, (send) => void kernel.gate(life, "gathered").then(send));
+      return db;
+    },
     async query<Row extends object>(text: string, values: readonly unknown[] = []) {
       // CAST: the caller knows the rows of its query.
       return (await execute(text, values)).rows as Row[];

@@ -45,6 +45,7 @@ export function openLaneOn(db: Db) {
     onChanged: async (_tx, transactions) => {
       changes.push(...transactions.map(({ intent, state }) => `${intent} ${state}`));
       told.push(...transactions);
+      return [];
     },
     wakeOwners: () => void wakes.push(changes.length),
     limits: DEFAULT_LANE_LIMITS,

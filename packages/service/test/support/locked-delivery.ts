@@ -212,6 +212,6 @@ export async function signAll(db: Db): Promise<void> {
   for (const { id } of open) {
     const answer = { attestor: LANE, nowMs: 0, signature: "0x51", refusal: null } as const;
     // CAST: as it was inserted.
-    await answerAttestation(db, id as AttestationId, answer);
+    await answerAttestation(db, { id: id as AttestationId, ...answer });
   }
 }

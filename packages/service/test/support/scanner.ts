@@ -34,6 +34,7 @@ export function createScannerDeps(args: Given & Choices): ScannerDeps {
     lanes: new Map(),
     readMinimums: async () => ({ token: tokenMinimum, floor: undefined }),
     wakeEvents: () => undefined,
+    wakeSettlements: () => undefined,
     wakeLanes: () => undefined,
     wakeDeliveries: () => undefined,
     pollMs: 500,

@@ -225,6 +225,7 @@ export async function openDesk() {
     lanes: new Map([[2, { deploy: [LANE], settle: [LANE] }]]),
     readMinimums: async (...asked) => (await state.readMinimums?.(...asked)) ?? state.minimums,
     wakeEvents: () => undefined,
+    wakeSettlements: () => undefined,
     wakeLanes: () => undefined,
     wakeDeliveries: () => void (state.wokenDeliveries += 1),
     pollMs: 500,

@@ -9,7 +9,7 @@ import { BRIDGE_GAS, createFastMctpRoute } from "./route.ts";
 import { bridgeAudit } from "./audit.ts";
 import { bridgeGauges } from "./gauges.ts";
 import { pollBridgeTransfers, type RelayDeps } from "./relay.ts";
-import { dueTransfers, wakeOfSettlements } from "./store.ts";
+import { dueTransfers, TRANSFERS, wakeOfSettlements } from "./store.ts";
 import { createSwapMctpRoute, SWAP_BRIDGE_GAS } from "./swap.ts";
 import { checkService, compareTerms } from "./doctor.ts";
 import { definition, type BridgeConfig } from "./config.ts";
@@ -59,6 +59,7 @@ export const fastMctp: RouteModule<BridgeConfig> = {
       .filter(({ cctp }) => cctp)
       .map(({ chainId }) => ({
         name: `bridge transfers to chain ${chainId}`,
+        queue: { name: TRANSFERS, chainId },
         poll: createResumingPoll(relay, {
           rows: dueTransfers,
           chainId,
@@ -68,5 +69,6 @@ export const fastMctp: RouteModule<BridgeConfig> = {
       }));
   },
 
+  queue: TRANSFERS,
   wakeOfSettlements,
 };

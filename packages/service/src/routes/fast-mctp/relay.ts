@@ -56,9 +56,9 @@ export interface RelayDeps {
   /** Wakes the settlement, or corrects its completed record, in the transaction that records the mint. */
   readonly onDelivered: (tx: Tx, delivered: Delivered) => Promise<void>;
   /** Called after that transaction commits. */
-  readonly wakeSettlements: () => void;
+  readonly wakeSettlements: (chainId: number) => void;
   /** Tells the lanes of a chain that a transaction is queued. */
-  readonly wakeLanes: (chainId: number) => void;
+  readonly wakeLanes: (chainId: number, lane: Address) => void;
   readonly pollMs: number;
 }
 
@@ -264,7 +264,7 @@ async function planRelay(deps: RelayDeps, transfer: Transfer, attested: Attested
     const { chainId } = chain;
     await submitIntent(tx, deps.random, { chainId, lane, intent, settlementId, call, gas });
   });
-  deps.wakeLanes(chain.chainId);
+  deps.wakeLanes(chain.chainId, lane);
   return poll(deps, transfer);
 }
 
@@ -288,7 +288,7 @@ async function recordMint(deps: RelayDeps, transfer: Transfer, found: FoundMint)
     const { settlementId } = burn;
     await deps.onDelivered(tx, { settlementId, deliveryId: null, txHash, amount });
   });
-  deps.wakeSettlements();
+  deps.wakeSettlements(burn.srcChain);
   deps.log.info({ transferId: transfer.id, txHash }, "bridge transfer delivered");
   return poll(deps, transfer);
 }

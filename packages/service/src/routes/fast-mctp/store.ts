@@ -1,4 +1,4 @@
-import { expressionBuilder, type Selectable } from "kysely";
+import { expressionBuilder, type Selectable, sql } from "kysely";
 import type { ErrorObject } from "@sluice/sdk/wire";
 import { assert } from "../../core/assert.ts";
 import {
@@ -157,10 +157,14 @@ async function lockOfSettlement(tx: Tx, settlementId: string): Promise<Transfer 
   return row ? parseTransfer(row) : null;
 }
 
+/** Name of the queue of transfers. */
+export const TRANSFERS = "transfers";
+
 /** Transfers that have not ended, by destination. */
 export const dueTransfers = createDueRows({
   table: "bridge_transfers",
   chain: "dest_chain",
+  queue: sql`${TRANSFERS}`,
   isOpen: expressionBuilder<Database, "bridge_transfers">()("state", "in", OPEN_STATES),
 });
 

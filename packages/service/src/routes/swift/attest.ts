@@ -126,7 +126,7 @@ async function answerRequest(
   const signature = verdict.kind === "sign" ? verdict.signature : null;
   const refusal = verdict.kind === "refuse" ? verdict.reason : null;
   if (refusal) log.error({ attestation: id, refusal }, "attestation refused");
-  await answerAttestation(db, id, { attestor, nowMs: clock.now(), signature, refusal });
+  await answerAttestation(db, { id, attestor, nowMs: clock.now(), signature, refusal });
   deps.crashPoint("attest.answered");
   keepSpan();
   const counter = signature ? deps.metrics.attestationsSigned : deps.metrics.attestationsRefused;

@@ -6,6 +6,7 @@
 import { sql } from "kysely";
 import { type Address, type Hex, type Hex32, toHex32 } from "../../core/hex.ts";
 import { formatStamp } from "../../core/stamp.ts";
+import { gather, gatherCalls } from "../../db/gather.ts";
 import type { Db, Tx } from "../../db/schema.ts";
 import type { AttestedMessage, AttestorSet } from "../../signers/port.ts";
 import { type Answer, countAnswers } from "./count-answers.ts";
@@ -31,26 +32,37 @@ export interface Attestation {
   readonly refusal: string | null;
 }
 
+/** A request to insert. */
+export interface NewAttestation {
+  readonly id: AttestationId;
+  readonly deliveryId: Hex32;
+  readonly deadline: bigint;
+  readonly request: AttestationRequest;
+}
+
 /** Inserts a request, in the transaction that counts it. */
-export async function insertAttestation(
+export function insertAttestation(tx: Tx, attestation: NewAttestation): Promise<void> {
+  return insertAttestations(tx, [attestation]);
+}
+
+/** Inserts requests, in the transaction that counts them. */
+export async function insertAttestations(
   tx: Tx,
-  args: {
-    readonly id: AttestationId;
-    readonly deliveryId: Hex32;
-    readonly deadline: bigint;
-    readonly request: AttestationRequest;
-  },
+  attestations: readonly NewAttestation[],
 ): Promise<void> {
+  if (attestations.length === 0) return;
   await tx
     .insertInto("attestations")
-    .values({
-      id: args.id,
-      kind: args.request.kind,
-      delivery_id: args.deliveryId,
-      request: JSON.stringify(formatRequest(args.request)),
-      rate: args.request.kind === "price" ? args.request.rate : null,
-      deadline: args.deadline,
-    })
+    .values(
+      attestations.map(({ id, deliveryId, deadline, request }) => ({
+        id,
+        kind: request.kind,
+        delivery_id: deliveryId,
+        request: JSON.stringify(formatRequest(request)),
+        rate: request.kind === "price" ? request.rate : null,
+        deadline,
+      })),
+    )
     .onConflict((conflict) => conflict.column("id").doNothing())
     .execute();
 }
@@ -62,11 +74,7 @@ export async function getAttestation(
   id: AttestationId,
   messageOf: (asked: Pick<Attestation, "row" | "deadline">) => AttestedMessage,
 ): Promise<Attestation | null> {
-  const row = await db
-    .selectFrom("attestations")
-    .select(["delivery_id", "request", "deadline"])
-    .where("id", "=", id)
-    .executeTakeFirst();
+  const row = await readRequest(db, id);
   if (!row) return null;
   const asked = { row: row.request, deadline: row.deadline };
   const answers = await listAnswers(db, id);
@@ -74,14 +82,35 @@ export async function getAttestation(
   return { id, deliveryId: toHex32(row.delivery_id), ...asked, ...counted };
 }
 
-function listAnswers(db: Db | Tx, id: string): Promise<Answer[]> {
-  return db
-    .selectFrom("attestation_answers")
-    .select(["written_by", "signature", "refusal"])
-    .where("attestation_id", "=", id)
-    .orderBy("answered_at")
-    .execute();
+const readRequest = gather(
+  async (db, ids: readonly string[]) => {
+    const rows = await db
+      .selectFrom("attestations")
+      .select(["id", "delivery_id", "request", "deadline"])
+      .where(sql<boolean>`id = any(${ids}::text[])`)
+      .execute();
+    return rows.map((row) => [row.id, row] as const);
+  },
+  (row) => row,
+);
+
+async function listAnswers(db: Db | Tx, id: string): Promise<readonly Answer[]> {
+  return (await readAnswers(db, id)) ?? [];
 }
+
+/** In the order in which they were given. */
+const readAnswers = gather(
+  async (db, ids: readonly string[]) => {
+    const rows = await db
+      .selectFrom("attestation_answers")
+      .select(["attestation_id", "written_by", "signature", "refusal"])
+      .where(sql<boolean>`attestation_id = any(${ids}::text[])`)
+      .orderBy("answered_at")
+      .execute();
+    return [...Map.groupBy(rows, (row) => row.attestation_id)];
+  },
+  (row) => row,
+);
 
 /** An open request. `row` is parsed when it is judged, so that a malformed one does not block the others. */
 export interface OpenRequest {
@@ -246,29 +275,44 @@ export async function rescheduleRequest(
     .execute();
 }
 
+/** An attestor's answer to a request. */
+interface NewAnswer {
+  readonly id: AttestationId;
+  readonly attestor: Address;
+  readonly nowMs: number;
+  readonly signature: Hex | null;
+  readonly refusal: string | null;
+}
+
 /** Writes an attestor's answer, once. */
-export async function answerAttestation(
-  db: Db,
-  id: AttestationId,
-  answer: {
-    readonly attestor: Address;
-    readonly nowMs: number;
-    readonly signature: Hex | null;
-    readonly refusal: string | null;
-  },
-): Promise<void> {
-  const { attestor, signature, refusal } = answer;
-  const now = formatStamp(answer.nowMs);
-  const written = { signature, refusal, next_check_at: now, answered_at: now };
+export const answerAttestation = gatherCalls(async (db, answers: readonly NewAnswer[]) => {
   await db
     .insertInto("attestation_answers")
-    .values({ attestation_id: id, attestor, ...written })
+    .values(
+      answers.map(({ id, attestor, signature, refusal, nowMs }) => {
+        const now = formatStamp(nowMs);
+        return {
+          attestation_id: id,
+          attestor,
+          signature,
+          refusal,
+          next_check_at: now,
+          answered_at: now,
+        };
+      }),
+    )
     .onConflict((conflict) =>
       conflict
         .columns(["attestation_id", "attestor", "written_by"])
-        .doUpdateSet(written)
+        .doUpdateSet(({ ref }) => ({
+          signature: ref("excluded.signature"),
+          refusal: ref("excluded.refusal"),
+          next_check_at: ref("excluded.next_check_at"),
+          answered_at: ref("excluded.answered_at"),
+        }))
         .where("attestation_answers.signature", "is", null)
         .where("attestation_answers.refusal", "is", null),
     )
     .execute();
-}
+  return answers.map(() => undefined);
+});

@@ -71,7 +71,7 @@ test("an attestor's answer makes its delivery due at once", async () => {
   state.hinted = [];
   await pollPayouts(deps, 30);
   expect(state.hinted).toEqual([]);
-  await wakeOfAnswer(desk.db, ID, clock.now());
+  await wakeOfAnswer(desk.db, { id: ID, nowMs: clock.now() });
   await pollPayouts(deps, 30);
   expect(state.hinted).not.toEqual([]);
 });
@@ -541,7 +541,8 @@ describe("a claim that is not made", () => {
     clock.advance(60_000);
     await pollClaims(deps, 30);
     expect(await requests()).toMatchObject([{ id: `claim:${ID}:1` }]);
-    await answerAttestation(db, `claim:${ID}:1`, {
+    await answerAttestation(db, {
+      id: `claim:${ID}:1`,
       attestor: LANE,
       nowMs: clock.now(),
       signature: "0x51",

@@ -19,7 +19,7 @@ import {
   listMinedHashes,
 } from "../../transactions/index.ts";
 import { type AttestationId, parseRequest } from "./attestation-requests.ts";
-import { getAttestation, insertAttestation } from "./attestations.ts";
+import { getAttestation, insertAttestation, type NewAttestation } from "./attestations.ts";
 import { endVanished, isCovered } from "./early/cover.ts";
 import { findPayable } from "./early/find-payable.ts";
 import { count, uncount } from "./early/store.ts";
@@ -51,6 +51,7 @@ import {
   paidLockOf,
   payoutOf,
   plan,
+  takeStep,
   poll,
   pollLock,
   pollSent,
@@ -188,7 +189,7 @@ async function advanceLocked(
     intent,
     call: destination.buildDeliver(order, attestation.signatures),
     what: "The delivery",
-    record: (tx) => store.updateDelivery(tx, delivery, {}),
+    change: {},
   });
 }
 
@@ -233,30 +234,38 @@ async function requestOrder(
   }
   await assertClaimable(deps, delivery, { lock, at: worth === null ? "final" : "latest" });
   const number = delivery.orders + 1;
-  const isRequested = await deps.db.transaction().execute(async (tx) => {
-    if (worth === null) {
-      await uncount(tx, delivery.id);
-    } else {
-      const counted = { deliveryId: delivery.id, srcChain, worth, usableUntil: deadline };
-      const waitsFor = await count(tx, counted, rules?.terms.exposure ?? 0n);
-      if (waitsFor !== null) {
-        if (waitsFor !== delivery.waitsFor) await store.updateDelivery(tx, delivery, { waitsFor });
-        return false;
+  const change = {
+    orders: number,
+    lockedAt,
+    paidAtDepth: after ?? ("finalized" as const),
+    waitsFor: null,
+  };
+  const attestation: NewAttestation = {
+    id: `delivery:${delivery.id}:${number}`,
+    deliveryId: delivery.id,
+    deadline,
+    request: { kind: "delivery", order: payoutOf(delivery, address, windowStart), hints },
+  };
+  if (worth === null) {
+    // The lock is final: whether or not this request is made, its payout risks nothing.
+    await uncount(deps.db, delivery.id);
+    await takeStep(deps, { delivery, change, attestation });
+  } else {
+    const counted = { deliveryId: delivery.id, srcChain, worth, usableUntil: deadline };
+    const waitsFor = await deps.db.transaction().execute(async (tx) => {
+      const waits = await count(tx, counted, rules?.terms.exposure ?? 0n);
+      if (waits !== null) {
+        if (waits !== delivery.waitsFor) {
+          await store.updateDelivery(tx, delivery, { waitsFor: waits });
+        }
+      } else if (await store.updateDelivery(tx, delivery, change)) {
+        await insertAttestation(tx, attestation);
       }
-    }
-    const paidAtDepth = after ?? ("finalized" as const);
-    const change = { orders: number, lockedAt, paidAtDepth, waitsFor: null };
-    if (!(await store.updateDelivery(tx, delivery, change))) return true;
-    await insertAttestation(tx, {
-      id: `delivery:${delivery.id}:${number}`,
-      deliveryId: delivery.id,
-      deadline,
-      request: { kind: "delivery", order: payoutOf(delivery, address, windowStart), hints },
+      return waits;
     });
-    return true;
-  });
-  if (!isRequested) return pollLock(deps, delivery);
-  deps.wakeAttestor();
+    if (waitsFor !== null) return pollLock(deps, delivery);
+  }
+  deps.wakeAttestor("delivery");
   return poll(deps, delivery);
 }
 
@@ -308,7 +317,7 @@ async function recordDelivered(
     const { txHash, amount } = found;
     await deps.onDelivered(tx, { settlementId, deliveryId, txHash, amount });
   });
-  deps.wakeSettlements();
+  deps.wakeSettlements(delivery.srcChain);
   deps.log.info({ deliveryId: delivery.id, txHash: found.txHash }, "delivered");
   return poll(deps, delivery);
 }
@@ -345,7 +354,7 @@ async function advanceDelivered(
   const lock = await getLock(deps, delivery, address, "latest");
   if (lock?.state === "claimed") {
     // Claimed by an earlier transaction or another relayer: only its finality is missing.
-    await deps.db.transaction().execute((tx) => move(tx, delivery, "claiming", { error: null }));
+    await takeStep(deps, { delivery, change: { state: "claiming", error: null } });
     return poll(deps, delivery);
   }
 
@@ -376,6 +385,6 @@ async function advanceDelivered(
     buildCall: (ending) =>
       source.buildClaim(order, signatures, { ...openLockOf(delivery, address), ...ending }),
     what: "The claim",
-    record: (tx) => move(tx, delivery, "claiming", { error: null }),
+    change: { state: "claiming", error: null },
   });
 }

@@ -15,6 +15,8 @@ import { OperatingError } from "../../core/errors.ts";
 import { assert } from "../../core/assert.ts";
 import type { Address } from "../../core/hex.ts";
 import type { DepositAddress } from "../../addresses/index.ts";
+import type { Random } from "../../core/ports.ts";
+import { gatherCalls } from "../../db/gather.ts";
 import type { Tx } from "../../db/schema.ts";
 import {
   FOLLOW_RETRY_MAX_MS,
@@ -23,13 +25,14 @@ import {
   SENT_POLL_MS,
 } from "../../jobs/delays.ts";
 import {
+  type Intent,
   type IntentName,
   listMinedHashes,
   type LaneChoice,
   planCall,
-  submitIntent,
+  submitIntents,
 } from "../../transactions/index.ts";
-import type { Attestation } from "./attestations.ts";
+import { type Attestation, insertAttestations, type NewAttestation } from "./attestations.ts";
 import type { EarlyRulesByChain } from "./early/rules.ts";
 import { type DeliveryState, mayMove } from "./lifecycle.ts";
 import * as store from "./store.ts";
@@ -91,30 +94,68 @@ export interface PlanArgs {
   readonly intent: IntentName;
   readonly call: Call;
   readonly what: string;
-  /** Returns false if the delivery changed meanwhile: then nothing is queued. */
-  readonly record: (tx: Tx) => Promise<boolean>;
+  readonly change: store.DeliveryChange;
 }
 
 /** Simulates a call and queues it, in the transaction that records it. */
 export async function plan(deps: DeliveryDeps, delivery: Delivery, args: PlanArgs): Promise<void> {
-  const { chain, lanes, intent, call, what } = args;
+  const { chain, lanes, intent, call, what, change } = args;
   const { lane, gas } = await planCall({ db: deps.db, chain }, { ...lanes, call, what });
-  await deps.db.transaction().execute(async (tx) => {
-    if (!(await args.record(tx))) return;
-    const { settlementId } = delivery;
-    const { chainId } = chain;
-    await submitIntent(tx, deps.random, { chainId, lane, intent, settlementId, call, gas });
+  const { settlementId } = delivery;
+  const { chainId } = chain;
+  await takeStep(deps, {
+    delivery,
+    change,
+    intent: { chainId, lane, intent, settlementId, call, gas },
   });
-  deps.wakeLanes(chain.chainId);
+  deps.wakeLanes(chain.chainId, lane);
   return pollSent(deps, delivery);
 }
+
+/** A change of a delivery, and what is inserted with it. */
+export interface Step {
+  readonly delivery: Delivery;
+  readonly change: store.DeliveryChange;
+  readonly attestation?: NewAttestation;
+  readonly intent?: Intent;
+}
+
+/**
+ * Changes a delivery and inserts what belongs to it, in one transaction, which the steps of one turn of the event loop share.
+ * Returns false, with nothing changed or inserted, if the delivery changed meanwhile.
+ */
+export function takeStep({ db, random }: DeliveryDeps, step: Step): Promise<boolean> {
+  const { state } = step.change;
+  const from = step.delivery.state;
+  assert(state === undefined || mayMove(from, state), `a delivery may go from ${from} to ${state}`);
+  return takeSteps(db, { step, random });
+}
+
+const takeSteps = gatherCalls(
+  async (db, all: readonly { readonly step: Step; readonly random: Random }[]) => {
+    const steps = all.map(({ step }) => step);
+    const random = all[0]?.random;
+    // Of two steps from the same version of a delivery the first is taken.
+    const ofOne = [...Map.groupBy(steps, ({ delivery }) => delivery.id).values()];
+    const first = ofOne.flatMap(([step]) => step ?? []);
+    return db.transaction().execute(async (tx) => {
+      const changed = await store.updateDeliveries(tx, first);
+      const taken = new Set(first.filter(({ delivery }) => changed.has(delivery.id)));
+      const attestations = [...taken].flatMap(({ attestation }) => attestation ?? []);
+      await insertAttestations(tx, attestations);
+      const intents = [...taken].flatMap(({ intent }) => intent ?? []);
+      if (random) await submitIntents(tx, random, intents);
+      return steps.map((step) => taken.has(step));
+    });
+  },
+);
 
 /** Moves a delivery to another state. Returns false if it changed meanwhile. */
 export async function move(
   tx: Tx,
   delivery: Delivery,
   state: DeliveryState,
-  change: Omit<Parameters<typeof store.updateDelivery>[2], "state">,
+  change: Omit<store.DeliveryChange, "state">,
 ): Promise<boolean> {
   assert(mayMove(delivery.state, state), `a delivery may go from ${delivery.state} to ${state}`);
   return store.updateDelivery(tx, delivery, { ...change, state });

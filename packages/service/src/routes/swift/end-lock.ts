@@ -11,7 +11,7 @@ import {
   listMinedHashes,
 } from "../../transactions/index.ts";
 import type { AttestationId } from "./attestation-requests.ts";
-import { getAttestation, insertAttestation } from "./attestations.ts";
+import { getAttestation } from "./attestations.ts";
 import { listPayoutHints } from "./find-payout.ts";
 import * as store from "./store.ts";
 import type { Delivery } from "./store.ts";
@@ -28,6 +28,7 @@ import {
   ORDER_LIFETIME_S,
   plan,
   type PlanArgs,
+  takeStep,
   poll,
   pollFinality,
 } from "./delivery-deps.ts";
@@ -44,7 +45,7 @@ export function openLockOf(delivery: Delivery, address: DepositAddress) {
 export async function planEnding(
   deps: DeliveryDeps,
   delivery: Delivery,
-  args: Pick<PlanArgs, "intent" | "what" | "record"> & {
+  args: Pick<PlanArgs, "intent" | "what" | "change"> & {
     readonly lock: Lock | null;
     readonly lanes: LaneChoice;
     /** The previous transaction for this purpose, if any. */
@@ -78,9 +79,10 @@ export async function requestClaim(
   const number = delivery.claims + 1;
   const hints = await listPayoutHints(deps, delivery);
   const deadline = nowSeconds(deps) + ORDER_LIFETIME_S;
-  await deps.db.transaction().execute(async (tx) => {
-    if (!(await store.updateDelivery(tx, delivery, { claims: number }))) return;
-    await insertAttestation(tx, {
+  await takeStep(deps, {
+    delivery,
+    change: { claims: number },
+    attestation: {
       id: `claim:${delivery.id}:${number}`,
       deliveryId: delivery.id,
       deadline,
@@ -92,9 +94,9 @@ export async function requestClaim(
         claim: claimOf(delivery, deadline),
         hints,
       },
-    });
+    },
   });
-  deps.wakeAttestor();
+  deps.wakeAttestor("claim");
   return poll(deps, delivery);
 }
 
@@ -107,18 +109,14 @@ export async function advanceClaiming(
   const lock = await getLock(deps, delivery, address, "final");
   const sent = await getByIntent(deps.db, `claim:${delivery.id}:${delivery.claims}`);
   if (lock?.state === "claimed") {
-    await deps.db.transaction().execute(async (tx) => {
-      const claimedTxHash = sent?.mined?.succeeded ? sent.mined.txHash : undefined;
-      await move(tx, delivery, "claimed", claimedTxHash ? { claimedTxHash } : {});
-    });
+    const claimed = sent?.mined?.succeeded ? { claimedTxHash: sent.mined.txHash } : {};
+    await takeStep(deps, { delivery, change: { state: "claimed", ...claimed } });
     deps.log.info({ deliveryId: delivery.id }, "claimed");
     return;
   }
   if (failureOf(sent)) {
     deps.log.warn({ deliveryId: delivery.id }, "claim reverted, planning another");
-    await deps.db.transaction().execute(async (tx) => {
-      await move(tx, delivery, "delivered", {});
-    });
+    await takeStep(deps, { delivery, change: { state: "delivered" } });
     return poll(deps, delivery);
   }
   return pollFinality(deps, delivery);
@@ -158,7 +156,7 @@ export async function giveBack(
     buildCall: (ending) =>
       source.buildReturn(order, signatures, { ...openLockOf(delivery, address), ...ending }),
     what: "The return",
-    record: (tx) => move(tx, delivery, "returning", {}),
+    change: { state: "returning" },
   });
 }
 
@@ -172,9 +170,10 @@ async function requestReturn(
   const deadline = nowSeconds(deps) + ORDER_LIFETIME_S;
   const { srcChain, id: deliveryId } = delivery;
   const { commitment } = address;
-  await deps.db.transaction().execute(async (tx) => {
-    if (!(await store.updateDelivery(tx, delivery, { returns: number }))) return;
-    await insertAttestation(tx, {
+  await takeStep(deps, {
+    delivery,
+    change: { returns: number },
+    attestation: {
       id: `return:${deliveryId}:${number}`,
       deliveryId,
       deadline,
@@ -186,9 +185,9 @@ async function requestReturn(
         order: { deliveryId, deadline },
         hints,
       },
-    });
+    },
   });
-  deps.wakeAttestor();
+  deps.wakeAttestor("return");
   deps.log.warn({ deliveryId }, "payout window passed, returning the lock");
   return poll(deps, delivery);
 }
@@ -206,7 +205,7 @@ export async function advanceReturning(
   const sent = await getByIntent(deps.db, `return:${delivery.id}:${delivery.returns}`);
   if (failureOf(sent)) {
     deps.log.warn({ deliveryId: delivery.id }, "return reverted, planning another");
-    await deps.db.transaction().execute((tx) => move(tx, delivery, "locked", {}));
+    await takeStep(deps, { delivery, change: { state: "locked" } });
     return poll(deps, delivery);
   }
   return pollFinality(deps, delivery);
@@ -228,7 +227,7 @@ export async function recordGivenBack(
     await store.deleteReservation(tx, delivery.settlementId);
     await deps.onGivenBack(tx, delivery.settlementId);
   });
-  deps.wakeSettlements();
+  deps.wakeSettlements(delivery.srcChain);
   deps.log.warn({ deliveryId: delivery.id, state }, "lock returned or taken back");
 }
 

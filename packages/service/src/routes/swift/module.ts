@@ -19,7 +19,7 @@ import { createDeliveryPolls } from "./deliver.ts";
 import { swiftGauges } from "./gauges.ts";
 import { createOverdueClaimsPoll } from "./overdue-claims.ts";
 import { createSwiftRoute, SWIFT_GAS } from "./route.ts";
-import { wakeOfAnswer, wakeOfSettlements } from "./store.ts";
+import { CLAIMS, PAYOUTS, wakeOfAnswer, wakeOfSettlements } from "./store.ts";
 import { compareTerms } from "./doctor.ts";
 import { definition, type SwiftConfig } from "./config.ts";
 
@@ -72,8 +72,16 @@ export const swift: RouteModule<SwiftConfig> = {
     const loops = [...deps.lanes.keys()].flatMap((destChain) => {
       const { payouts, claims } = createDeliveryPolls(delivery, destChain);
       return [
-        { name: `payouts on chain ${destChain}`, poll: payouts },
-        { name: `claims from chain ${destChain}`, poll: claims },
+        {
+          name: `payouts on chain ${destChain}`,
+          queue: { name: PAYOUTS, chainId: destChain },
+          poll: payouts,
+        },
+        {
+          name: `claims from chain ${destChain}`,
+          queue: { name: CLAIMS, chainId: destChain },
+          poll: claims,
+        },
       ];
     });
     return [...loops, { name: "overdue claims", poll: createOverdueClaimsPoll(deps) }];
@@ -91,18 +99,21 @@ export const swift: RouteModule<SwiftConfig> = {
     const early = watch ? { rules, watch } : undefined;
     const attestor = { ...deps, threshold, rateToleranceBps, pairs, refunds, early };
     const ending = { ...attestor, chains: endingChains };
-    const pollKinds = (by: typeof attestor, kinds: readonly AttestationKind[]) => () =>
-      pollAttestationRequests(by, kinds);
+    const pollKinds = (by: typeof attestor, kinds: readonly AttestationKind[]) => ({
+      kinds,
+      poll: () => pollAttestationRequests(by, kinds),
+    });
     return [
-      { name: "attestor", poll: pollKinds(attestor, ["delivery", "price"]) },
-      { name: "attestor of returns", poll: pollKinds(ending, ["return"]) },
-      { name: "attestor of claims", poll: pollKinds(ending, ["claim"]) },
+      { name: "attestor", ...pollKinds(attestor, ["delivery", "price"]) },
+      { name: "attestor of returns", ...pollKinds(ending, ["return"]) },
+      { name: "attestor of claims", ...pollKinds(ending, ["claim"]) },
       // Searches of old blocks delay nothing that has a payout window.
-      { name: "attestor of refunds", poll: pollKinds(attestor, ["refund"]) },
+      { name: "attestor of refunds", ...pollKinds(attestor, ["refund"]) },
       ...(watch ? [{ name: "watch over early payouts", poll: watch.poll }] : []),
     ];
   },
 
+  queue: PAYOUTS,
   wakeOfSettlements,
   wakeOfAnswer,
 };

@@ -1,6 +1,8 @@
 /** The table `payout_searches`: how far the search for a payout's transaction has come. */
+import { type Selectable, sql } from "kysely";
 import type { Hex32 } from "../../core/hex.ts";
-import type { Db } from "../../db/schema.ts";
+import { gather } from "../../db/gather.ts";
+import type { Database, Db } from "../../db/schema.ts";
 
 /** Progress of a search. Heights are of the destination, the ends included; nothing is left if the first is the greater. */
 export interface Search {
@@ -13,13 +15,21 @@ export interface Search {
 }
 
 /** Returns the search of a delivery; null if none is under way. */
-export async function get(db: Db, deliveryId: Hex32): Promise<Search | null> {
-  const row = await db
+export const get = gather(async (db, deliveryIds: readonly Hex32[]) => {
+  const rows = await db
     .selectFrom("payout_searches")
-    .select(["first_left", "last_left", "part_blocks", "rounds"])
-    .where("delivery_id", "=", deliveryId)
-    .executeTakeFirst();
-  if (!row) return null;
+    .select(["delivery_id", "first_left", "last_left", "part_blocks", "rounds"])
+    .where(sql<boolean>`delivery_id = any(${deliveryIds}::text[])`)
+    .execute();
+  return rows.map((row) => [row.delivery_id, row] as const);
+}, parseSearch);
+
+function parseSearch(
+  row: Pick<
+    Selectable<Database["payout_searches"]>,
+    "first_left" | "last_left" | "part_blocks" | "rounds"
+  >,
+): Search {
   return {
     firstLeft: row.first_left,
     lastLeft: row.last_left,

@@ -2,8 +2,10 @@ import { expressionBuilder, type Selectable, sql } from "kysely";
 import type { ErrorObject } from "@sluice/sdk/wire";
 import { type Address, type Hex32, toAddress, toHex32, toTxHash } from "../../core/hex.ts";
 import type { TxHash } from "../../core/hex.ts";
+import { assert } from "../../core/assert.ts";
 import { createDueRows } from "../../jobs/due.ts";
 import { formatStamp } from "../../core/stamp.ts";
+import { gather, gatherCalls } from "../../db/gather.ts";
 import type { Database, Db, DeliveriesTable, Tx } from "../../db/schema.ts";
 import type { Depth } from "./early/rules.ts";
 import type { EarlyWait } from "./early/store.ts";
@@ -119,10 +121,15 @@ export async function recordLockTime(tx: Tx, id: Hex32, lockedAt: bigint): Promi
     .execute();
 }
 
-export async function getDelivery(db: Db | Tx, id: Hex32): Promise<Delivery | null> {
-  const row = await db.selectFrom("deliveries").selectAll().where("id", "=", id).executeTakeFirst();
-  return row ? parseDelivery(row) : null;
-}
+/** Returns a delivery, or null when the id is unknown. */
+export const getDelivery = gather(async (db, ids: readonly Hex32[]) => {
+  const rows = await db
+    .selectFrom("deliveries")
+    .selectAll()
+    .where(sql<boolean>`id = any(${ids}::text[])`)
+    .execute();
+  return rows.map((row) => [row.id, row] as const);
+}, parseDelivery);
 
 /**
  * Returns an unused number for the next lock of a wallet and token: above all recorded ones, and at least the clock in
@@ -147,78 +154,137 @@ export async function nextSeq(
 
 const rows = expressionBuilder<Database, "deliveries">();
 
+const PAYOUT_STATES = ["locked", "returning"] as const satisfies DeliveryState[];
+const CLAIM_STATES = ["delivered", "claiming"] as const satisfies DeliveryState[];
+
+/** Names of the queues of deliveries. */
+export const PAYOUTS = "payouts";
+export const CLAIMS = "claims";
+
 /** Returns the due deliveries in some states, by destination. */
 const dueIn = (states: readonly DeliveryState[]) =>
   createDueRows<Hex32>({
     table: "deliveries",
+    id: "text",
     chain: "dest_chain",
+    queue: sql`case when state in (${sql.join(PAYOUT_STATES)}) then ${PAYOUTS} else ${CLAIMS} end`,
     isOpen: rows.and([rows("state", "not in", ENDED_STATES), rows("state", "in", states)]),
   });
 
 /** Locks to pay or to return. */
-export const duePayouts = dueIn(["locked", "returning"]);
+export const duePayouts = dueIn(PAYOUT_STATES);
 
 /** Payouts to claim: a queue of their own, so that no number of locks keeps a claim waiting. */
-export const dueClaims = dueIn(["delivered", "claiming"]);
+export const dueClaims = dueIn(CLAIM_STATES);
 
 /** Makes a delivery due at a time. */
 export const { reschedule, rescheduleUnlessDue } = duePayouts;
 
-const dueOpen = dueIn(["locked", "returning", "delivered", "claiming"]);
+const dueOpen = dueIn([...PAYOUT_STATES, ...CLAIM_STATES]);
 
 /** Makes the deliveries of settlements due, in the transaction that records the events they waited for. */
 export const wakeOfSettlements = (tx: Tx, settlementIds: readonly string[], nowMs: number) =>
   dueOpen.wake(tx, "settlement_id", settlementIds, nowMs);
 
 /** Makes a delivery due, because an attestor answered a request of it. */
-export const wakeOfAnswer = (db: Db, id: Hex32, nowMs: number) =>
-  db.transaction().execute((tx) => dueOpen.wake(tx, "id", [id], nowMs));
+export const wakeOfAnswer = gatherCalls(
+  async (db, answers: readonly { readonly id: Hex32; readonly nowMs: number }[]) => {
+    const ids = [...new Set(answers.map(({ id }) => id))];
+    const queues = await dueOpen.wake(
+      db,
+      "id",
+      ids,
+      Math.max(...answers.map(({ nowMs }) => nowMs)),
+    );
+    return answers.map(() => queues);
+  },
+);
+
+/** What changes of a delivery; what is absent stays. */
+export interface DeliveryChange {
+  readonly state?: DeliveryState;
+  readonly lockedAt?: bigint;
+  readonly orders?: number;
+  readonly claims?: number;
+  readonly returns?: number;
+  readonly deliveredTxHash?: TxHash | null;
+  readonly deliveredAmount?: bigint | null;
+  readonly claimedTxHash?: TxHash;
+  readonly endedHeight?: bigint;
+  readonly paidAtDepth?: Depth | "finalized";
+  readonly waitsFor?: EarlyWait | null;
+  readonly error?: ErrorObject | null;
+}
+
+/** A delivery as it was read. */
+export type SeenDelivery = Pick<Delivery, "id" | "version" | "state">;
 
 /** Updates a delivery if its version is unchanged; returns false otherwise. */
 export async function updateDelivery(
   tx: Db | Tx,
-  delivery: Pick<Delivery, "id" | "version" | "state">,
-  change: {
-    readonly state?: DeliveryState;
-    readonly lockedAt?: bigint;
-    readonly orders?: number;
-    readonly claims?: number;
-    readonly returns?: number;
-    readonly deliveredTxHash?: TxHash | null;
-    readonly deliveredAmount?: bigint | null;
-    readonly claimedTxHash?: TxHash;
-    readonly endedHeight?: bigint;
-    readonly paidAtDepth?: Depth | "finalized";
-    readonly waitsFor?: EarlyWait | null;
-    readonly error?: ErrorObject | null;
-  },
+  delivery: SeenDelivery,
+  change: DeliveryChange,
 ): Promise<boolean> {
-  const result = await tx
-    .updateTable("deliveries")
-    .set({
-      version: delivery.version + 1,
-      ...(change.state ? { state: change.state } : {}),
-      ...(change.lockedAt === undefined ? {} : { locked_at: change.lockedAt }),
-      ...(change.orders === undefined ? {} : { orders: change.orders }),
-      ...(change.claims === undefined ? {} : { claims: change.claims }),
-      ...(change.returns === undefined ? {} : { returns: change.returns }),
-      ...(change.deliveredTxHash === undefined
-        ? {}
-        : { delivered_tx_hash: change.deliveredTxHash }),
-      ...(change.deliveredAmount === undefined ? {} : { delivered_amount: change.deliveredAmount }),
-      ...(change.claimedTxHash === undefined ? {} : { claimed_tx_hash: change.claimedTxHash }),
-      ...(change.endedHeight === undefined ? {} : { ended_height: change.endedHeight }),
-      ...(change.paidAtDepth === undefined ? {} : { paid_at_depth: `${change.paidAtDepth}` }),
-      ...(change.waitsFor === undefined ? {} : { waits_for: change.waitsFor }),
-      ...(change.error === undefined
-        ? {}
-        : { trouble: change.error === null ? null : JSON.stringify(change.error) }),
-    })
-    .where("id", "=", delivery.id)
-    .where("version", "=", delivery.version)
-    .where("state", "=", delivery.state)
-    .executeTakeFirst();
-  return result.numUpdatedRows === 1n;
+  return (await updateDeliveries(tx, [{ delivery, change }])).has(delivery.id);
+}
+
+/**
+ * Updates those of the deliveries whose version is unchanged, each of them named once, in one statement, and returns their ids.
+ * Locks them in the order of their ids.
+ */
+export async function updateDeliveries(
+  tx: Db | Tx,
+  updates: readonly { readonly delivery: SeenDelivery; readonly change: DeliveryChange }[],
+): Promise<ReadonlySet<Hex32>> {
+  const seen = updates.map(({ delivery }) => delivery);
+  assert(new Set(seen.map(({ id }) => id)).size === seen.length, "a delivery is updated once");
+  const changes = updates.map(({ change }) => JSON.stringify(columnsOf(change)));
+  const { rows } = await sql<{ id: string }>`
+    update "deliveries" as updated
+       set version = updated.version + 1,
+           state = coalesce(change ->> 'state', updated.state),
+           locked_at = coalesce((change ->> 'locked_at')::bigint, updated.locked_at),
+           orders = coalesce((change ->> 'orders')::integer, updated.orders),
+           claims = coalesce((change ->> 'claims')::integer, updated.claims),
+           returns = coalesce((change ->> 'returns')::integer, updated.returns),
+           claimed_tx_hash = coalesce(change ->> 'claimed_tx_hash', updated.claimed_tx_hash),
+           ended_height = coalesce((change ->> 'ended_height')::bigint, updated.ended_height),
+           paid_at_depth = coalesce(change ->> 'paid_at_depth', updated.paid_at_depth),
+           delivered_tx_hash = case when change ? 'delivered_tx_hash'
+             then change ->> 'delivered_tx_hash' else updated.delivered_tx_hash end,
+           delivered_amount = case when change ? 'delivered_amount'
+             then (change ->> 'delivered_amount')::numeric else updated.delivered_amount end,
+           waits_for = case when change ? 'waits_for' then change ->> 'waits_for' else updated.waits_for end,
+           trouble = case when change ? 'trouble'
+             then nullif(change -> 'trouble', 'null'::jsonb) else updated.trouble end
+      from (select held.id, given.change from deliveries as held
+              join unnest(
+                ${seen.map(({ id }) => id)}::text[], ${seen.map(({ version }) => version)}::integer[],
+                ${seen.map(({ state }) => state)}::text[], ${changes}::jsonb[]
+              ) as given (id, version, state, change)
+                on held.id = given.id and held.version = given.version and held.state = given.state
+             order by held.id for update of held) as given
+     where updated.id = given.id
+    returning updated.id`.execute(tx);
+  return new Set(rows.map(({ id }) => toHex32(id)));
+}
+
+/** Returns the columns that change. Whole numbers beyond 2^53 are text. */
+function columnsOf(change: DeliveryChange) {
+  return {
+    state: change.state,
+    locked_at: change.lockedAt?.toString(),
+    orders: change.orders,
+    claims: change.claims,
+    returns: change.returns,
+    claimed_tx_hash: change.claimedTxHash,
+    ended_height: change.endedHeight?.toString(),
+    paid_at_depth: change.paidAtDepth === undefined ? undefined : `${change.paidAtDepth}`,
+    delivered_tx_hash: change.deliveredTxHash,
+    delivered_amount: change.deliveredAmount === null ? null : change.deliveredAmount?.toString(),
+    waits_for: change.waitsFor,
+    trouble: change.error,
+  };
 }
 
 /** Ends a delivery as the escrow ended its lock, although the lock was paid. An operator has accepted the loss. */

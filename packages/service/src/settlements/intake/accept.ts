@@ -248,6 +248,7 @@ function announce(
   deps.metrics.depositsDetected.inc({ chain });
   if (!outcome.queued) deps.metrics.depositsIgnored.inc({ chain, reason: outcome.reason });
   deps.wakeEvents(address.integratorId);
+  deps.wakeSettlements(arrived.chainId);
 }
 
 /** Finds the settlement whose recorded sweep took the last transfer of an arrival. */

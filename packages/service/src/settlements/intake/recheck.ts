@@ -83,5 +83,6 @@ async function recheck(deps: SettlementDeps, holding: Unsettled): Promise<"settl
   if (!created) return "settles";
   deps.log.info({ settlementId: created, wallet }, "re-check queued a settlement");
   deps.wakeEvents(integratorId);
+  deps.wakeSettlements(chainId);
   return "settles";
 }

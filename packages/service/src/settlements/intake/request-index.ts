@@ -114,6 +114,7 @@ export async function requestIndex(
   const { settlementId } = result;
   deps.log.info({ chainId, wallet, token, settlementId }, "settlement requested");
   deps.wakeEvents(integratorId);
+  deps.wakeSettlements(chainId);
   return result;
 }
 

@@ -46,6 +46,7 @@ export async function retrySettlement(
   });
   const result = retried ?? (await reopen(deps, { ...settlement, status: "dead" }, request));
   deps.wakeEvents(settlement.integratorId);
+  deps.wakeSettlements(settlement.chainId);
   return result;
 }
 

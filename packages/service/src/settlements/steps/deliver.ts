@@ -100,6 +100,7 @@ async function restartSweep(
     await retryNow(tx, settlement.id, deps.clock.now());
   });
   deps.wakeEvents(settlement.integratorId);
+  deps.wakeSettlements(settlement.chainId);
 }
 
 async function complete(
@@ -144,6 +145,7 @@ async function complete(
     await assignUnsettled(tx, settlement, successor);
   });
   deps.wakeEvents(settlement.integratorId);
+  deps.wakeSettlements(settlement.chainId);
 }
 
 /**

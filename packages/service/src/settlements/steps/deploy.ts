@@ -83,7 +83,7 @@ export async function stepDeploy(
     if (!moved) throw new ConcurrentChange();
   });
   deps.wakeEvents(settlement.integratorId);
-  deps.wakeLanes(settlement.chainId);
+  deps.wakeLanes(settlement.chainId, lane);
   return "wait";
 }
 

@@ -210,7 +210,7 @@ async function planSweep(
     if (!moved) throw new ConcurrentChange();
   });
   deps.wakeEvents(settlement.integratorId);
-  deps.wakeLanes(settlement.chainId);
+  deps.wakeLanes(settlement.chainId, lane);
   return "wait";
 }
 
@@ -286,7 +286,7 @@ async function followSweep(
     });
     await route.recordSweep(tx, { settlementId: settlement.id, address, sweep, fee, receipt });
   });
-  if (!route.deliversBySweep) deps.wakeDeliveries();
+  if (!route.deliversBySweep) deps.wakeDeliveries(route);
   return "again";
 }
 

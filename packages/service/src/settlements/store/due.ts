@@ -12,10 +12,14 @@ import { parseSettlement } from "./row.ts";
 
 const OF_SETTLEMENT = expressionBuilder<Database, "settlements">();
 
+/** Name of the queue of settlements. */
+export const SETTLEMENTS = "settlements";
+
 /** Due work of the settlements that are not terminal, by chain. A terminal row is never changed. */
 export const dueSettlements = createDueRows({
   table: "settlements",
   chain: "chain_id",
+  queue: sql`${SETTLEMENTS}`,
   isOpen: OF_SETTLEMENT("status", "not in", ["completed", "dead"]),
   keepsEnded: true,
 });

@@ -1,6 +1,7 @@
 /** Reads settlements, and locks them or their holding. */
 import { sql } from "kysely";
 import { type DepositAddress, getAddressById } from "../../addresses/index.ts";
+import { gather } from "../../db/gather.ts";
 import type { Db, Tx } from "../../db/schema.ts";
 import type { Holding } from "../../deposits/index.ts";
 import { type Settlement, type SettlementError, TOO_LITTLE } from "../types.ts";
@@ -86,14 +87,14 @@ export async function listUnfinalSweeps(
 }
 
 /** Returns a settlement, or null when the id is unknown. */
-export async function getSettlement(db: Db | Tx, id: string): Promise<Settlement | null> {
-  const row = await db
+export const getSettlement = gather(async (db, ids: readonly string[]) => {
+  const rows = await db
     .selectFrom("settlements")
     .selectAll()
-    .where("id", "=", id)
-    .executeTakeFirst();
-  return row ? parseSettlement(row) : null;
-}
+    .where(sql<boolean>`id = any(${ids}::uuid[])`)
+    .execute();
+  return rows.map((row) => [row.id, row] as const);
+}, parseSettlement);
 
 /** Returns the number of settlements of an integrator on a chain that have not ended, at most `max`. */
 export async function countOpen(

@@ -89,33 +89,34 @@ export async function transition(
   );
   const now = formatStamp(deps.clock.now());
   const result = await tx
-    .updateTable("settlements")
-    .set({
-      ...columnsOf(change),
-      status,
-      version: settlement.version + 1,
-      error_code: error?.code ?? null,
-      error_message: error?.message ?? null,
-      error_retryable: error?.retryable ?? null,
-      error_details: error?.details ? JSON.stringify(error.details) : null,
-      updated_at: now,
-    })
-    .where("id", "=", settlement.id)
-    .where("status", "=", settlement.status)
-    .where("version", "=", settlement.version)
-    .executeTakeFirst();
-  if (result.numUpdatedRows !== 1n) return false;
-  await tx
+    .with("moved", (db) =>
+      db
+        .updateTable("settlements")
+        .set({
+          ...columnsOf(change),
+          status,
+          version: settlement.version + 1,
+          error_code: error?.code ?? null,
+          error_message: error?.message ?? null,
+          error_retryable: error?.retryable ?? null,
+          error_details: error?.details ? JSON.stringify(error.details) : null,
+          updated_at: now,
+        })
+        .where("id", "=", settlement.id)
+        .where("status", "=", settlement.status)
+        .where("version", "=", settlement.version)
+        .returning(["id", "version", "status", "error_code"]),
+    )
     .insertInto("settlement_transitions")
-    .values({
-      settlement_id: settlement.id,
-      version: settlement.version + 1,
-      from_status: settlement.status,
-      to_status: status,
-      error_code: error?.code ?? null,
-      tx_hash: txHash,
-    })
-    .execute();
+    .columns(["settlement_id", "version", "from_status", "to_status", "error_code", "tx_hash"])
+    .expression((from) =>
+      from
+        .selectFrom("moved")
+        .select(["id", "version", sql<string>`${settlement.status}`.as("from_status"), "status"])
+        .select(["error_code", sql<string | null>`${txHash}::text`.as("tx_hash")]),
+    )
+    .executeTakeFirst();
+  if (result.numInsertedOrUpdatedRows !== 1n) return false;
   const data: StatusChangedData = {
     queueItemId: settlement.id,
     chainId: settlement.chainId,

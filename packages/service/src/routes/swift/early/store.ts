@@ -2,10 +2,11 @@
  * Payouts before finality, as the settler counts them. Invariant: the payouts of a source chain that are counted are worth
  * at most its exposure, at the moment of each count, and a payout is counted before its signature is requested.
  */
-import { sql } from "kysely";
+import { type Selectable, sql } from "kysely";
 import { type Hex32, toHex32 } from "../../../core/hex.ts";
 import { formatStamp } from "../../../core/stamp.ts";
-import type { Db, Tx } from "../../../db/schema.ts";
+import { gather, gatherCalls } from "../../../db/gather.ts";
+import type { Database, Db, Tx } from "../../../db/schema.ts";
 
 /** A payout that is counted. */
 export interface EarlyPayout {
@@ -51,27 +52,31 @@ export async function count(
   return null;
 }
 
-export async function find(db: Db | Tx, deliveryId: Hex32): Promise<EarlyPayout | null> {
-  const row = await db
+/** Returns the count of a payout; null if it is not counted. */
+export const find = gather(async (db, deliveryIds: readonly Hex32[]) => {
+  const rows = await db
     .selectFrom("early_payouts")
     .selectAll()
-    .where("delivery_id", "=", deliveryId)
-    .executeTakeFirst();
-  return row
-    ? {
-        deliveryId: toHex32(row.delivery_id),
-        srcChain: row.src_chain,
-        worth: BigInt(row.worth),
-        usableUntil: BigInt(row.usable_until),
-        isMissing: row.missing_at !== null,
-      }
-    : null;
+    .where(sql<boolean>`delivery_id = any(${deliveryIds}::text[])`)
+    .execute();
+  return rows.map((row) => [row.delivery_id, row] as const);
+}, parsePayout);
+
+function parsePayout(row: Selectable<Database["early_payouts"]>): EarlyPayout {
+  return {
+    deliveryId: toHex32(row.delivery_id),
+    srcChain: row.src_chain,
+    worth: BigInt(row.worth),
+    usableUntil: BigInt(row.usable_until),
+    isMissing: row.missing_at !== null,
+  };
 }
 
 /** No longer counts a payout: its lock is final, it can no longer be made, or an operator accepted its loss. */
-export async function uncount(db: Db | Tx, deliveryId: Hex32): Promise<void> {
-  await db.deleteFrom("early_payouts").where("delivery_id", "=", deliveryId).execute();
-}
+export const uncount = gatherCalls(async (db, deliveryIds: readonly Hex32[]) => {
+  await db.deleteFrom("early_payouts").where("delivery_id", "in", deliveryIds).execute();
+  return deliveryIds.map(() => undefined);
+});
 
 /** Records that the lock of a payout is missing, and closes the early payouts of its chain. Returns false if it was known. */
 export async function recordMissing(
@@ -174,14 +179,21 @@ export async function acceptLoss(
 
 /** Reports whether an operator accepted that the lock of a payout never became final. */
 export async function isLost(db: Db, deliveryId: Hex32): Promise<boolean> {
-  const row = await db
-    .selectFrom("early_losses")
-    .select("delivery_id")
-    .where("delivery_id", "=", deliveryId)
-    .where("recovered_at", "is", null)
-    .executeTakeFirst();
-  return row !== undefined;
+  return (await findLoss(db, deliveryId)) !== null;
 }
+
+const findLoss = gather(
+  async (db, deliveryIds: readonly Hex32[]) => {
+    const rows = await db
+      .selectFrom("early_losses")
+      .select("delivery_id")
+      .where(sql<boolean>`delivery_id = any(${deliveryIds}::text[])`)
+      .where("recovered_at", "is", null)
+      .execute();
+    return rows.map((row) => [row.delivery_id, row] as const);
+  },
+  (row) => row,
+);
 
 /** Ends the loss of a payout whose lock came back. Returns false if there was none. */
 export async function recover(tx: Tx, deliveryId: Hex32, nowMs: number): Promise<boolean> {

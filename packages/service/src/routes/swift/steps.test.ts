@@ -1,0 +1,119 @@
+/** Steps of deliveries that share a transaction, on real PostgreSQL. */
+import { sql } from "kysely";
+import { expect, test } from "vitest";
+import { hashOf, LANE } from "../../../test/support/doubles.ts";
+import { ID, openLocked } from "../../../test/support/locked-delivery.ts";
+import { RECIPIENT } from "../../../test/support/settlement-desk.ts";
+import { assert } from "../../core/assert.ts";
+import { type Hex32, toHex32, toTxHash } from "../../core/hex.ts";
+import { type Step, takeStep } from "./delivery-deps.ts";
+import { getDelivery } from "./store.ts";
+
+const PAYOUT = toTxHash(hashOf("payout"));
+const OTHER = toHex32(hashOf("other delivery"));
+
+/** Opens two deliveries, and returns them as they are. */
+async function open() {
+  const locked = await openLocked();
+  const { db } = locked.desk;
+  await sql`insert into deliveries select (jsonb_populate_record(
+    deliveries, jsonb_build_object('id', ${OTHER}::text, 'seq', seq + 1, 'superseded', true))).* from deliveries`.execute(
+    db,
+  );
+  const read = async (id: Hex32) => {
+    const delivery = await getDelivery(db, id);
+    assert(delivery, "the delivery exists");
+    return delivery;
+  };
+  const listIntents = async () => {
+    const rows = await db.selectFrom("transactions").select("intent").orderBy("intent").execute();
+    return rows.map(({ intent }) => intent).filter((intent) => intent.startsWith("deliver:"));
+  };
+  return { ...locked, read, listIntents, one: await read(ID), other: await read(OTHER) };
+}
+
+/** A step that queues a payout. */
+const payoutOf = (delivery: Step["delivery"], order: number): Step => ({
+  delivery,
+  change: { orders: order },
+  intent: {
+    chainId: 30,
+    lane: LANE,
+    intent: `deliver:${delivery.id}:${order}`,
+    settlementId: delivery.settlementId,
+    call: { to: RECIPIENT, data: "0xde", value: 0n },
+    gas: 7n,
+  },
+});
+
+test("steps of several deliveries are taken together", async () => {
+  const { deps, one, other, read, listIntents } = await open();
+  const taken = await Promise.all([
+    takeStep(deps, payoutOf(one, 1)),
+    takeStep(deps, payoutOf(other, 1)),
+  ]);
+  expect(taken).toEqual([true, true]);
+  expect(await listIntents()).toEqual([`deliver:${ID}:1`, `deliver:${OTHER}:1`].toSorted());
+  expect(await read(ID)).toMatchObject({ orders: 1, version: one.version + 1 });
+  expect(await read(OTHER)).toMatchObject({ orders: 1, version: other.version + 1 });
+});
+
+test("a step from an old version inserts nothing, and the others are taken [T313]", async () => {
+  const { deps, one, other, listIntents } = await open();
+  await takeStep(deps, { delivery: one, change: {} });
+  const taken = await Promise.all([
+    takeStep(deps, payoutOf(one, 1)),
+    takeStep(deps, payoutOf(other, 1)),
+  ]);
+  expect(taken).toEqual([false, true]);
+  expect(await listIntents()).toEqual([`deliver:${OTHER}:1`]);
+});
+
+test("of two steps from the same version the first is taken [T313]", async () => {
+  const { deps, one, read, listIntents } = await open();
+  const taken = await Promise.all([
+    takeStep(deps, payoutOf(one, 1)),
+    takeStep(deps, payoutOf(one, 2)),
+  ]);
+  expect(taken).toEqual([true, false]);
+  expect(await listIntents()).toEqual([`deliver:${ID}:1`]);
+  expect((await read(ID)).version).toBe(one.version + 1);
+});
+
+test("a step changes what it names, also to nothing, and leaves the rest", async () => {
+  const { deps, one, read } = await open();
+  const error = { code: "INTERNAL", message: "no", retryable: false } as const;
+  const amount = 2n ** 200n;
+  await takeStep(deps, {
+    delivery: one,
+    change: {
+      lockedAt: 2n ** 60n,
+      orders: 3,
+      deliveredTxHash: PAYOUT,
+      deliveredAmount: amount,
+      waitsFor: "exposure",
+      error,
+    },
+  });
+  const changed = await read(ID);
+  expect(changed).toEqual({
+    ...one,
+    version: one.version + 1,
+    lockedAt: 2n ** 60n,
+    orders: 3,
+    deliveredTxHash: PAYOUT,
+    deliveredAmount: amount,
+    waitsFor: "exposure",
+    error,
+  });
+  const change = { deliveredTxHash: null, deliveredAmount: null, waitsFor: null, error: null };
+  await takeStep(deps, { delivery: changed, change });
+  expect(await read(ID)).toEqual({ ...changed, ...change, version: one.version + 2 });
+});
+
+test("a delivery moves to no state that its state does not allow", async () => {
+  const { deps, one } = await open();
+  expect(() => takeStep(deps, { delivery: one, change: { state: "claimed" } })).toThrow(
+    "a delivery may go from locked to claimed",
+  );
+});

@@ -14,8 +14,6 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { apiKeyOf, issue, payAll, type Route, ROUTES } from "./deposits.ts";
 
 const DEADLINE_MS = 900_000;
-/** Statements that are listed, the most frequent first. */
-const STATEMENTS_SHOWN = 25;
 
 interface Measured {
   readonly route: Route;
@@ -35,10 +33,13 @@ export async function benchThroughput(args: readonly string[]): Promise<void> {
     options: {
       deposits: { type: "string", default: "200" },
       "block-ms": { type: "string", default: "1000" },
+      /** Statements that are listed, the most frequent first. */
+      statements: { type: "string", default: "25" },
       json: { type: "boolean", default: false },
     },
   });
   const deposits = Number(values.deposits);
+  const shown = Number(values.statements);
   const stateDir = mkdtempSync(join(tmpdir(), "sluice-bench-"));
   // The embedded PostgreSQL runs as `nobody` where the benchmark runs as root.
   chmodSync(stateDir, 0o755);
@@ -57,8 +58,8 @@ export async function benchThroughput(args: readonly string[]): Promise<void> {
     const measured: Measured[] = [];
     for (const route of ["SWIFT", "MONO_CHAIN"] as const) {
       // The first ones warm up code and caches.
-      await settle(sandbox, statementsPath, { route, deposits: 10 });
-      measured.push(await settle(sandbox, statementsPath, { route, deposits }));
+      await settle(sandbox, statementsPath, { route, deposits: 10, shown });
+      measured.push(await settle(sandbox, statementsPath, { route, deposits, shown }));
     }
     console.log(
       values.json ? JSON.stringify(measured, null, 2) : measured.map(describe).join("\n\n"),
@@ -72,7 +73,7 @@ export async function benchThroughput(args: readonly string[]): Promise<void> {
 async function settle(
   sandbox: Sandbox,
   statementsPath: string,
-  { route, deposits }: Pick<Measured, "route" | "deposits">,
+  { route, deposits, shown }: Pick<Measured, "route" | "deposits"> & { readonly shown: number },
 ): Promise<Measured> {
   const bareSeconds = await measureBare(sandbox, { route, deposits });
   const addresses = await issue(sandbox, { route, deposits });
@@ -99,10 +100,10 @@ async function settle(
     ),
     frequent: [...statements]
       .map(
-        ([text, count]) => [text.replaceAll(/\s+/g, " ").slice(0, 110), count / deposits] as const,
+        ([text, count]) => [text.replaceAll(/\s+/g, " ").slice(0, 160), count / deposits] as const,
       )
       .sort((one, other) => other[1] - one[1])
-      .slice(0, STATEMENTS_SHOWN),
+      .slice(0, shown),
   };
 }
 
@@ -192,7 +193,9 @@ function describe(measured: Measured): string {
   const { route, deposits, seconds, bareSeconds, statements, requests, frequent } = measured;
   const perSecond = deposits / seconds;
   const bare = deposits / bareSeconds;
-  const asked = Object.entries(requests).map(([chain, count]) => `${chain} ${count.toFixed(1)}`);
+  const asked = Object.entries(requests)
+    .filter(([, count]) => count >= 0.05)
+    .map(([name, count]) => `${name} ${count.toFixed(1)}`);
   return [
     `${route}: ${deposits} deposits in ${seconds.toFixed(1)} s, ${perSecond.toFixed(1)} settlements/s`,
     `the bare nodes: ${bare.toFixed(0)} of their payments and payouts per second, ratio ${(perSecond / bare).toFixed(3)}`,

@@ -4,6 +4,7 @@
  * that is sent after it. In a transaction each call is a statement of its own.
  */
 import DataLoader from "dataloader";
+import { type RawBuilder, sql } from "kysely";
 import type { Db, Tx } from "./schema.ts";
 import { isTransientDatabaseError } from "./transient-errors.ts";
 
@@ -39,6 +40,21 @@ export function gather<Key extends string, Row, Value>(
     const row = await loadRow(db, key);
     return row === undefined ? null : parse(row);
   };
+}
+
+/** A token in a wallet, as the columns of many tables name it. */
+export interface HoldingKey {
+  readonly chainId: number;
+  readonly wallet: string;
+  readonly token: string;
+}
+
+/** Returns holdings as rows: `held (chain_id, wallet, token, place)`. */
+export function eachOf(holdings: readonly HoldingKey[]): RawBuilder<unknown> {
+  return sql`unnest(
+    ${holdings.map(({ chainId }) => chainId)}::integer[], ${holdings.map(({ wallet }) => wallet)}::text[],
+    ${holdings.map(({ token }) => token)}::text[]
+  ) with ordinality as held (chain_id, wallet, token, place)`;
 }
 
 /** Returns a write of one value by its key from a write of many. Of several values of a key the last is written. */

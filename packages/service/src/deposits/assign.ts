@@ -5,6 +5,7 @@
  */
 import { type Expression, sql, type SqlBool } from "kysely";
 import { formatStamp } from "../core/stamp.ts";
+import { eachOf } from "../db/gather.ts";
 import type { Db, Tx } from "../db/schema.ts";
 import type { ArrivedValue, Holding } from "./types.ts";
 
@@ -86,6 +87,20 @@ export async function assignUnsettled(
     .where("token", "=", holding.token)
     .where("settlement_id", "is", null)
     .execute();
+}
+
+/** Assigns the unsettled deposits of holdings, each named once, to their settlements. */
+export async function assignAllUnsettled(
+  tx: Tx,
+  assigned: readonly { readonly holding: Holding; readonly settlementId: string }[],
+): Promise<void> {
+  const holdings = eachOf(assigned.map(({ holding }) => holding));
+  const ids = assigned.map(({ settlementId }) => settlementId);
+  await sql`
+    update "deposits" as deposit set settlement_id = (${ids}::uuid[])[held.place]
+      from ${holdings}
+     where deposit.chain_id = held.chain_id and deposit.wallet = held.wallet and deposit.token = held.token
+       and deposit.settlement_id is null`.execute(tx);
 }
 
 /** Returns the base units of a holding's deposits that have a given settlement or none. */

@@ -22,6 +22,7 @@ export { floorAmount, gateBalance, type GateResult, type Minimums } from "./gate
 export {
   assignBySweeps,
   assignSwept,
+  assignAllUnsettled,
   assignUnsettled,
   findEndBeforeNewest,
   findEndOfPart,

@@ -6,7 +6,7 @@ import { type Selectable, sql, type SqlBool } from "kysely";
 import { assert } from "../core/assert.ts";
 import { type Address, toAddress } from "../core/hex.ts";
 import { formatStamp } from "../core/stamp.ts";
-import { gather } from "../db/gather.ts";
+import { eachOf, gather, gatherCalls, type HoldingKey } from "../db/gather.ts";
 import type { BreachesTable, Db, Tx } from "../db/schema.ts";
 import {
   CLAIMS_STOP,
@@ -114,21 +114,13 @@ export async function isHalted(db: Db | Tx, chainId: number): Promise<boolean> {
 }
 
 /** Returns whether a token in a wallet is quarantined by an open breach. */
-export async function isQuarantined(
-  db: Db | Tx,
-  holding: { readonly chainId: number; readonly wallet: Address; readonly token: Address },
-): Promise<boolean> {
-  const row = await db
-    .selectFrom("breaches")
-    .select("id")
-    .where("chain_id", "=", holding.chainId)
-    .where("wallet", "=", holding.wallet)
-    .where("token", "=", holding.token)
-    .where("ended_at", "is", null)
-    .limit(1)
-    .executeTakeFirst();
-  return row !== undefined;
-}
+export const isQuarantined = gatherCalls(async (db, holdings: readonly HoldingKey[]) => {
+  const { rows } = await sql<{ is_quarantined: boolean }>`
+    select exists (select from breaches where chain_id = held.chain_id and wallet = held.wallet
+             and token = held.token and ended_at is null) as is_quarantined
+      from ${eachOf(holdings)} order by held.place`.execute(db);
+  return rows.map((row) => row.is_quarantined);
+});
 
 /** Returns quarantined wallets of a chain, the oldest breach first. */
 export async function listQuarantinedWallets(

@@ -21,7 +21,7 @@ import { dueSettlements } from "./store/due.ts";
 import { getSettlement } from "./store/read.ts";
 import type { Settlement } from "./types.ts";
 
-const BATCH_SIZE = 20;
+const BATCH_SIZE = 60;
 /** Steps per settlement and poll; the next poll continues. */
 const STEPS_MAX = 8;
 

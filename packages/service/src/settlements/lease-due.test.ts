@@ -23,16 +23,16 @@ test("a due settlement leased by one worker is not leased to another until the l
   expect((await take(nowMs + leaseMs)).length).toBe(2);
 });
 
-test("a poll takes at most 20 of the settlements that became due in an outage [T77]", async () => {
+test("a poll takes at most 60 of the settlements that became due in an outage [T77]", async () => {
   const desk = await openDesk();
   desk.state.balance = 1_000n;
-  for (let user = 16; user < 37; user++) {
+  for (let user = 16; user < 77; user++) {
     const address = await desk.issue(`0x${user.toString(16)}`);
     await desk.arrive(address, { amount: 1_000n, block: 5n });
   }
   expect(await pollDueSettlements(desk.deps, 2)).toBe(true);
   const moved = (await desk.swaps()).filter(({ status }) => status === "swapping");
-  expect(moved).toHaveLength(20);
+  expect(moved).toHaveLength(60);
   expect(await pollDueSettlements(desk.deps, 2)).toBe(false);
 });
 

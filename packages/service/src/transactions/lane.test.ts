@@ -396,6 +396,26 @@ describe("batches", () => {
     expect(new Set(node.sent).size).toBe(1);
   });
 
+  test("sends a queue that is longer than a batch as several, one for each nonce", async () => {
+    const { node, signer, deps, submit, poll } = openLane();
+    node.combineFrom(2);
+    const { combine } = deps.chain;
+    // At most two calls fit.
+    const combineTwo: typeof combine = (calls) => {
+      const singles = calls.flatMap((one, place) =>
+        one.call.data.length <= 4 ? [{ one, place }] : [],
+      );
+      const [first, second] = singles;
+      const batch = first && second ? combine([first.one, second.one]) : null;
+      return batch && { ...batch, members: [first, second].flatMap((one) => one?.place ?? []) };
+    };
+    Object.assign(deps.chain, { combine: combineTwo });
+    for (const i of [1, 2, 3, 4, 5, 6, 7]) await submit(`sweep:${i}:1`, dataOf(i));
+    await poll();
+    const signed = signer.signed.map((one) => one.split("|")[1]);
+    expect(signed.toSorted()).toEqual(["0x0102", "0x0304", "0x0506", "0x07"]);
+  });
+
   test("reopens an orphaned batch as a whole and reads its outcome again [T65]", async () => {
     const { node, signer, changes, submit, poll } = openLane();
     node.combineFrom(2, () => false);

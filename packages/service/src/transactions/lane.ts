@@ -272,15 +272,21 @@ async function assignQueued(deps: LaneDeps, halt: Halt): Promise<void> {
     await assignNonces(db, lane, { openMax: limits.openMax, nowMs, claimsOnly: true });
     return;
   }
-  // At the limit the queue grows, and is combined as soon as a nonce is free.
-  if ((await countOpen(db, lane)) < limits.openMax) await combineQueued(deps);
+  // At the limit the queue grows, and is combined as soon as nonces are free: into a batch for each of them, where it is long.
+  const room = limits.openMax - (await countOpen(db, lane));
+  for (let batches = 0; batches < room; batches++) {
+    if (!(await combineQueued(deps))) break;
+  }
   await assignNonces(db, lane, { openMax: limits.openMax, nowMs });
   // Other work at its limit must not keep a claim waiting: its lock can be taken back in time.
   await assignNonces(db, lane, { openMax: limits.openMax + CLAIM_NONCES, nowMs, claimsOnly: true });
 }
 
-/** Combines queued intents into one batch. Intents whose batch would revert are sent one by one. */
-async function combineQueued(deps: LaneDeps): Promise<void> {
+/**
+ * Combines queued intents into one batch. Intents whose batch would revert are sent one by one. Returns whether there may be
+ * enough for another batch.
+ */
+async function combineQueued(deps: LaneDeps): Promise<boolean> {
   const { db, chain, signer, limits, random, log } = deps;
   const lane = laneOf(signer);
   const queued = await store.listQueued(db, lane, {
@@ -288,8 +294,8 @@ async function combineQueued(deps: LaneDeps): Promise<void> {
     nowMs: deps.clock.now(),
   });
   const batch = chain.combine(queued);
-  if (!batch) return;
-  if (!(await isAffordable({ chain, signer, limits, log }, batch))) return;
+  if (!batch) return false;
+  if (!(await isAffordable({ chain, signer, limits, log }, batch))) return false;
   const memberIds = batch.members.flatMap((position) => queued[position]?.id ?? []);
   const id = random.uuid();
   const { call, gas } = batch;
@@ -299,6 +305,7 @@ async function combineQueued(deps: LaneDeps): Promise<void> {
     memberIds,
   );
   log.info({ batch: id, size: memberIds.length }, "intents combined into a batch");
+  return queued.length - memberIds.length > 1;
 }
 
 /** Reports whether a batch succeeds in simulation, and the lane can pay for it within its budget. */

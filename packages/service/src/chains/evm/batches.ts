@@ -1,6 +1,6 @@
 /** Combines several calls of one lane into one call. */
 import { deliveryAbi, depositFactoryAbi, escrowAbi } from "@sluice/contracts/abi";
-import { decodeFunctionData, encodeFunctionData } from "viem";
+import { decodeFunctionData, encodeFunctionData, getAbiItem } from "viem";
 import { toEvmAddress } from "../../core/hex.ts";
 import type { Batch, Call, Effect, GasCall, Receipt } from "../port/index.ts";
 import { toCommitment, toLockFacts, toPayout } from "./calldata.ts";
@@ -26,11 +26,12 @@ type OurCall = NonNullable<ReturnType<typeof decodeOurCall>>;
  * none can starve another.
  */
 export function combineCalls(addresses: Addresses, calls: readonly GasCall[]): Batch | null {
+  const ours = calls.flatMap(({ call, gas }, index) => {
+    const decoded = decodeOurCall(addresses, call);
+    return decoded ? [{ index, gas, decoded }] : [];
+  });
   for (const method of COMBINED) {
-    const members = calls.flatMap((one, index) => {
-      const decoded = decodeOurCall(addresses, one.call);
-      return decoded?.functionName === method ? [{ index, gas: one.gas, decoded }] : [];
-    });
+    const members = ours.filter(({ decoded }) => decoded.functionName === method);
     let count = Math.min(members.length, BATCH_SIZE_MAX);
     while (count > 1 && gasOf(members.slice(0, count)).total > BATCH_GAS_MAX) count -= 1;
     if (count < 2) continue;
@@ -136,12 +137,20 @@ export function tookEffect(
   }
 }
 
-/** Decodes a call to our contracts; null for another contract or method. */
+// Few methods, because each decoding hashes the signatures of all that it is given.
+const OF_FACTORY = [
+  getAbiItem({ abi: depositFactoryAbi, name: "deploy" }),
+  getAbiItem({ abi: depositFactoryAbi, name: "settle" }),
+] as const;
+const OF_DELIVERY = [getAbiItem({ abi: deliveryAbi, name: "deliver" })] as const;
+const OF_ESCROW = [getAbiItem({ abi: escrowAbi, name: "claim" })] as const;
+
+/** Decodes a call to our contracts that a batch can have; null for another contract or method. */
 function decodeOurCall({ factory, escrow, delivery }: Addresses, { to, data }: Call) {
   try {
-    if (to === factory) return decodeFunctionData({ abi: depositFactoryAbi, data });
-    if (to === delivery) return decodeFunctionData({ abi: deliveryAbi, data });
-    if (to === escrow) return decodeFunctionData({ abi: escrowAbi, data });
+    if (to === factory) return decodeFunctionData({ abi: OF_FACTORY, data });
+    if (to === delivery) return decodeFunctionData({ abi: OF_DELIVERY, data });
+    if (to === escrow) return decodeFunctionData({ abi: OF_ESCROW, data });
     return null;
   } catch {
     return null;

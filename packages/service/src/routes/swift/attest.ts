@@ -74,7 +74,7 @@ export interface AttestedPair extends Pair {
 
 /** Longest lifetime of a price that the contract accepts, in seconds. */
 const PRICE_LIFETIME_MAX_S = 120n;
-const REQUESTS_AT_ONCE = 20;
+const REQUESTS_AT_ONCE = 60;
 
 type Verdict =
   | { readonly kind: "sign"; readonly signature: Hex }

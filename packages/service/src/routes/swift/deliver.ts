@@ -59,7 +59,7 @@ import {
   writeError,
 } from "./delivery-deps.ts";
 
-const DELIVERIES_AT_ONCE = 20;
+const DELIVERIES_AT_ONCE = 60;
 
 /** Polls the due payouts and returns of locks towards a chain. Returns true if there may be more. */
 export function pollPayouts(deps: DeliveryDeps, destChain: number): Promise<boolean> {

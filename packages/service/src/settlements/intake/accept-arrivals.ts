@@ -20,6 +20,7 @@ import { readDeployed } from "../wallet-state.ts";
 import { acceptArrival, acceptValue, type Premise } from "./accept.ts";
 import { type Dust, recordDust } from "./dust.ts";
 import { findNotBehind } from "./live-balance.ts";
+import { openInSets } from "./open-in-sets.ts";
 
 /** Arrivals whose state is read together. */
 const READ_AT_ONCE = 100;
@@ -118,8 +119,9 @@ async function acceptRead(
   const deployed = await Promise.all(
     rest.map(({ arrived: { wallet } }) => readDeployed(chain, wallet)),
   );
-  for (const [index, arrival] of rest.entries()) {
-    await acceptArrival(deps, { ...arrival, walletDeployed: deployed[index] ?? null }, premise);
+  const found = rest.map((one, index) => ({ ...one, walletDeployed: deployed[index] ?? null }));
+  for (const arrival of await openInSets(deps, found, premise)) {
+    await acceptArrival(deps, arrival, premise);
   }
 }
 

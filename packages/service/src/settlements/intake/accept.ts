@@ -233,7 +233,8 @@ async function retryWaiting(tx: Tx, deps: IntakeDeps, arrived: ArrivedValue): Pr
   await retryNow(tx, active.id, deps.clock.now());
 }
 
-function announce(
+/** Tells of a recorded arrival, once it is committed. */
+export function announce(
   deps: IntakeDeps,
   arrived: ArrivedValue,
   address: DepositAddress,

@@ -9,6 +9,7 @@ import { OperatingError } from "../../core/errors.ts";
 import type { Address } from "../../core/hex.ts";
 import type { Random } from "../../core/ports.ts";
 import { formatStamp } from "../../core/stamp.ts";
+import { gatherCalls } from "../../db/gather.ts";
 import type { Db, Tx } from "../../db/schema.ts";
 import type { Settlement } from "../types.ts";
 
@@ -107,26 +108,29 @@ export async function readPausedRoutes(
   db: Db | Tx,
   { integratorId, chainId, token }: Pick<Settlement, "integratorId" | "chainId" | "token">,
 ): Promise<ReadonlySet<string>> {
-  const rows = await db
-    .selectFrom("pauses")
-    .select(["scope", "subject"])
-    .where("resumed_at", "is", null)
-    .where((eb) =>
-      eb.or([
-        eb.and([eb("scope", "=", "integrator"), eb("subject", "=", integratorId)]),
-        eb.and([eb("chain_id", "=", chainId), eb("scope", "in", ["chain", "route"])]),
-        eb.and([
-          eb("chain_id", "=", chainId),
-          eb("scope", "=", "token"),
-          eb("subject", "=", token),
-        ]),
-      ]),
-    )
-    .execute();
+  const rows = await listPausesOf(db, { integratorId, chainId, token });
   const whole = rows.find(({ scope }) => scope !== "route");
   if (whole) throw paused(whole.scope);
   return new Set(rows.map(({ subject }) => subject));
 }
+
+/** Lists the open pauses that hold a settlement. */
+const listPausesOf = gatherCalls(
+  async (db, of: readonly Pick<Settlement, "integratorId" | "chainId" | "token">[]) => {
+    const { rows } = await sql<{ place: number; scope: string; subject: string }>`
+      select held.place::integer, pauses.scope, pauses.subject
+        from unnest(
+          ${of.map(({ integratorId }) => integratorId)}::text[], ${of.map(({ chainId }) => chainId)}::integer[],
+          ${of.map(({ token }) => token)}::text[]
+        ) with ordinality as held (integrator, chain_id, token, place)
+        join pauses on pauses.resumed_at is null and (
+          pauses.scope = 'integrator' and pauses.subject = held.integrator
+          or pauses.chain_id = held.chain_id and (pauses.scope in ('chain', 'route')
+            or pauses.scope = 'token' and pauses.subject = held.token))`.execute(db);
+    const byPlace = Map.groupBy(rows, ({ place }) => place);
+    return of.map((_, index) => byPlace.get(index + 1) ?? []);
+  },
+);
 
 /** Returns the deferral of a paused settlement. The operator's reason stays with the pause: integrators see this error. */
 export function paused(scope: string): OperatingError {

@@ -3,6 +3,7 @@ import type { RefundState } from "@sluice/sdk/wire";
 import { sql } from "kysely";
 import { toAddress, toTxHash, type Address, type TxHash } from "../../core/hex.ts";
 import { formatStamp } from "../../core/stamp.ts";
+import { eachOf, gatherCalls } from "../../db/gather.ts";
 import type { Db, Tx } from "../../db/schema.ts";
 import type { RefundReason } from "../../core/refund-reason.ts";
 import type { AttestationId } from "../../routes/index.ts";
@@ -37,20 +38,13 @@ export interface AttestedTerms {
 }
 
 /** Returns the refund of a holding that may still be mined, by settlement or by address; null when there is none. */
-export async function findOpenRefund(
-  db: Db | Tx,
-  { chainId, wallet, token }: Holding,
-): Promise<IntentName | null> {
-  const row = await db
-    .selectFrom("open_refunds")
-    .select("intent")
-    .where("chain_id", "=", chainId)
-    .where("wallet", "=", wallet)
-    .where("token", "=", token)
-    .executeTakeFirst();
-  // CAST: the column holds intent names only.
-  return (row?.intent ?? null) as IntentName | null;
-}
+export const findOpenRefund = gatherCalls(async (db, holdings: readonly Holding[]) => {
+  const { rows } = await sql<{ intent: IntentName | null }>`
+    select (select intent from open_refunds
+             where chain_id = held.chain_id and wallet = held.wallet and token = held.token limit 1) as intent
+      from ${eachOf(holdings)} order by held.place`.execute(db);
+  return rows.map(({ intent }) => intent);
+});
 
 /** Returns the newest refund of a holding that was requested by address; null when there was none. */
 export async function findLastRefund(

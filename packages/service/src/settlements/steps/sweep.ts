@@ -33,7 +33,7 @@ import { planFee } from "../plan-fee.ts";
 import { findOpenRefund } from "../operator/refunds.ts";
 import { isScreened, isStillScreened } from "../screening/rows.ts";
 import { SETTLEMENT_CONDITIONS } from "../store/deposits.ts";
-import { getError, lockHolding, lockSettlement } from "../store/read.ts";
+import { getError, lockHolding } from "../store/read.ts";
 import { recordSwapTransaction, recordSweep } from "../store/sweep.ts";
 import { dueSettlements, lookAgain } from "../store/due.ts";
 import { transition } from "../store/transition.ts";
@@ -306,9 +306,15 @@ async function recordDeployed(
       ...(isOurs && { txHash, change: { deployTxHash: txHash } }),
     });
     if (!deployed) throw new ConcurrentChange();
-    const ready = await lockSettlement(tx, settlement.id);
+    // The row is this transaction's since the change before.
+    const ready = {
+      ...settlement,
+      status: "pending_swap",
+      version: settlement.version + 1,
+    } as const;
     const change = { nextCheckAtMs: deps.clock.now() };
-    await transition(tx, deps, ready, { trigger: "sweep_planned", change });
+    const moved = await transition(tx, deps, ready, { trigger: "sweep_planned", change });
+    assert(moved, "nobody else changes a row that is locked");
   });
   deps.wakeEvents(settlement.integratorId);
   return "again";

@@ -1,6 +1,7 @@
 /** Reads settlements, and locks them or their holding. */
 import { sql } from "kysely";
 import { type DepositAddress, getAddressById } from "../../addresses/index.ts";
+import { assert } from "../../core/assert.ts";
 import { gather } from "../../db/gather.ts";
 import type { Db, Tx } from "../../db/schema.ts";
 import type { Holding } from "../../deposits/index.ts";
@@ -139,12 +140,9 @@ export async function countSettlements(
 
 /** Returns the deposit address that a settlement sweeps. */
 export async function readAddressOf(db: Db, id: string): Promise<DepositAddress> {
-  const { address_id } = await db
-    .selectFrom("settlements")
-    .select("address_id")
-    .where("id", "=", id)
-    .executeTakeFirstOrThrow();
-  return getAddressById(db, address_id);
+  const settlement = await getSettlement(db, id);
+  assert(settlement !== null, "the settlement exists");
+  return getAddressById(db, settlement.addressId);
 }
 
 /** Locks and returns a settlement's row. */

@@ -4,6 +4,7 @@ import type { Receipt } from "../../chains/port/index.ts";
 import { assert } from "../../core/assert.ts";
 import type { TxHash } from "../../core/hex.ts";
 import { formatStamp } from "../../core/stamp.ts";
+import { gatherWrites } from "../../db/gather.ts";
 import type { Db, Tx } from "../../db/schema.ts";
 import type { Holding } from "../../deposits/index.ts";
 import type { Delivered, Sweep } from "../../routes/index.ts";
@@ -62,14 +63,18 @@ export async function recordSwapTransaction(
   settlement: Settlement,
   txHash: TxHash,
 ): Promise<void> {
-  if (settlement.swapTxHash === txHash) return;
-  await db
-    .updateTable("settlements")
-    .set({ swap_tx_hash: txHash })
-    .where("id", "=", settlement.id)
-    .where("step", "=", "sweep")
-    .execute();
+  if (settlement.swapTxHash !== txHash) await writeSwapTransaction(db, settlement.id, txHash);
 }
+
+const writeSwapTransaction = gatherWrites<string, TxHash>(async (db, hashes) => {
+  await sql`
+    update "settlements" as swept set swap_tx_hash = given.hash
+      from (select id, given.hash from settlements
+              join unnest(${[...hashes.keys()]}::uuid[], ${[...hashes.values()]}::text[]) as given (key, hash)
+                on id = given.key
+             where step = 'sweep' order by id for update of settlements) as given
+     where swept.id = given.id`.execute(db);
+});
 
 /**
  * Removes a recorded sweep whose block was orphaned, and returns to the sweep step, which follows the transaction again.

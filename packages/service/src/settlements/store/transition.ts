@@ -23,43 +23,72 @@ export interface StoreDeps {
   readonly metrics: Metrics;
 }
 
+/** A settlement to create. */
+export interface NewSettlement extends Holding {
+  readonly integratorId: string;
+  readonly addressId: string;
+  /** Null on a chain where wallets are not deployed. */
+  readonly walletDeployed: boolean | null;
+  /** Base units, for display; null when no arrival was seen. */
+  readonly amount: bigint | null;
+}
+
 /** Creates a settlement and returns its id. Appends no event. Assumes the lock of the holding. */
 export async function insertSettlement(
   tx: Tx,
   deps: StoreDeps,
-  settlement: Holding & {
-    readonly integratorId: string;
-    readonly addressId: string;
-    /** Null on a chain where wallets are not deployed. */
-    readonly walletDeployed: boolean | null;
-    /** Base units, for display; null when no arrival was seen. */
-    readonly amount: bigint | null;
-  },
+  settlement: NewSettlement,
 ): Promise<string> {
-  const { clock, random } = deps;
-  const id = random.uuid();
+  const [id] = await insertSettlements(tx, deps, [settlement]);
+  assert(id !== undefined, "each settlement has an id");
+  return id;
+}
+
+/** Creates settlements and returns their ids, in order. Appends no events. Assumes the locks of the holdings. */
+export async function insertSettlements(
+  tx: Tx,
+  { clock, random }: StoreDeps,
+  settlements: readonly NewSettlement[],
+): Promise<readonly string[]> {
   const now = formatStamp(clock.now());
-  const status = firstStatus(settlement.walletDeployed);
-  await lockStamps(tx, settlement.integratorId);
-  await tx
-    .insertInto("settlements")
-    .values({
-      id,
-      integrator_id: settlement.integratorId,
-      address_id: settlement.addressId,
-      chain_id: settlement.chainId,
-      wallet: settlement.wallet,
-      token: settlement.token,
+  const rows = settlements.map((one, place) => {
+    const status = firstStatus(one.walletDeployed);
+    return {
+      place,
+      id: random.uuid(),
+      integrator_id: one.integratorId,
+      address_id: one.addressId,
+      chain_id: one.chainId,
+      wallet: one.wallet,
+      token: one.token,
       status,
       step: status === "pending_deploy" ? "deploy" : "sweep",
-      amount: settlement.amount,
-      next_check_at: now,
-      created_at: sql<string>`next_stamp((select created_at from settlements
-        where integrator_id = ${settlement.integratorId} order by created_at desc limit 1))`,
-      updated_at: now,
-    })
-    .execute();
-  return id;
+      amount: one.amount?.toString() ?? null,
+    };
+  });
+  // One after another in the order of their ids, so that two transactions never wait for each other.
+  for (const id of [...new Set(rows.map((row) => row.integrator_id))].toSorted()) {
+    await lockStamps(tx, id);
+  }
+  // The stamps of an integrator follow each other by a millisecond each.
+  await sql`
+    with given as materialized (
+      select *, row_number() over (partition by integrator_id order by place) - 1 as turn
+        from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as row (place integer, id uuid, integrator_id uuid,
+          address_id uuid, chain_id integer, wallet text, token text, status text, step text, amount numeric)
+    ), first as materialized (
+      select owner.integrator_id, next_stamp((
+               select created_at from settlements where settlements.integrator_id = owner.integrator_id
+                order by created_at desc limit 1)) as stamp
+        from (select distinct integrator_id from given) as owner
+    )
+    insert into "settlements" (id, integrator_id, address_id, chain_id, wallet, token, status, step, amount,
+        next_check_at, created_at, updated_at)
+    select given.id, given.integrator_id, address_id, chain_id, wallet, token, status, step, amount,
+           ${now}::timestamptz, first.stamp + turn * interval '1 millisecond', ${now}::timestamptz
+      from given join first on first.integrator_id = given.integrator_id
+     order by place`.execute(tx);
+  return rows.map(({ id }) => id);
 }
 
 /**

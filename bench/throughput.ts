@@ -24,6 +24,8 @@ interface Measured {
   readonly statements: number;
   readonly requests: Readonly<Record<string, number>>;
   readonly frequent: readonly (readonly [string, number])[];
+  /** Seconds until the first, the median and the last of the deposits reached a status. */
+  readonly reached: Readonly<Record<string, readonly number[]>>;
 }
 
 /** Measures and prints. */
@@ -92,6 +94,12 @@ async function settle(
     seconds,
     bareSeconds,
     statements: sum(statements) / deposits,
+    reached: Object.fromEntries(
+      [...completed.times].map(([status, times]) => {
+        const places = [0, Math.floor(times.length / 2), times.length - 1];
+        return [status, places.map((place) => ((times[place] ?? Number.NaN) - startMs) / 1_000)];
+      }),
+    ),
     requests: Object.fromEntries(
       [...subtract(after.requests, before.requests)].map(([chain, count]) => [
         chain,
@@ -138,6 +146,8 @@ async function untilEmpty(sandbox: Sandbox, chain: "ethereum" | "base"): Promise
 function watchCompleted({ descriptor }: Sandbox, addresses: readonly Address[]) {
   const apiKey = apiKeyOf(descriptor);
   const left = new Set(addresses);
+  /** When each status was announced. */
+  const times = new Map<string, readonly number[]>();
   const connected = Promise.withResolvers<void>();
   const all = Promise.withResolvers<void>();
   const timer = setTimeout(
@@ -149,6 +159,8 @@ function watchCompleted({ descriptor }: Sandbox, addresses: readonly Address[]) 
     apiKey,
     onConnected: () => connected.resolve(),
     onEvent({ type, data }) {
+      const status = type === "status_changed" ? data.status : type;
+      times.set(status, [...(times.get(status) ?? []), performance.now()]);
       if (type === "status_changed" && data.status === "completed") {
         left.delete(getAddress(data.walletAddress));
       }
@@ -157,6 +169,7 @@ function watchCompleted({ descriptor }: Sandbox, addresses: readonly Address[]) 
   });
   return {
     connected: connected.promise,
+    times,
     all: all.promise.finally(() => {
       clearTimeout(timer);
       stream.close();
@@ -199,6 +212,9 @@ function describe(measured: Measured): string {
   return [
     `${route}: ${deposits} deposits in ${seconds.toFixed(1)} s, ${perSecond.toFixed(1)} settlements/s`,
     `the bare nodes: ${bare.toFixed(0)} of their payments and payouts per second, ratio ${(perSecond / bare).toFixed(3)}`,
+    `first, median and last after s: ${Object.entries(measured.reached)
+      .map(([status, times]) => `${status} ${times.map((s) => s.toFixed(1)).join(" ")}`)
+      .join(", ")}`,
     `of one settlement: ${statements.toFixed(1)} statements, requests ${asked.join(", ")}`,
     ...frequent.map(([text, count]) => `${count.toFixed(2).padStart(8)}  ${text}`),
   ].join("\n");

@@ -9,6 +9,7 @@ import type { FoundDelivery, Lock, ReadAt } from "../../chains/port/index.ts";
 import { errorDelay, LEASE_MS } from "../../jobs/delays.ts";
 import { createResumingPoll, type DueRows, workAndRecordError, workOnDue } from "../../jobs/due.ts";
 import { OperatingError } from "../../core/errors.ts";
+import { gatherCalls } from "../../db/gather.ts";
 import { assert, assertNever } from "../../core/assert.ts";
 import type { Hex32 } from "../../core/hex.ts";
 import type { DepositAddress } from "../../addresses/index.ts";
@@ -25,6 +26,7 @@ import { findPayable } from "./early/find-payable.ts";
 import { count, uncount } from "./early/store.ts";
 import { inSpan } from "../../telemetry/spans.ts";
 import { findPayout } from "./find-payout.ts";
+import { mayMove } from "./lifecycle.ts";
 import * as store from "./store.ts";
 import type { Delivery } from "./store.ts";
 import {
@@ -46,7 +48,6 @@ import {
   isPast,
   lanesOf,
   lockOf,
-  move,
   nowSeconds,
   paidLockOf,
   payoutOf,
@@ -308,19 +309,53 @@ async function recordDelivered(
   const confirmations = deps.deliveryConfirmations.get(delivery.destChain) ?? 1;
   if (!(await isConfirmed(chainOf(deps, delivery.destChain), found, confirmations)))
     return poll(deps, delivery);
-  await deps.db.transaction().execute(async (tx) => {
-    const change = { deliveredTxHash: found.txHash, deliveredAmount: found.amount, error: null };
-    if (!(await move(tx, delivery, "delivered", change))) return;
-    await store.countPayout(tx, delivery, { amount: found.amount, nowMs: deps.clock.now() });
-    await store.endReservation(tx, delivery);
-    const { settlementId, id: deliveryId } = delivery;
-    const { txHash, amount } = found;
-    await deps.onDelivered(tx, { settlementId, deliveryId, txHash, amount });
-  });
+  await recordPayouts(deps.db, { deps, delivery, found });
   deps.wakeSettlements(delivery.srcChain);
   deps.log.info({ deliveryId: delivery.id, txHash: found.txHash }, "delivered");
   return poll(deps, delivery);
 }
+
+/**
+ * Records payouts of one turn of the event loop in one transaction. Rows of deliveries come first and those of settlements
+ * last, each in the order of their ids, as where a lane wakes them.
+ */
+const recordPayouts = gatherCalls(
+  async (
+    db,
+    all: readonly {
+      readonly deps: DeliveryDeps;
+      readonly delivery: Delivery;
+      readonly found: FoundDelivery;
+    }[],
+  ) => {
+    const payouts = [...new Map(all.map((one) => [one.delivery.id, one])).values()];
+    const updates = payouts.map(({ delivery, found }) => {
+      assert(mayMove(delivery.state, "delivered"), `a delivery is paid while it is locked`);
+      const { txHash: deliveredTxHash, amount: deliveredAmount } = found;
+      const change = { state: "delivered", deliveredTxHash, deliveredAmount, error: null } as const;
+      return { delivery, change };
+    });
+    await db.transaction().execute(async (tx) => {
+      const moved = await store.updateDeliveries(tx, updates);
+      const paid = payouts
+        .filter(({ delivery }) => moved.has(delivery.id))
+        .toSorted((one, other) =>
+          one.delivery.settlementId < other.delivery.settlementId ? -1 : 1,
+        );
+      const [first] = paid;
+      if (!first) return;
+      const amounts = paid.map(({ delivery, found }) => ({ ...delivery, amount: found.amount }));
+      await store.countPayouts(tx, amounts, first.deps.clock.now());
+      await store.endReservations(tx, amounts);
+      for (const { deps, delivery, found } of paid) {
+        const { settlementId, id: deliveryId } = delivery;
+        const { txHash, amount } = found;
+        await deps.onDelivered(tx, { settlementId, deliveryId, txHash, amount });
+      }
+    });
+    return all.map(() => undefined);
+  },
+);
 
 /**
  * Returns whether a node that shows no payout may only be behind: our own transaction is recorded as mined, and no node shows

@@ -5,7 +5,7 @@ import { createStillClock, createStrictChain, LANE } from "../../../test/support
 import { createTenant, insertAddress, insertSettlement } from "../../../test/support/tenants.ts";
 import { ensureOwnIntegrator } from "../../integrators/index.ts";
 import { createSwiftRoute } from "./route.ts";
-import { countPayout, deleteReservation, upsertReservation } from "./store.ts";
+import { countPayouts, deleteReservation, upsertReservation } from "./store.ts";
 
 type Tenant = Awaited<ReturnType<typeof createTenant>>;
 type Place = Awaited<ReturnType<typeof insertAddress>>;
@@ -145,7 +145,7 @@ describe("the share of the daily cap", () => {
       [500n, start],
       [200n, start + 2 * hour],
     ] as const) {
-      await db.transaction().execute((tx) => countPayout(tx, paid, { amount, nowMs }));
+      await db.transaction().execute((tx) => countPayouts(tx, [{ ...paid, amount }], nowMs));
     }
     await db.transaction().execute((tx) => deleteReservation(tx, settlementId));
     const at = { capLeft: 300n, nowMs: start + 3 * hour };
@@ -164,7 +164,7 @@ describe("the share of the daily cap", () => {
     await db.transaction().execute((tx) => upsertReservation(tx, reservation));
     await db
       .transaction()
-      .execute((tx) => countPayout(tx, paid, { amount: 1n, nowMs: start + 40 * hour }));
+      .execute((tx) => countPayouts(tx, [{ ...paid, amount: 1n }], start + 40 * hour));
     const { rows } = await database.pool.query("select hour::int from payout_hours");
     expect(rows).toEqual([{ hour: 1_040 }]);
   });

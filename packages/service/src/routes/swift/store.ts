@@ -312,15 +312,20 @@ interface Held {
 }
 
 /** Returns the sum of reservations of an inventory. */
-export async function sumReserved(db: Db | Tx, held: Held): Promise<bigint> {
-  const row = await db
-    .selectFrom("inventory_reservations")
-    .select((eb) => eb.fn.coalesce(eb.fn.sum<string>("amount"), sql<string>`0`).as("total"))
-    .where("dest_chain", "=", held.destChain)
-    .where("token", "=", held.token)
-    .executeTakeFirstOrThrow();
-  return BigInt(row.total);
+export async function sumReserved(db: Db | Tx, { destChain, token }: Held): Promise<bigint> {
+  return (await sumOfKey(db, `${destChain} ${token}`)) ?? 0n;
 }
+
+/** By chain and token, separated by a space. */
+const sumOfKey = gather(async (db, keys: readonly string[]) => {
+  const { rows } = await sql<{ key: string; total: string }>`
+    select asked.key, sum(amount)::text as total
+      from unnest(${keys}::text[]) as asked (key)
+      join inventory_reservations on dest_chain = split_part(asked.key, ' ', 1)::integer
+                                 and token = split_part(asked.key, ' ', 2)
+     group by asked.key`.execute(db);
+  return rows.map((row) => [row.key, row.total] as const);
+}, BigInt);
 
 /** Locks the inventory for this transaction, so that reservations are serialised, and returns its sum. */
 export async function lockReserved(tx: Tx, held: Held): Promise<bigint> {
@@ -387,26 +392,33 @@ export async function readShares(
   };
 }
 
+/** A payout of a settlement, in base units. */
+export interface Paid extends Pick<Delivery, "destChain" | "settlementId"> {
+  readonly amount: bigint;
+}
+
 /**
- * Counts the payout of a reservation towards its integrator's share of the daily cap, and drops the hours that no cap
+ * Counts the payouts of reservations towards their integrators' shares of the daily cap, and drops the hours that no cap
  * counts. A payout that a reorganisation undoes stays counted: the share is then used up a little earlier, for a day.
  */
-export async function countPayout(
-  tx: Tx,
-  { destChain, settlementId }: Pick<Delivery, "destChain" | "settlementId">,
-  { amount, nowMs }: { readonly amount: bigint; readonly nowMs: number },
-): Promise<void> {
+export async function countPayouts(tx: Tx, paid: readonly Paid[], nowMs: number): Promise<void> {
   const hour = hourOf(nowMs);
   await sql`
-    insert into payout_hours (dest_chain, token, integrator_id, hour, amount)
-    select dest_chain, token, integrator_id, ${hour}::bigint, ${amount}::numeric
-      from inventory_reservations
-     where settlement_id = ${settlementId} and integrator_id is not null
+    insert into "payout_hours" (dest_chain, token, integrator_id, hour, amount)
+    select reserved.dest_chain, reserved.token, reserved.integrator_id, ${hour}::bigint, sum(paid.amount)
+      from unnest(
+             ${paid.map(({ settlementId }) => settlementId)}::uuid[], ${paid.map(({ amount }) => amount)}::numeric[]
+           ) as paid (settlement_id, amount)
+      join inventory_reservations as reserved on reserved.settlement_id = paid.settlement_id
+     where reserved.integrator_id is not null
+     group by reserved.dest_chain, reserved.token, reserved.integrator_id
+     order by reserved.dest_chain, reserved.token, reserved.integrator_id
     on conflict (dest_chain, token, integrator_id, hour)
       do update set amount = payout_hours.amount + excluded.amount`.execute(tx);
   await sql`
-    delete from payout_hours
-     where dest_chain = ${destChain} and hour < ${hour - BigInt(CAP_HOURS)}`.execute(tx);
+    delete from "payout_hours"
+     where dest_chain = any(${paid.map(({ destChain }) => destChain)}::integer[])
+       and hour < ${hour - BigInt(CAP_HOURS)}`.execute(tx);
 }
 
 /** Inserts or updates the reservation of a settlement. */
@@ -433,26 +445,20 @@ export async function upsertReservation(
     .execute();
 }
 
-/** Releases the reservation of a paid delivery, unless a reorg replaced its lock: the settlement has another one to pay. */
-export async function endReservation(
+/** Releases the reservations of paid deliveries, unless a reorg replaced the lock: the settlement has another one to pay. */
+export async function endReservations(
   tx: Tx,
-  { id, settlementId }: Pick<Delivery, "id" | "settlementId">,
+  paid: readonly Pick<Delivery, "id" | "settlementId">[],
 ): Promise<void> {
-  await tx
-    .deleteFrom("inventory_reservations")
-    .where("settlement_id", "=", settlementId)
-    .where((eb) =>
-      eb.not(
-        eb.exists(
-          eb
-            .selectFrom("deliveries")
-            .select("deliveries.id")
-            .where("deliveries.id", "=", id)
-            .where("superseded", "=", true),
-        ),
-      ),
-    )
-    .execute();
+  await sql`
+    delete from "inventory_reservations" as reserved
+     using unnest(
+             ${paid.map(({ settlementId }) => settlementId)}::uuid[], ${paid.map(({ id }) => id)}::text[]
+           ) as paid (settlement_id, delivery_id)
+     where reserved.settlement_id = paid.settlement_id
+       and not exists (select from deliveries where id = paid.delivery_id and superseded)`.execute(
+    tx,
+  );
 }
 
 /** Reserves for the lock that a settlement has after a reorg: what it pays while it is unpaid, and nothing afterwards. */

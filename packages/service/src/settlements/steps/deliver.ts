@@ -15,6 +15,7 @@ import { chainOf, type SettlementDeps } from "../deps.ts";
 import { fail, failIn, giveUp } from "../fail.ts";
 import { forgetSweep, isMoved } from "../store/sweep.ts";
 import { dueSettlements, lookAgain, retryNow } from "../store/due.ts";
+import { changeTogether } from "../store/together.ts";
 import { insertSettlement, transition } from "../store/transition.ts";
 import { lockHolding, lockSettlement } from "../store/read.ts";
 import type { Settlement } from "../types.ts";
@@ -115,8 +116,7 @@ async function complete(
   const remaining = (await chain.findBalance(settlement.token, settlement.wallet)) ?? 0n;
   const minimums = await deps.readMinimums(settlement.chainId, settlement.token);
   const gate = gateBalance(remaining, minimums);
-  await deps.db.transaction().execute(async (tx) => {
-    await lockHolding(tx, settlement);
+  await changeTogether(deps.db, settlement, async (tx) => {
     const moved = await transition(tx, deps, settlement, {
       trigger: "delivered",
       txHash: delivered.swapTxHash,

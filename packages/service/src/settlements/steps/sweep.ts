@@ -35,6 +35,7 @@ import { isScreened, isStillScreened } from "../screening/rows.ts";
 import { SETTLEMENT_CONDITIONS } from "../store/deposits.ts";
 import { getError, lockHolding } from "../store/read.ts";
 import { recordSwapTransaction, recordSweep } from "../store/sweep.ts";
+import { changeTogether } from "../store/together.ts";
 import { dueSettlements, lookAgain } from "../store/due.ts";
 import { transition } from "../store/transition.ts";
 import { type Settlement, TOO_LITTLE } from "../types.ts";
@@ -269,8 +270,7 @@ async function followSweep(
       details: { chainId: settlement.chainId, reason: "logs missing" },
     });
   }
-  await deps.db.transaction().execute(async (tx) => {
-    await lockHolding(tx, settlement);
+  await changeTogether(deps.db, settlement, async (tx) => {
     const recorded = await recordSweep(tx, deps, settlement, {
       sweep,
       receipt,
@@ -300,7 +300,7 @@ async function recordDeployed(
   const isOurs = effects.some(
     (effect) => effect.kind === "deployed" && effect.wallet === settlement.wallet,
   );
-  await deps.db.transaction().execute(async (tx) => {
+  await changeTogether(deps.db, settlement, async (tx) => {
     const deployed = await transition(tx, deps, settlement, {
       trigger: "wallet_ready",
       ...(isOurs && { txHash, change: { deployTxHash: txHash } }),

@@ -58,6 +58,8 @@ const READERS = {
     "docs/inventory.md",
     "docs/fees.md",
     "docs/ledger.md",
+    "docs/performance.md",
+    "docs/scale.md",
   ],
   Audit: [
     "SECURITY.md",

@@ -55,3 +55,26 @@ test("rows that are put off together keep their own times", async () => {
   const times = new Map(rows.map((row) => [row.id, Date.parse(row.next_check_at ?? "")]));
   expect([one, other].map((id) => times.get(id))).toEqual([nowMs + 60_000, nowMs + 90_000]);
 });
+
+test("wakes, leases and times of the same rows in any order never deadlock", async () => {
+  const { db, nowMs, arrive, issue, lease } = await open();
+  for (let user = 0x60; user < 0x80; user++) {
+    await arrive(await issue(`0x${user.toString(16)}`), { amount: 1_000n, block: 5n });
+  }
+  const rows = await db.selectFrom("settlements").select("id").execute();
+  const ids = rows.map(({ id }) => id);
+  const orders = [ids, ids.toReversed(), [...ids.slice(9), ...ids.slice(0, 9)]];
+  const change = (order: readonly string[], round: number) => [
+    db.transaction().execute((tx) => dueSettlements.wake(tx, "id", order, nowMs + round)),
+    lease(),
+    ...order.map((id) => dueSettlements.reschedule(db, id, nowMs + round)),
+    ...order.map((id) =>
+      dueSettlements.rescheduleUnlessDue(db, id, { atMs: nowMs + round, nowMs: nowMs - 1 }),
+    ),
+  ];
+  const results: PromiseSettledResult<unknown>[] = [];
+  for (let round = 0; round < 15; round++) {
+    results.push(...(await Promise.allSettled(orders.flatMap((order) => change(order, round)))));
+  }
+  expect(results.filter(({ status }) => status === "rejected")).toEqual([]);
+});

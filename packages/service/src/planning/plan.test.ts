@@ -51,8 +51,8 @@ describe("a plan", () => {
 
   test("has processors for the busiest minutes", () => {
     expect(plan({ depositsPerDay: 10 }).processors).toBe(2);
-    const { peakPerSecond, processors } = plan({ depositsPerDay: 86_400 });
-    expect({ peakPerSecond, processors }).toEqual({ peakPerSecond: 10, processors: 5 });
+    const { peakPerSecond, processors } = plan({ depositsPerDay: 864_000 });
+    expect({ peakPerSecond, processors }).toEqual({ peakPerSecond: 100, processors: 12 });
   });
 
   test("refuses a chain without figures", () => {

@@ -62,7 +62,7 @@ test("a change that throws is undone, and the others are made once [T313]", asyn
   expect(await counts()).toEqual([1, 0, 1]);
 });
 
-test("changes that name settlements in different orders do not wait for each other for ever", async () => {
+test("changes that name settlements in different orders never deadlock", async () => {
   const { ids, change, counts } = await open();
   for (let round = 0; round < 10; round++) {
     const later = new Promise((resolve) => setImmediate(resolve));

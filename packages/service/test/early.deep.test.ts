@@ -74,7 +74,7 @@ describe("a payout before finality", () => {
     const lost = await payFor(40n);
     const swap = await world.settled(lost.address);
     // The payer's transaction is not sent again.
-    await world.reorganise("ethereum", Number((await client.getBlockNumber()) - before), []);
+    await world.reorganise("ethereum", Number((await client.getBlockNumber()) - before) + 1, []);
     expect(await world.balance("ethereum", lost.address)).toBe(0n);
     // A lock is missing ten minutes after its time.
     // CAST: a method of the node that the client's types do not include.

@@ -172,10 +172,15 @@ export async function openPools(
   };
 }
 
-/** Adds a query to the trace of the work that made it. */
+const WRITES = /\b(insert|update|delete)\s+(?:into\s+|from\s+)?"(\w+)"/gi;
+
+/** Adds a query to the trace of the work that made it; one that several share, to that of the first. */
 function traceQuery(statement: string, durationMs: number): void {
-  const [, verb = "query"] = /^\s*(insert|update|delete|select|with)\b/i.exec(statement) ?? [];
-  const [, table = ""] = /\b(?:into|update|from)\s+"(\w+)"/i.exec(statement) ?? [];
+  const [, first = "query"] = /^\s*(insert|update|delete|select|with)\b/i.exec(statement) ?? [];
+  const [, read = ""] = /\b(?:into|update|from)\s+"(\w+)"/i.exec(statement) ?? [];
+  // Of several parts, the last write is the statement itself.
+  const write = /^with$/i.test(first) ? [...statement.matchAll(WRITES)].at(-1) : undefined;
+  const [, verb = first, table = read] = write ?? [];
   const name = `${verb.toLowerCase()} ${table}`.trim();
   const attributes = { "db.system.name": "postgresql", "db.query.text": statement };
   addPart(name, { nowMs: systemClock.now(), durationMs, attributes });

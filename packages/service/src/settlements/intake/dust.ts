@@ -2,20 +2,14 @@
  * Records deposits that nothing is to be done about, in sets. Strangers can pay a little to thousands of wallets in one
  * block, so such a deposit costs no transaction of its own.
  */
-import { type DepositAddress, keepAllFresh, listNotes } from "../../addresses/index.ts";
+import type { DepositAddress } from "../../addresses/index.ts";
 import type { Tx } from "../../db/schema.ts";
-import {
-  type ArrivedValue,
-  type IgnoredReason,
-  insertDeposits,
-  listKnown,
-} from "../../deposits/index.ts";
-import { appendEvents } from "../../events/index.ts";
-import { RECHECK_MS } from "../../jobs/delays.ts";
+import { type ArrivedValue, type IgnoredReason, listKnown } from "../../deposits/index.ts";
 import { chainLabel } from "../../telemetry/metrics.ts";
 import type { IntakeDeps } from "../deps.ts";
 import { listConcerned, lockHoldings } from "../store/read.ts";
-import { detected, type Premise } from "./accept.ts";
+import type { Premise } from "./accept.ts";
+import { insertDetected } from "./insert-detected.ts";
 
 /** Arrivals of one database transaction, which holds a lock for each of them. */
 const SET_MAX = 250;
@@ -62,36 +56,14 @@ async function recordSet<Item extends Dust>(
   const known = await listKnown(tx, arrivals);
   const fresh = some.filter((_, place) => !concerned.has(place) && !known.has(place));
   if (fresh.length === 0) return [];
-  const nowMs = deps.clock.now();
-  const outcomeOf = ({ reason }: Dust) => ({ queued: false as const, reason });
-  const ids = await insertDeposits(
+  await insertDetected(
     tx,
-    deps.random,
-    fresh.map((one) => ({
-      arrived: one.arrived,
-      owner: { addressId: one.address.id, integratorId: one.address.integratorId },
-      outcome: outcomeOf(one),
+    deps,
+    fresh.map(({ arrived, address, reason }) => ({
+      arrived,
+      address,
+      outcome: { queued: false, reason },
     })),
-    { nowMs, recheckAtMs: nowMs + RECHECK_MS },
-  );
-  const addresses = [...new Map(fresh.map(({ address }) => [address.wallet, address])).values()];
-  await keepAllFresh(tx, first.chainId, addresses, "paid");
-  const notes = await listNotes(
-    tx,
-    addresses.map(({ id }) => id),
-  );
-  await appendEvents(
-    tx,
-    deps.random,
-    fresh.map((one, place) =>
-      detected(deps, {
-        arrived: one.arrived,
-        ids: ids[place] ?? [],
-        address: one.address,
-        notes: notes.get(one.address.id),
-        outcome: outcomeOf(one),
-      }),
-    ),
   );
   return fresh;
 }

@@ -2,15 +2,13 @@
  * Records deposits that open a settlement, in sets: many customers may be paid in one block, and the transactions of one
  * integrator wait for each other. Only deposits that nothing before them concerns: the others are decided one by one.
  */
-import { keepAllFresh, listNotes } from "../../addresses/index.ts";
 import type { Tx } from "../../db/schema.ts";
-import { assignAllUnsettled, insertDeposits, listKnown } from "../../deposits/index.ts";
-import { appendEvents } from "../../events/index.ts";
-import { RECHECK_MS } from "../../jobs/delays.ts";
+import { assignAllUnsettled, listKnown } from "../../deposits/index.ts";
 import type { IntakeDeps } from "../deps.ts";
 import { insertSettlements } from "../store/transition.ts";
 import { listConcerned, lockHoldings } from "../store/read.ts";
-import { announce, type Arrival, detected, type Premise } from "./accept.ts";
+import { announce, type Arrival, type Premise } from "./accept.ts";
+import { insertDetected } from "./insert-detected.ts";
 import { countQuotaLeft } from "./quota.ts";
 
 /** Arrivals of one database transaction, which holds a lock for each of them. */
@@ -55,7 +53,6 @@ async function openSet(
   const fresh = some.filter((_, place) => !concerned.has(place) && !known.has(place));
   const within = await keepWithinQuotas(tx, deps, fresh);
   if (within.length === 0) return new Map();
-  const nowMs = deps.clock.now();
   const ids = await insertSettlements(
     tx,
     deps,
@@ -69,42 +66,19 @@ async function openSet(
       amount: balance,
     })),
   );
-  const opened = within.map((one, place) => {
-    const settlementId = ids[place] ?? "";
-    return { ...one, settlementId, outcome: { queued: true as const, settlementId } };
-  });
-  const depositIds = await insertDeposits(
-    tx,
-    deps.random,
-    opened.map(({ arrived, address, outcome }) => ({
-      arrived,
-      owner: { addressId: address.id, integratorId: address.integratorId },
-      outcome,
-    })),
-    { nowMs, recheckAtMs: nowMs + RECHECK_MS },
-  );
+  const opened = within.map((one, place) => ({ ...one, settlementId: ids[place] ?? "" }));
   await assignAllUnsettled(
     tx,
     opened.map(({ arrived, settlementId }) => ({ holding: arrived, settlementId })),
   );
-  const addresses = [...new Map(opened.map(({ address }) => [address.wallet, address])).values()];
-  await keepAllFresh(tx, first.chainId, addresses, "paid");
-  const notes = await listNotes(
+  await insertDetected(
     tx,
-    addresses.map(({ id }) => id),
-  );
-  await appendEvents(
-    tx,
-    deps.random,
-    opened.map(({ arrived, address, outcome }, place) =>
-      detected(deps, {
-        arrived,
-        ids: depositIds[place] ?? [],
-        address,
-        notes: notes.get(address.id),
-        outcome,
-      }),
-    ),
+    deps,
+    opened.map(({ arrived, address, settlementId }) => ({
+      arrived,
+      address,
+      outcome: { queued: true, settlementId },
+    })),
   );
   return new Map(within.map((one, place) => [one, ids[place] ?? ""]));
 }

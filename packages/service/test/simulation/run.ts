@@ -140,8 +140,8 @@ const SAFETY_MS = 6 * 60_000;
 const LIVENESS_MS = 12 * 3_600_000;
 /** Time in the liveness phase until short payout windows become long, in milliseconds. */
 const HASTE_MS = 5 * 60_000;
-/** Above the polls of the loops of a life that comes to rest; each lane is a loop. */
-const STEPS_MAX = 80_000;
+/** Above the polls of the loops of a life that comes to rest; each lane is a loop, and shared statements are steps too. */
+const STEPS_MAX = 120_000;
 const CHECK_EVERY = 40;
 
 const DATABASE_FAULTS = {

@@ -41,7 +41,7 @@ test("waking rows names their queue, and that of no other row [T313]", async () 
   expect(await wake([unknown])).toEqual([]);
 });
 
-test("rows that are put off together keep their own times", async () => {
+test("rescheduled rows keep their own times", async () => {
   const desk = await open();
   desk.state.balance = 1_000n;
   await desk.arrive(await desk.issue("0x02"), { amount: 1_000n, block: 6n });

@@ -49,7 +49,7 @@ type ChainLanes = Readonly<Record<LanePurpose, readonly Address[]>>;
 
 /** Interval of a lane's polls, in milliseconds: short, since a nonce that waits delays all behind it. */
 const LANE_POLL_MS = 250;
-/** Least time between polls that new intents start, in milliseconds: those of a busy time share a poll, and a batch. */
+/** Least time between polls that new intents start, in milliseconds: many intents share a poll and a batch. */
 const LANE_GAP_MS = 100;
 /** Intervals of the loops that wait for something outside the settlement, in milliseconds. None has a wake-up. */
 const UNSETTLED_POLL_MS = 5_000;

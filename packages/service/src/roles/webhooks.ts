@@ -11,7 +11,7 @@ import { readVersion } from "./version.ts";
 
 /** Interval of the poll for events and due deliveries without a wake-up, in milliseconds. */
 const WEBHOOKS_POLL_MS = 1_000;
-/** Least time between polls that new events start, in milliseconds: many events share the look for what is due. */
+/** Least time between polls that new events start, in milliseconds: many events share a poll. */
 const WEBHOOKS_GAP_MS = 100;
 /** Interval at which old deliveries are deleted, in milliseconds. */
 const PURGE_POLL_MS = 600_000;

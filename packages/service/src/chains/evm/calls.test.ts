@@ -74,3 +74,10 @@ test("views of our contracts share an HTTP request, and a foreign contract has i
   expect(await Promise.all(read)).toEqual(["0x01", "0x02", "0x01", "0x01"]);
   expect(node.asked).toHaveLength(3);
 });
+
+test("receipts of a block are read one by one, since strangers decide how long they are [T313]", async () => {
+  node.answer(() => ({ result: null }));
+  const read = () => rpc.ask("eth_getTransactionReceipt", [HASH], (result) => result);
+  expect(await Promise.all([read(), read()])).toEqual([null, null]);
+  expect(node.asked).toHaveLength(2);
+});

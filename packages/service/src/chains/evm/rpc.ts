@@ -19,14 +19,13 @@ export function createRpc(options: Omit<RpcOptions, "explain" | "isBehind" | "is
   };
 }
 
-/** Requests that a node answers from its own records, without running a contract. */
+/** Requests with short answers, which a node has in its own records. Strangers decide how long a receipt is. */
 const SHARED: ReadonlySet<string> = new Set([
   "eth_blockNumber",
   "eth_getBalance",
   "eth_getBlockByNumber",
   "eth_getCode",
   "eth_getTransactionCount",
-  "eth_getTransactionReceipt",
   "eth_maxPriorityFeePerGas",
 ]);
 

@@ -9,7 +9,7 @@ import { decodeEffects, type Emitters } from "./effects.ts";
 import { suggestFees } from "./fees.ts";
 import { getNativeBalance, getTaggedBlock } from "./reader.ts";
 import { isLackOfFunds, revertReasonOf } from "./revert.ts";
-import type { NodeAnswer, NodeError, Rpc } from "./rpc.ts";
+import { type NodeAnswer, type NodeError, readAnswer, type Rpc } from "./rpc.ts";
 import { classifyRefusal } from "./refusals.ts";
 import { readCallSurcharge, readUsualSurcharge } from "./surcharge.ts";
 
@@ -40,7 +40,8 @@ export function createSender(rpc: Rpc, emitters: Emitters): ChainSender {
     },
 
     async getReceipt(txHash) {
-      return rpc.ask("eth_getTransactionReceipt", [txHash], (result) => {
+      const method = "eth_getTransactionReceipt";
+      return readAnswer(rpc, method, await rpc.share(method, [txHash]), (result) => {
         const known = typeof result === "object" && result !== null && parsed.get(result);
         if (known && known.txHash === txHash) return known;
         const receipt = parseReceipt(result);

@@ -272,6 +272,28 @@ describe("a request that may share", () => {
     expect(node.received).toHaveLength(2);
   });
 
+  test.each([
+    ["closes its connection", { body: null, closes: true }],
+    ["fails", { status: 500, body: "out of memory" }],
+    ["is too large for the server", { status: 413, body: "too large" }],
+  ])("is sent alone when the shared one %s [T313]", async (_, reply) => {
+    const { node, rpc } = await open((received) => (received.isBatch ? reply : echo(received)));
+    expect(await share(rpc)).toEqual(
+      [1, 2, 1].map((index) => ({ ok: true, result: ["m", index] })),
+    );
+    expect(node.received.filter(({ isBatch }) => !isBatch)).toHaveLength(2);
+  });
+
+  test("fails alone when only its own answer is missing", async () => {
+    const { rpc } = await open((received) =>
+      received.isBatch || received.requests[0]?.params[0] === 2
+        ? { status: 500, body: "out of memory" }
+        : echo(received),
+    );
+    const results = await Promise.allSettled([1, 2].map((index) => rpc.share("m", [index])));
+    expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
+  });
+
   test("has its own error", async () => {
     const { rpc } = await open(({ requests }) => ({
       body: requests.map((request) =>

@@ -3,7 +3,7 @@ import DataLoader from "dataloader";
 import { assert } from "../../core/assert.ts";
 import type { OperatingError } from "../../core/errors.ts";
 import { createBatchSize } from "./batch-size.ts";
-import { redactUrl, rpcUnavailable } from "./errors.ts";
+import { reasonOf, redactUrl, rpcUnavailable } from "./errors.ts";
 import {
   type Decode,
   decodeJson,
@@ -190,8 +190,7 @@ export function createRpc(options: RpcOptions): Rpc {
       const keys = requests.map((request) => JSON.stringify(request));
       const distinct = new Map(keys.map((key, index) => [key, requests[index]]));
       const asked = [...distinct.values()].filter((request) => request !== undefined);
-      const [only] = asked;
-      const answers = only && asked.length === 1 ? [await askOne(only)] : await batch(asked);
+      const answers = await askTogether(asked);
       const found = new Map([...distinct.keys()].map((key, index) => [key, answers[index]]));
       return keys.map((key) => {
         const answer = found.get(key);
@@ -205,6 +204,24 @@ export function createRpc(options: RpcOptions): Rpc {
       batchScheduleFn: afterThisTurn,
     },
   );
+
+  /** Sends requests as one. If that has no answer, each is sent alone: one of them may be the cause, and fails no other. */
+  async function askTogether(
+    requests: readonly RpcRequest[],
+  ): Promise<readonly (NodeAnswer | Error)[]> {
+    const [only] = requests;
+    if (only && requests.length === 1) return [await askOne(only)];
+    try {
+      return await batch(requests);
+    } catch (error) {
+      if (reasonOf(error) === "rate limited") throw error;
+      const alone = await Promise.allSettled(requests.map((request) => askOne(request)));
+      return alone.map((one) => {
+        if (one.status === "fulfilled") return one.value;
+        return one.reason instanceof Error ? one.reason : new Error(String(one.reason));
+      });
+    }
+  }
 
   function share(method: string, params: readonly unknown[]): Promise<NodeAnswer> {
     return shared.load({ method, params });

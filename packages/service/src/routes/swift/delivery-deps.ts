@@ -112,7 +112,7 @@ export async function plan(deps: DeliveryDeps, delivery: Delivery, args: PlanArg
   return pollSent(deps, delivery);
 }
 
-/** A change of a delivery, and what is inserted with it. */
+/** A change of a delivery, with the request or intent that it inserts. */
 export interface Step {
   readonly delivery: Delivery;
   readonly change: store.DeliveryChange;

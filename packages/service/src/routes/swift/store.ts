@@ -200,7 +200,7 @@ export const wakeOfAnswer = gatherCalls(
   },
 );
 
-/** What changes of a delivery; what is absent stays. */
+/** New values of a delivery; absent ones stay. */
 export interface DeliveryChange {
   readonly state?: DeliveryState;
   readonly lockedAt?: bigint;

@@ -65,6 +65,8 @@ export interface Call {
   readConfig(secrets?: {
     readonly roles?: readonly RoleName[];
     readonly keysOf?: SignerName | "all";
+    /** Whether the accounts of a seed may be missing; by default with `all`. */
+    readonly accountsLater?: boolean;
   }): Config;
   /** Asks for a passphrase at the terminal, without echo. */
   askPassphrase(question?: string): Promise<Secret>;

@@ -57,7 +57,7 @@ async function runLeft(
   const chains = await listLeft({
     config,
     contracts: listContracts(config),
-    accounts: await listAccounts(config),
+    accounts: await listAccounts(config, { early: true }),
     inspectorOf: (chainId) => nodesOf(chainId).service,
     caps,
   });

@@ -51,6 +51,9 @@ import {
   parseWeight,
 } from "./values.ts";
 
+/** Summary of the option that keeps the keys of two machines apart. */
+const KEYS_OF = `only the keys of one signer: ${SIGNER_NAMES.join(" or ")}`;
+
 export const COMMANDS: readonly CommandRow[] = [
   command({
     name: "serve",
@@ -81,11 +84,13 @@ export const COMMANDS: readonly CommandRow[] = [
   command({
     name: "keys init",
     summary: "create the keystores that the configuration names and that do not exist",
+    options: { for: optional("role", KEYS_OF, parseSigner) },
     load: () => import("./keys/init.ts"),
   }),
   command({
     name: "keys show",
     summary: "list the account of every key",
+    options: { for: optional("role", KEYS_OF, parseSigner) },
     load: () => import("./keys/show.ts"),
   }),
   command({

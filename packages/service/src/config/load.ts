@@ -29,10 +29,11 @@ export function loadConfig(args: {
   readonly roles?: readonly RoleName[];
   /** Reads only the keys of one signer, or of `all`. For processes without a role. */
   readonly keysOf?: SignerName | "all";
+  /** Whether the accounts of a seed may be missing, for commands that run before it is created; by default with `all`. */
+  readonly accountsLater?: boolean;
 }): Config {
   const { path, env, definitions, roles = ROLE_NAMES, keysOf } = args;
-  // The command that creates the seed runs before its accounts are known.
-  const accountsLater = keysOf === "all";
+  const { accountsLater = keysOf === "all" } = args;
   const { file, chains: complete } = readConfigFile(path, { accountsLater, definitions });
   const { signers } = file;
   const readers = createReaders({ folder: dirname(path), env, signers, roles, keysOf });

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { toChecksumAddress } from "../../chains/evm/checksum.ts";
-import type { Config, KeyConfig } from "../../config/index.ts";
+import type { Config, KeyConfig, SignerName } from "../../config/index.ts";
 import type { Secret } from "../../core/secret.ts";
 import type { AskPassphrase } from "../../roles/key-opener.ts";
 import { drawSeed } from "../../signers/solana/seed.ts";
@@ -17,8 +17,11 @@ import {
 import { makeKeystore, refuseShort, typePassphrase, writeSeed } from "./keystores.ts";
 
 /** Creates the keystores that the configuration names and that do not exist, and prints each as it is made. */
-export async function run(call: Call): Promise<Result> {
-  const config = call.readConfig({ keysOf: "all" });
+export async function run(
+  call: Call,
+  { for: owner }: { readonly for: SignerName | undefined },
+): Promise<Result> {
+  const config = call.readConfig({ keysOf: owner ?? "all", accountsLater: true });
   const missing = listMissing(config);
   const format = createKeyFormat(listSettings(missing.map(({ setting }) => setting)));
   const made = await createKeys(config, {

@@ -1,13 +1,17 @@
 import { toChecksumAddress } from "../../chains/evm/checksum.ts";
-import type { Config } from "../../config/index.ts";
+import type { Config, SignerName } from "../../config/index.ts";
 import { type AskPassphrase, createKeyOpener } from "../../roles/key-opener.ts";
-import { listAccounts } from "../../roles/key-accounts.ts";
+import { listKeyFiles } from "../../roles/key-accounts.ts";
 import type { Call, Result } from "../command.ts";
 import { accountsOfSeed, formatKeys, listSeeds, type ShownKey } from "./accounts.ts";
 
 /** Lists the account of every key. */
-export async function run(call: Call): Promise<Result> {
-  const keys = await showKeys(call.readConfig({ keysOf: "all" }), call.askPassphrase);
+export async function run(
+  call: Call,
+  { for: owner }: { readonly for: SignerName | undefined },
+): Promise<Result> {
+  const config = call.readConfig({ keysOf: owner ?? "all", accountsLater: true });
+  const keys = await showKeys(config, call.askPassphrase);
   return { json: { keys }, text: formatKeys(keys).join("\n") };
 }
 
@@ -16,12 +20,7 @@ export async function showKeys(
   config: Config,
   askPassphrase: AskPassphrase,
 ): Promise<readonly ShownKey[]> {
-  // Reads the key files, so that signers need not run.
-  const here = {
-    ...config,
-    signers: { settler: undefined, attestor: undefined, vaults: undefined },
-  };
-  const accounts = await listAccounts(here);
+  const accounts = await listKeyFiles(config);
   const shown = accounts.map(({ setting, kind, address }) => ({
     setting,
     kind,

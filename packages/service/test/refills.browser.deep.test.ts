@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { createServer, type AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { treasuryAbi } from "@sluice/contracts/abi";
-import { type Address, encodeFunctionData, parseUnits } from "viem";
+import { type Address, encodeFunctionData, type Hex, parseUnits } from "viem";
 import { expectProvedBooks } from "./support/bridge.ts";
 import { addAuthenticator, FINE, inspect, launchBrowser, openPage } from "./support/browser.ts";
 import { afterFee, USDC } from "./support/deposits.ts";
@@ -22,6 +22,14 @@ interface Shown {
     readonly token: Address;
     readonly account: Address;
     readonly movable: string;
+  }[];
+  readonly treasuries: readonly {
+    readonly chain: string;
+    readonly symbol: string;
+    readonly balance: string;
+    readonly earned: string;
+    readonly announced: { readonly amount: string } | null;
+    readonly free: string;
   }[];
   readonly moves: readonly {
     readonly move: string;
@@ -50,6 +58,7 @@ beforeAll(async () => {
   const port = await findPort();
   world = await openWorld({
     bridge: true,
+    delaySeconds: 3,
     refill: { inventoryMin: "950000", inventoryTarget: "1000000" },
     configure(config) {
       config["console"] = { host: "127.0.0.1", port };
@@ -115,6 +124,44 @@ test("an inventory below its minimum is filled from another chain, over the brid
   // The bridge's fast mode costs more than the basis point that a transfer may cost, so it took the free one.
   const paid = afterFee(amount);
   expect(await world.inventory("base")).toBe(TARGET - paid + 59_940n * USDC);
+});
+
+test("the owner withdraws what no inventory needs, and nothing more [T314]", async () => {
+  const readTreasury = async () => {
+    const { treasuries } = await readShown();
+    const found = treasuries.find(({ chain, symbol }) => chain === "ethereum" && symbol === "USDC");
+    if (!found) throw new Error("the treasury of ethereum is shown");
+    return found;
+  };
+  const of = ["withdraw", "--chain", "ethereum", "--token", "USDC", "--json"];
+  const withdraw = async (...args: readonly string[]) =>
+    // CAST: the command prints this form.
+    (await world.command("inventory", ...of, ...args)) as {
+      readonly transaction: { readonly to: Address; readonly data: Hex };
+    };
+  const send = ({ transaction: { to, data } }: Awaited<ReturnType<typeof withdraw>>) =>
+    world.asOwner("ethereum", { to, data });
+  const paid = 2n * USDC;
+  const before = await readTreasury();
+  // The rest of the deposit refilled the inventory of base.
+  expect(before).toMatchObject({ balance: "60", earned: "60", announced: null, free: "60" });
+  await expect(withdraw("--amount", "900000")).rejects.toThrow(/amount: expected at most \d/);
+  await expect(withdraw()).rejects.toThrow("the amount to announce, since nothing is announced");
+  await send(await withdraw("--amount", "2"));
+  const announced = await readTreasury();
+  expect(announced).toMatchObject({ balance: before.balance, announced: { amount: "2" } });
+  expect(parseUnits(announced.free, 6)).toBe(parseUnits(before.free, 6) - paid);
+  await expect(withdraw("--amount", "1")).rejects.toThrow(/2 USDC is announced/);
+
+  const owner = await world.balance("ethereum", world.owner);
+  let pays: Awaited<ReturnType<typeof withdraw>> | undefined;
+  await world.until("the delay is over", async () => {
+    pays = await withdraw().catch(() => undefined);
+    return pays !== undefined;
+  });
+  if (pays) await send(pays);
+  expect(await world.balance("ethereum", world.owner)).toBe(owner + paid);
+  expect((await readTreasury()).announced).toBeNull();
 });
 
 test("claims of a chain fill its own inventory", async () => {

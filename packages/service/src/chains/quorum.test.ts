@@ -136,6 +136,7 @@ const QUESTIONS: readonly Question[] = [
     method: "readMovable",
     ask: async (c) => c.treasury?.readMovable({ token: TOKEN, to: WALLET }),
   },
+  { name: "readStock", method: "readStock", ask: async (c) => c.treasury?.readStock(TOKEN) },
   { name: "getDelay", method: "getDelay", ask: (c) => c.governance.getDelay() },
   { name: "listChanges", method: "listChanges", ask: (c) => c.governance.listChanges(CHANGES) },
   { name: "isDelivered", method: "isDelivered", ask: (c) => c.isDelivered(PAID, "latest") },

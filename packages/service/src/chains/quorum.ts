@@ -43,6 +43,9 @@ const readSafeOf: Read<FinalBlock, ChainAtBlocks> = (node) => node.getSafeBlock(
 /** Gas estimates that differ by more than this factor do not agree. */
 const GAS_SPREAD_MAX = 2n;
 
+/** What a chain without a treasury has there. */
+const NO_STOCK = { balance: 0n, floor: 0n, announced: null };
+
 /** A chain whose nodes serve state at any block. */
 export interface ChainAtBlocks extends Chain {
   readonly sequencing: NonceSequencing;
@@ -323,6 +326,13 @@ export function combineNodes(pure: ChainAtBlocks, nodes: Nodes<ChainAtBlocks>): 
         agreeAt(at, async (node, block) => {
           return (await node.treasury?.readMovable(direction, block)) ?? 0n;
         }),
+      readStock: (token, at = "latest") =>
+        agreeAt(
+          at,
+          async (node, block) => (await node.treasury?.readStock(token, block)) ?? NO_STOCK,
+        ),
+      buildScheduleWithdrawal: pure.treasury.buildScheduleWithdrawal,
+      buildExecuteWithdrawal: pure.treasury.buildExecuteWithdrawal,
     },
 
     costOf: pure.costOf,

@@ -2,13 +2,16 @@
 import { toChecksumAddress } from "../chains/evm/checksum.ts";
 import type { ConsoleMove } from "@sluice/sdk/wire";
 import type { Chains } from "../chains/port/index.ts";
-import type { Config } from "../config/index.ts";
+import { type Config, listEvmChains } from "../config/index.ts";
 import { formatUnits } from "../core/amounts.ts";
+import { OperatingError } from "../core/errors.ts";
 import type { Db } from "../db/schema.ts";
 import {
+  type Holding,
   listDirections,
   listNewestMoves,
   listOpenMoves,
+  readHoldings,
   readSource,
   showMove,
 } from "../rebalancing/index.ts";
@@ -40,11 +43,23 @@ export async function run(call: Call): Promise<Result> {
   const config = call.readConfig();
   return withInventory(config, async (deps) => {
     const inventories = await readInventories({ ...deps, clock: systemClock });
+    const treasuries = await readTreasuries(deps);
     const directions = await readDirections(deps);
     const newest = await listNewestMoves(deps.db, ENDED_SHOWN);
     const moves = newest.map((move) => showMove(config, move));
-    const text = [formatInventories(inventories), formatDirections(directions), formatMoves(moves)];
-    return { json: { inventories, directions, moves }, text: text.filter(Boolean).join("\n\n") };
+    const text = [
+      formatInventories(inventories),
+      ...treasuries.map(formatTreasury),
+      formatDirections(directions),
+      formatMoves(moves),
+    ];
+    const json = {
+      inventories,
+      treasuries: treasuries.flatMap(({ held }) => held ?? []),
+      directions,
+      moves,
+    };
+    return { json, text: text.filter(Boolean).join("\n\n") };
   });
 }
 
@@ -68,6 +83,25 @@ export function withInventory<Result>(
     trafficOf: createCommandTraffic(),
   });
   return withDatabase(config, ({ db }) => work({ config, db, chains, log }));
+}
+
+interface ShownTreasury {
+  readonly chain: string;
+  /** Null while the chain does not answer. */
+  readonly held: readonly ReturnType<typeof showHolding>[] | null;
+}
+
+async function readTreasuries(deps: InventoryDeps): Promise<readonly ShownTreasury[]> {
+  const { config } = deps;
+  return Promise.all(
+    listEvmChains(config).map(async ({ chainId, name: chain }) => {
+      const held = await readHoldings(deps, chainId).catch((error: unknown) => {
+        if (error instanceof OperatingError && error.code === "RPC_UNAVAILABLE") return null;
+        throw error;
+      });
+      return { chain, held: held && held.map((holding) => showHolding(chain, holding)) };
+    }),
+  );
 }
 
 async function readDirections(deps: InventoryDeps): Promise<readonly ShownDirection[]> {
@@ -114,6 +148,46 @@ function formatInventory(inventory: ShownInventory): string {
     `  unclaimed  ${unclaimed.count} deliveries, ${unclaimed.amount}${oldest}`,
     `  runway     ${runway}`,
   ].join("\n");
+}
+
+/** Returns a holding with amounts in whole units. */
+function showHolding(chain: string, holding: Holding) {
+  const { token, symbol, announced, needed, free } = holding;
+  const show = (units: bigint) => formatUnits(units, holding.decimals);
+  return {
+    chain,
+    symbol,
+    token: toChecksumAddress(token),
+    balance: show(holding.balance),
+    earned: show(holding.earned),
+    floor: show(holding.floor),
+    spoken: show(holding.spoken),
+    needed: needed === null ? null : show(needed),
+    announced: announced && {
+      amount: show(announced.amount),
+      readyAt: new Date(Number(announced.readyAt) * 1_000).toISOString(),
+    },
+    free: free === null ? null : show(free),
+  };
+}
+
+function formatTreasury({ chain, held }: ShownTreasury): string {
+  if (!held) return `treasury of ${chain}: no answer`;
+  return held
+    .map(({ symbol, token, balance, earned, spoken, needed, announced, free }) =>
+      [
+        `treasury of ${chain}, ${symbol} (${token})`,
+        `  balance    ${balance}`,
+        `  earned     ${earned} since the beginning`,
+        `  moves      ${spoken} to be taken out`,
+        `  needed     ${needed ?? "unknown: a chain does not answer"}`,
+        ...(announced
+          ? [`  announced  ${announced.amount}, to be withdrawn from ${announced.readyAt} on`]
+          : []),
+        `  free       ${free ?? "unknown"}`,
+      ].join("\n"),
+    )
+    .join("\n\n");
 }
 
 function formatDirections(directions: readonly ShownDirection[]): string {

@@ -508,6 +508,19 @@ export const COMMANDS: readonly CommandRow[] = [
     load: () => import("./inventories/move.ts"),
   }),
   command({
+    name: "inventory withdraw",
+    summary: "print the transaction by which the owner withdraws from a treasury",
+    options: {
+      chain: CHAIN,
+      token: required("symbol", "symbol of the token"),
+      amount: optional(
+        "amount",
+        "whole units to announce; without it, the transaction that pays what is announced",
+      ),
+    },
+    load: () => import("./inventories/withdraw.ts"),
+  }),
+  command({
     name: "inventory cancel",
     summary: "cancel a move that the settler has not planned",
     arguments: { move: "id of the move, as `inventory` shows it" },

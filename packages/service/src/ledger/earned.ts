@@ -1,5 +1,6 @@
 /** Fees that the operator earned, over time. */
 import { sql } from "kysely";
+import type { Address } from "../core/hex.ts";
 import type { Db } from "../db/schema.ts";
 
 /** Fees of one token in one span of time, in base units. */
@@ -28,4 +29,20 @@ export async function listEarned(
     token,
     amount: BigInt(amount),
   }));
+}
+
+/** Sums what settlements paid for service and gas in a token since the beginning, in base units. */
+export async function sumFees(
+  db: Db,
+  { chainId, token }: { readonly chainId: number; readonly token: Address },
+): Promise<bigint> {
+  const { total } = await db
+    .selectFrom("ledger_lines")
+    .select(sql<string>`coalesce(sum(amount), 0)::text`.as("total"))
+    .where("chain_id", "=", chainId)
+    .where("account", "=", "fees")
+    .where("owner", "in", ["service", "gas"])
+    .where("token", "=", token)
+    .executeTakeFirstOrThrow();
+  return BigInt(total);
 }

@@ -20,7 +20,7 @@ export {
   toFinding,
 } from "./breaches.ts";
 export { type DescribedBreach, describeBreach } from "./describe-breach.ts";
-export { type Earned, listEarned } from "./earned.ts";
+export { type Earned, listEarned, sumFees } from "./earned.ts";
 export { endBreach, type EndDeps } from "./end-breach.ts";
 export { readFinalPoint } from "./final-point.ts";
 export { type Audited, auditInTurns, type Found, mapAtOnce } from "./map-at-once.ts";

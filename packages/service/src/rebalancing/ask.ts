@@ -93,7 +93,8 @@ function findDirection(config: AskDeps["config"], { from, to, token }: MoveReque
   throw invalid("from, to, token", `one of ${known.join("; ")}`);
 }
 
-function parseAmount(text: string, decimals: number): bigint {
+/** Parses whole units. Throws VALIDATION_ERROR for zero, another form, or more decimals than the token has. */
+export function parseAmount(text: string, decimals: number): bigint {
   const [, fraction = ""] = text.split(".");
   const isUnits = /^\d{1,40}(\.\d+)?$/.test(text) && fraction.length <= decimals;
   const amount = isUnits ? parseUnits(text, decimals) : 0n;

@@ -99,7 +99,8 @@ function spareOf(
   return free > needed ? free - needed : 0n;
 }
 
-function neededBy({ free, underWay, target }: Level): bigint {
+/** Returns what an inventory lacks of its target, value under way included. */
+export function neededBy({ free, underWay, target }: Level): bigint {
   const has = free + underWay;
   return has < target ? target - has : 0n;
 }

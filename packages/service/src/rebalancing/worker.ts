@@ -6,6 +6,7 @@ import type { Chains } from "../chains/port/index.ts";
 import { assert } from "../core/assert.ts";
 import { OperatingError } from "../core/errors.ts";
 import { rescale } from "../core/amounts.ts";
+import type { Address } from "../core/hex.ts";
 import { readChainStates } from "../addresses/index.ts";
 import { getChain, getToken, readFreeInventory } from "../routes/index.ts";
 import { type Direction, isLocalTo, listDirections, listRefilled } from "./directions.ts";
@@ -114,10 +115,18 @@ export async function readSource(
   if (movable === null) return null;
   const { decimals, minDeposit } = getToken(deps.config, srcChain, token);
   const minimum = isLocalTo(direction) ? 0n : (minDeposit ?? 0n);
-  const spoken = open
-    .filter((move) => move.state !== "moved" && move.srcChain === srcChain && move.token === token)
-    .reduce((sum, { amount }) => sum + amount, 0n);
+  const spoken = sumSpoken(open, { chainId: srcChain, token });
   return { direction, decimals, movable, spoken, minimum };
+}
+
+/** Returns what moves have yet to take out of a treasury, in base units of its token. */
+export function sumSpoken(
+  open: readonly store.Move[],
+  { chainId, token }: { readonly chainId: number; readonly token: Address },
+): bigint {
+  return open
+    .filter((move) => move.state !== "moved" && move.srcChain === chainId && move.token === token)
+    .reduce((sum, { amount }) => sum + amount, 0n);
 }
 
 /** Returns the value of moves toward an inventory, in its base units. */

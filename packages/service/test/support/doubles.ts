@@ -179,6 +179,11 @@ const familyOf = ({
             address: TREASURY,
             buildMove: members.buildMove ?? (() => unexpected("buildMove")),
             readMovable: members.readMovable,
+            readStock: members.readStock ?? (() => unexpected("readStock")),
+            buildScheduleWithdrawal:
+              members.buildScheduleWithdrawal ?? (() => unexpected("buildScheduleWithdrawal")),
+            buildExecuteWithdrawal:
+              members.buildExecuteWithdrawal ?? (() => unexpected("buildExecuteWithdrawal")),
           },
     costOf: (gas, feePerGas) => gas * feePerGas,
     costOfStep: ({ gas }, feePerGas) => gas * feePerGas,

@@ -189,6 +189,11 @@ export function createHonestNode(view: View = { head: HEAD, final: FINAL }): Cha
     findBlockAt: async (timeS) => timeS,
     getDelay: async () => 604_800n,
     readMovable: async ({ token }, point) => (token === TOKEN ? at(point) : 0n),
+    readStock: async (token, point) => ({
+      balance: token === TOKEN ? at(point) : 0n,
+      floor: 0n,
+      announced: null,
+    }),
     listChanges: async ({ to }) => [
       {
         contract: WALLET,
@@ -279,6 +284,7 @@ export const NODE_METHODS = [
   "findIn",
   "getDelay",
   "readMovable",
+  "readStock",
   "listChanges",
   "isDelivered",
   "wasListed",

@@ -455,6 +455,7 @@ export async function openWorld(options: WorldOptions = {}) {
       return ((await chains[chain].client.getCode({ address })) ?? "0x") !== "0x";
     },
 
+    owner: keys.owner.account.address,
     /** Calls a contract as its owner, and waits for the block. */
     asOwner: (chain: ChainName, call: OutsideCall) => sendAs(chain, keys.owner.account, call),
 

@@ -3,7 +3,7 @@ import { treasuryAbi } from "@sluice/contracts/abi";
 import { treasuryBytecode } from "@sluice/contracts/bytecode";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { EVM_CHAIN_ID, HERE, openWorld, USDC, type World } from "../../../test/evm/world.ts";
-import { type EvmAddress, toEvmAddress } from "../../core/hex.ts";
+import { type EvmAddress, NATIVE_TOKEN, toEvmAddress } from "../../core/hex.ts";
 import type { ChainAtBlocks } from "../quorum.ts";
 import { createEvmChain } from "./evm-chain.ts";
 import { buildWithdrawal } from "./governance.ts";
@@ -102,5 +102,42 @@ describe("a treasury", () => {
       { role: "direction", step: "in_force", perDay: 0n },
       { role: "withdrawal", step: "cancelled" },
     ]);
+  });
+
+  test("moves nothing of what its owner announced to withdraw [T314]", async () => {
+    const { treasury } = chain;
+    if (!treasury) throw new Error("the chain has a treasury");
+    const token = world.usdc;
+    const direction = { token, to: world.contractsHere.delivery };
+    const send = async ({ data }: { readonly data: `0x${string}` }) =>
+      world.mined(await world.wallet.sendTransaction({ to: address, data }));
+    await own("setFloor", [token, 0n]);
+    const { balance } = await treasury.readStock(token);
+    expect(await treasury.readMovable(direction)).toBe(70n * USDC);
+    const amount = balance - 20n * USDC;
+    await send(treasury.buildScheduleWithdrawal({ token, amount }));
+    expect(await treasury.readStock(token)).toEqual({
+      balance,
+      floor: 0n,
+      announced: { amount, readyAt: expect.any(BigInt) },
+    });
+    expect(await treasury.readMovable(direction)).toBe(20n * USDC);
+    await own("setFloor", [token, 15n * USDC]);
+    expect(await treasury.readMovable(direction)).toBe(5n * USDC);
+    await send(treasury.buildExecuteWithdrawal(token));
+    expect(await treasury.readStock(token)).toEqual({
+      balance: 20n * USDC,
+      floor: 15n * USDC,
+      announced: null,
+    });
+  });
+
+  test("says what it has of native coin", async () => {
+    await world.mined(await world.wallet.sendTransaction({ to: address, value: 7n }));
+    expect(await chain.treasury?.readStock(NATIVE_TOKEN)).toEqual({
+      balance: 7n,
+      floor: 0n,
+      announced: null,
+    });
   });
 });

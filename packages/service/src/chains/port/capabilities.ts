@@ -230,10 +230,25 @@ export interface TreasuryContract {
   /** Builds the call by which a mover sends a token in a listed direction. */
   buildMove(move: TreasuryDirection & { readonly amount: bigint }): Call;
   /**
-   * Returns the base units that one move may take now: the smaller of the balance above the token's floor and the unused part of
-   * the direction's daily cap; zero for a direction that the owner has not listed.
+   * Returns the base units that one move may take now: the smaller of the balance above the token's floor and the announced
+   * withdrawal, and the unused part of the direction's daily cap; zero for a direction that the owner has not listed.
    */
   readMovable(direction: TreasuryDirection, at?: ReadPoint): Promise<bigint>;
+  /** Returns what the treasury has of a token; zero address for the native coin. */
+  readStock(token: Address, at?: ReadPoint): Promise<TreasuryStock>;
+  /** Builds the owner's call that announces a withdrawal to the owner. */
+  buildScheduleWithdrawal(withdrawal: { readonly token: Address; readonly amount: bigint }): Call;
+  /** Builds the owner's call that pays an announced withdrawal once its delay is over. */
+  buildExecuteWithdrawal(token: Address): Call;
+}
+
+/** What a treasury has of a token, in base units. */
+export interface TreasuryStock {
+  readonly balance: bigint;
+  /** Moves leave this much. */
+  readonly floor: bigint;
+  /** The withdrawal that the owner announced, from `readyAt` on, a time of the chain in seconds; null without one. */
+  readonly announced: { readonly amount: bigint; readonly readyAt: bigint } | null;
 }
 
 /** A token of a treasury and an account of the operator that receives it. */

@@ -1,0 +1,96 @@
+/**
+ * What treasuries hold, and what of it their owner can withdraw without taking it from a move or an inventory.
+ *
+ * Invariant: once what is free has been withdrawn, the treasury still has every move that is planned, and the rest of what
+ * each inventory needs of it.
+ */
+import type { TreasuryStock } from "../chains/port/index.ts";
+import { rescale } from "../core/amounts.ts";
+import { OperatingError } from "../core/errors.ts";
+import type { Address } from "../core/hex.ts";
+import { sumFees } from "../ledger/index.ts";
+import { getChain, getChainConfig } from "../routes/index.ts";
+import { type Direction, isLocalTo, listDirections, listRefilled } from "./directions.ts";
+import { type Level, neededBy } from "./plan.ts";
+import * as store from "./store.ts";
+import { readLevels, type RebalancingDeps, sumSpoken } from "./worker.ts";
+
+/** A token of a treasury. Amounts are in its base units. */
+export interface Holding extends TreasuryStock {
+  /** Bridge chain id of the treasury. */
+  readonly chainId: number;
+  readonly token: Address;
+  readonly symbol: string;
+  readonly decimals: number;
+  /** Fees for service and gas since the beginning, which claims and sweeps brought. */
+  readonly earned: bigint;
+  /** What planned moves have yet to take out. */
+  readonly spoken: bigint;
+  /** What the inventories that it refills lack of their targets; null while one of their chains does not answer. */
+  readonly needed: bigint | null;
+  /** What the owner can withdraw beyond what is announced; null while it is not known what is needed. */
+  readonly free: bigint | null;
+}
+
+type HoldingDeps = Pick<RebalancingDeps, "config" | "db" | "chains" | "log">;
+
+/** Reads the tokens of a chain's treasury; none without a treasury contract. Throws RPC_UNAVAILABLE if the chain does not answer. */
+export async function readHoldings(
+  deps: HoldingDeps,
+  chainId: number,
+): Promise<readonly Holding[]> {
+  const { config, db } = deps;
+  const { treasury } = getChain(deps.chains, chainId);
+  if (!treasury) return [];
+  const open = await store.listOpen(db);
+  const levels = await readLevels(deps, open);
+  const directions = listDirections(config);
+  const isComplete = levels.length === listRefilled(config).length;
+  return Promise.all(
+    getChainConfig(config, chainId).tokens.map(async ({ address: token, symbol, decimals }) => {
+      const of = { chainId, token, decimals };
+      const stock = await treasury.readStock(token);
+      const spoken = sumSpoken(open, of);
+      const needed = isComplete ? sumNeeded(of, directions, levels) : null;
+      const free = needed === null ? null : freeOf(stock, spoken + needed);
+      return { ...of, ...stock, symbol, earned: await sumFees(db, of), spoken, needed, free };
+    }),
+  );
+}
+
+function freeOf({ balance, announced }: TreasuryStock, spokenFor: bigint): bigint {
+  const kept = spokenFor + (announced?.amount ?? 0n);
+  return balance > kept ? balance - kept : 0n;
+}
+
+/** Sums what a treasury must leave to inventories: to its own chain's up to the target, to others once they are below their minimum. */
+export function sumNeeded(
+  from: Pick<Holding, "chainId" | "token" | "decimals">,
+  directions: readonly Direction[],
+  levels: readonly Level[],
+): bigint {
+  return directions
+    .filter(({ srcChain, token }) => srcChain === from.chainId && token === from.token)
+    .flatMap((direction) => {
+      const level = levels.find(
+        ({ chainId, token }) => chainId === direction.destChain && token === direction.destToken,
+      );
+      if (!level) return [];
+      const isAsked = isLocalTo(direction) || level.free + level.underWay < level.min;
+      return isAsked ? [rescale(neededBy(level), level.decimals, from.decimals)] : [];
+    })
+    .reduce((sum, amount) => sum + amount, 0n);
+}
+
+/** Returns the holding of a token by its symbol. Throws VALIDATION_ERROR that lists those that there are. */
+export function findHolding(holdings: readonly Holding[], symbol: string): Holding {
+  const found = holdings.find((one) => one.symbol.toLowerCase() === symbol.toLowerCase());
+  if (found) return found;
+  const known = holdings.map((one) => one.symbol).join(", ");
+  throw new OperatingError(
+    "VALIDATION_ERROR",
+    known === ""
+      ? "chain: expected one with a treasury contract."
+      : `token: expected one of ${known}.`,
+  );
+}

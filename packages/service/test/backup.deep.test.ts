@@ -21,6 +21,7 @@ import { systemClock } from "../src/roles/system-ports.ts";
 import { auditWorld } from "./support/audit.ts";
 import { type DebianPostgres, startDebianPostgres } from "./support/debian-postgres.ts";
 import { afterFee, deposit, expectDelivered, expectEmptyEscrow, USDC } from "./support/deposits.ts";
+import { beginDrill } from "./support/drill.ts";
 import { openWorld, type World } from "./support/world.ts";
 
 let postgres: DebianPostgres;
@@ -39,15 +40,6 @@ afterAll(async () => {
 });
 
 const audit = () => auditWorld(world);
-
-/** Begins a drill. The returned function prints how long it took until deposits were delivered again. */
-function beginDrill(what: string): () => void {
-  const startedAt = performance.now();
-  return () => {
-    const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
-    console.log(`time to recover, ${what}: ${seconds} s`);
-  };
-}
 
 async function refusalOf(...args: string[]): Promise<string> {
   const failure = await world.command(...args).then(

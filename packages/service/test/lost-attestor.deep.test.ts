@@ -3,6 +3,7 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { afterFee, USDC } from "./support/deposits.ts";
+import { beginDrill } from "./support/drill.ts";
 import { openWorld, type World } from "./support/world.ts";
 
 let world: World;
@@ -24,6 +25,7 @@ test("the cold attestor claims locks paid before the loss, and attests new payou
   const before = await world.treasuryBalance("ethereum");
   const first = await payFor(world.newRecipient());
   await world.settled(first);
+  const recovered = beginDrill("an attestor lost");
   await world.killService();
 
   const config = JSON.parse(readFileSync(world.configPath, "utf8"));
@@ -40,6 +42,7 @@ test("the cold attestor claims locks paid before the loss, and attests new payou
   const second = await payFor(recipient);
   await world.settled(second);
   expect(await world.balance("base", recipient)).toBe(afterFee(25n * USDC));
+  recovered();
   await world.until("both locks are claimed", async () => (await world.openLocks()) === 0);
   const claimed = (await world.treasuryBalance("ethereum")) - before;
   expect(claimed).toBe(50n * USDC);

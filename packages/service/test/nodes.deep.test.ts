@@ -15,6 +15,7 @@ import {
 } from "./support/deposits.ts";
 import { expectUnbroken } from "./support/history.ts";
 import { type Mood, NODE_SECRET, startFaultyNode, type FaultyNode } from "./support/faulty-node.ts";
+import { beginDrill } from "./support/drill.ts";
 import { openWorld, type World } from "./support/world.ts";
 
 const PROGRAM = join(import.meta.dirname, "../bin/sluice.js");
@@ -70,7 +71,9 @@ test("delivers once while one node of three lags, lies, hangs or is dead [T47, T
     // Each node takes each position once, the first included.
     for (const chain of [nodes.ethereum, nodes.base]) chain.push(...chain.splice(0, 1));
     setMoods("honest", "honest", mood);
+    const recovered = beginDrill(`a node is ${mood}`);
     await expectDeliveredOnce(await pay());
+    recovered();
   }
   setMoods("honest", "honest", "honest");
 });

@@ -1,5 +1,5 @@
 /**
- * Keys in encrypted keystores and a KMS: each signer is a process of its own, and the service holds no key. Sends the signers
+ * Keys in encrypted keystores and two KMS: each signer is a process of its own, and the service holds no key. Sends the signers
  * every request that a compromised service could send, and rotates a key while deposits arrive.
  */
 import { once } from "node:events";
@@ -17,6 +17,11 @@ import { padAddress, toEvmAddress, toHex32 } from "../src/core/hex.ts";
 import { Secret } from "../src/core/secret.ts";
 import { encryptEvmKey } from "../src/signers/evm/keystore.ts";
 import { deposit, expectDelivered, expectEmptyEscrow, USDC } from "./support/deposits.ts";
+import {
+  type GoogleKmsStandIn,
+  startGoogleKmsStandIn,
+  VERSION,
+} from "./support/google-kms-stand-in.ts";
 import { ARN, CREDENTIALS, type KmsStandIn, startKmsStandIn } from "./support/kms-stand-in.ts";
 import { createProcesses, type Processes } from "./support/processes.ts";
 import { openWorld, type World } from "./support/world.ts";
@@ -36,6 +41,7 @@ interface ConfigFile {
 
 let world: World;
 let kms: KmsStandIn;
+let google: GoogleKmsStandIn;
 let folder: string;
 let processes: Processes;
 
@@ -53,7 +59,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await world.close();
   await processes.stopAll();
-  await kms.close();
+  await Promise.all([kms.close(), google.close()]);
 });
 
 const showPassphrase = () =>
@@ -67,7 +73,10 @@ const changeConfig = (change: (config: ConfigFile) => void) => {
   writeFileSync(world.configPath, JSON.stringify(config));
 };
 
-/** Moves the sandbox's keys, which the contracts know, into keystores (lanes) and a KMS (attestor); deletes the plain files. */
+/**
+ * Moves the sandbox's keys, which the contracts know, into keystores (lanes), AWS KMS (attestor) and Google Cloud KMS (payouts on
+ * base); deletes the plain files.
+ */
 async function encryptKeys(): Promise<void> {
   const config = readConfig();
   const encrypt = async ({ file }: KeyFile) => {
@@ -86,9 +95,20 @@ async function encryptKeys(): Promise<void> {
   // The variables that AWS's own tools read.
   process.env["AWS_ACCESS_KEY_ID"] = CREDENTIALS.accessKeyId;
   process.env["AWS_SECRET_ACCESS_KEY"] = CREDENTIALS.secretAccessKey;
+  const moveKey = async (key: KeyFile, toGoogle: boolean) => {
+    if (!toGoogle) return encrypt(key);
+    google = await startGoogleKmsStandIn(readFileSync(key.file, "utf8").trim().slice(2));
+    process.env["GCE_METADATA_HOST"] = google.metadataHost;
+    rmSync(key.file);
+    return { googleKms: VERSION, endpoint: google.endpoint };
+  };
   for (const chain of config.chains) {
     for (const [purpose, key] of Object.entries(chain.lanes)) {
-      chain.lanes[purpose] = await encrypt(key as KeyFile);
+      // CAST: the form that the sandbox writes.
+      chain.lanes[purpose] = await moveKey(
+        key as KeyFile,
+        chain.chainId === 30 && purpose === "deliver",
+      );
     }
     chain.dailyGasBudget = "1";
   }
@@ -124,7 +144,9 @@ async function laneOf(purpose: string, chainId = 2): Promise<string> {
 }
 
 test("delivers a deposit with a service that holds no key", async () => {
+  const signed = google.requests.length;
   await expectDelivered(world, await deposit(world, 5n * USDC));
+  expect(google.requests.length).toBeGreaterThan(signed);
 });
 
 test.each(["settler", "attestor"] as const)(

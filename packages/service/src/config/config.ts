@@ -16,7 +16,7 @@ import {
   type GasPolicy,
   LOG_LEVELS,
 } from "./file.ts";
-import { readAwsCredentials, type SignerName } from "./keys.ts";
+import { readAwsCredentials, readGoogleCredentials, type SignerName } from "./keys.ts";
 import { resolveRequestsAtOnce } from "./limits.ts";
 import { type NodesConfig, resolveAttestorNodes } from "./nodes.ts";
 import type { Readers } from "./readers.ts";
@@ -75,6 +75,7 @@ export function resolveConfig(
     signers: resolveSockets(file, folder),
     /** Undefined if the environment has none. */
     aws: readAwsCredentials(env),
+    google: readGoogleCredentials(env),
     /** Constructor arguments of the contracts; undefined if the file names each contract. */
     deployment,
     chains,

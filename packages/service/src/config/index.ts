@@ -44,6 +44,7 @@ export {
 export type { GasPolicy } from "./file.ts";
 export {
   type AwsCredentials,
+  type GoogleCredentials,
   type KeyConfig,
   type KeySource,
   SIGNER_NAMES,

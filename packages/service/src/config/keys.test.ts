@@ -110,6 +110,33 @@ describe("keys", () => {
     expect(local.attestor.key.source).toMatchObject({ endpoint: "http://127.0.0.1:4566" });
   });
 
+  test("of Google Cloud KMS are named by their version, and read its credentials from its own variables", () => {
+    const version = "projects/acme/locations/eu/keyRings/a/cryptoKeys/b/cryptoKeyVersions/3";
+    const config = load({ attestor: { googleKms: version } });
+    expect(config.attestor.key.source).toEqual({
+      kind: "google_kms",
+      version,
+      endpoint: "https://cloudkms.googleapis.com",
+    });
+    expect(config.google).toEqual({
+      accountFile: null,
+      metadataHost: "metadata.google.internal",
+    });
+    const env = { GOOGLE_APPLICATION_CREDENTIALS: "/run/account.json", GCE_METADATA_HOST: "meta" };
+    expect(load({ env }).google).toEqual({
+      accountFile: "/run/account.json",
+      metadataHost: "meta",
+    });
+    const key = version.replace("/cryptoKeyVersions/3", "");
+    expect(problemsOf(() => load({ attestor: { googleKms: key } }))).toEqual([
+      expect.stringContaining("attestor.key.googleKms: expected the name of a key's version"),
+    ]);
+    const twice = { googleKms: version };
+    expect(problemsOf(() => load({ attestor: twice, lanes: { settle: twice } }))).toEqual([
+      expect.stringContaining("attestor.key"),
+    ]);
+  });
+
   test("are read only by a process with their role or signer", () => {
     const kindsOf = (change: Change) => {
       const config = load(change);

@@ -25,14 +25,19 @@ export const KeyRef = Type.Union(
     Type.Object({ ...FromFile.properties, retired }, strict),
     Type.Object({ keystore: Name, retired }, strict),
     Type.Object({ kms: Name, endpoint: Type.Optional(Url), retired }, strict),
+    Type.Object({ googleKms: Name, endpoint: Type.Optional(Url), retired }, strict),
   ],
   {
-    description: '{ "keystore": PATH }, { "kms": ARN }, { "env": NAME } or { "file": PATH }',
+    description:
+      '{ "keystore": PATH }, { "kms": ARN }, { "googleKms": VERSION }, { "env": NAME } or { "file": PATH }',
   },
 );
 export type KeyRef = Static<typeof KeyRef>;
 
 const ARN = /^arn:(aws|aws-cn|aws-us-gov):kms:([a-z0-9-]+):\d{12}:(key|alias)\/[\w/:-]+$/;
+
+const VERSION =
+  /^projects\/[\w.:-]+\/locations\/[\w-]+\/keyRings\/[\w-]+\/cryptoKeys\/[\w-]+\/cryptoKeyVersions\/\d+$/;
 
 /** Inputs for resolving a key. Mistakes are added to `problems`. */
 interface Given {
@@ -55,6 +60,15 @@ function sourceOf(ref: KeyRef, setting: string, { folder, readSecret, problems }
     const suffix = partition === "aws-cn" ? "amazonaws.com.cn" : "amazonaws.com";
     const endpoint = ref.endpoint ?? `https://kms.${region}.${suffix}`;
     return { kind: "kms" as const, arn: ref.kms, region, endpoint };
+  }
+  if ("googleKms" in ref) {
+    const { googleKms: version, endpoint = "https://cloudkms.googleapis.com" } = ref;
+    if (!VERSION.test(version)) {
+      problems.push(
+        `${setting}.googleKms: expected the name of a key's version, projects/…/locations/…/keyRings/…/cryptoKeys/…/cryptoKeyVersions/1`,
+      );
+    }
+    return { kind: "google_kms" as const, version, endpoint };
   }
   // The private key itself.
   const key = readSecret(ref, setting);
@@ -102,12 +116,26 @@ export interface AwsCredentials extends Frozen<
   NonNullable<ReturnType<typeof readAwsCredentials>>
 > {}
 
+/**
+ * Returns from where Google's credentials come, by its own environment variables: the file of a service account, or the metadata
+ * server of the machine.
+ */
+export function readGoogleCredentials(env: Environment) {
+  const { GOOGLE_APPLICATION_CREDENTIALS: file, GCE_METADATA_HOST: host } = env;
+  return { accountFile: file || null, metadataHost: host || "metadata.google.internal" };
+}
+
+export interface GoogleCredentials extends Frozen<ReturnType<typeof readGoogleCredentials>> {}
+
 /** Returns whether two settings name the same key, as far as known without opening the keys. */
 export function isSameKey({ source: one }: KeyConfig, { source: other }: KeyConfig): boolean {
   if (one.kind === "raw" && other.kind === "raw") {
     return one.key.reveal() !== "" && lower(one.key) === lower(other.key);
   }
   if (one.kind === "keystore" && other.kind === "keystore") return one.path === other.path;
+  if (one.kind === "google_kms" && other.kind === "google_kms") {
+    return one.version === other.version;
+  }
   return one.kind === "kms" && other.kind === "kms" && one.arn === other.arn;
 }
 

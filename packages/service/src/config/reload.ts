@@ -36,6 +36,7 @@ const SETTINGS: Readonly<Record<Exclude<keyof Config, "chains" | "routes" | "att
   apiKeyPepper: { restart: "every API key depends on it" },
   keystorePassphrase: KEYS,
   aws: KEYS,
+  google: KEYS,
   signers: KEYS,
   deployment: CONTRACT,
   payoutWindowS: CONTRACT,

@@ -294,7 +294,9 @@ export function resolveSolanaChain(
 
 function findSeedProblems(seed: Static<typeof CompleteSolanaChain>["seed"], at: string): string[] {
   return [
-    ...("kms" in seed ? [`${at}: expected a keystore, env or file: keys are derived from it`] : []),
+    ...("kms" in seed || "googleKms" in seed
+      ? [`${at}: expected a keystore, env or file: keys are derived from it`]
+      : []),
     ...(seed.retired === undefined ? [] : [`${at}.retired: expected nothing, a lane retires`]),
   ];
 }

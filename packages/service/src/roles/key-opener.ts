@@ -9,6 +9,7 @@ import { decryptEvmKeystore } from "../signers/evm/keystore.ts";
 import { openKmsKey } from "../signers/evm/kms-key.ts";
 import { type Keystore, parseKeystore } from "../signers/keystore.ts";
 import { decryptSeed } from "../signers/solana/keystore.ts";
+import { systemClock, systemHttp } from "./system-ports.ts";
 
 /** Asks a person for the passphrase of the keystores. */
 export type AskPassphrase = (question?: string) => Promise<Secret>;
@@ -57,6 +58,16 @@ export function createKeyOpener(config: Config, askPassphrase: AskPassphrase): K
         }
         case "kms":
           return openKmsKey(source, { setting, credentials: config.aws });
+        case "google_kms": {
+          // Loaded only where it is used.
+          const { openGoogleKmsKey } = await import("../signers/evm/google-kms-key.ts");
+          return openGoogleKmsKey(source, {
+            setting,
+            credentials: config.google,
+            http: systemHttp,
+            clock: systemClock,
+          });
+        }
         case "elsewhere":
           throw new Bug("a key was opened by a process that does not hold it");
         default:

@@ -410,6 +410,7 @@ export function createConfig(
     keystorePassphrase: undefined,
     signers: { settler: undefined, attestor: undefined, vaults: undefined },
     aws: undefined,
+    google: { accountFile: null, metadataHost: "" },
     deployment: undefined,
     chains: [
       ...CHAIN_IDS.map((chainId): EvmChain => ({

@@ -273,6 +273,7 @@ export function createDoctorDeps(given: {
       keystorePassphrase: undefined,
       signers: { settler: undefined, attestor: undefined, vaults: undefined },
       aws: undefined,
+      google: { accountFile: null, metadataHost: "" },
       deployment: undefined,
       chains: [given.chain ?? CHAIN],
       routes: [],

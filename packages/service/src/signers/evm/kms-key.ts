@@ -1,12 +1,12 @@
 /** A key in AWS KMS, which it never leaves: each signature is one request. */
-import { createPublicKey } from "node:crypto";
-import { secp256k1 } from "@noble/curves/secp256k1";
 import { AwsClient } from "aws4fetch";
 import { type Static, type TSchema, Type } from "typebox";
 import { Value } from "typebox/value";
 import type { AwsCredentials, KeySource } from "../../config/index.ts";
 import { OperatingError } from "../../core/errors.ts";
-import { addressOf, type EvmKey, toWord } from "./key.ts";
+import { parseJson } from "../../core/json.ts";
+import type { EvmKey } from "./key.ts";
+import { createRemoteKey } from "./remote-key.ts";
 
 const TIMEOUT_MS = 10_000;
 /** Retries after the first request; lanes retry on their own. */
@@ -80,51 +80,22 @@ export async function openKmsKey(
   }
 
   const { PublicKey } = await ask("GetPublicKey", {}, PublicKeyAnswer);
-  const publicKey = readPublicKey(Buffer.from(PublicKey, "base64"));
-  const address = addressOf(publicKey);
-  return {
-    address,
+  return createRemoteKey({
+    publicKey: { key: Buffer.from(PublicKey, "base64"), format: "der", type: "spki" },
     async sign(digest) {
-      const { Signature: der } = await ask(
+      const { Signature } = await ask(
         "Sign",
         {
-          Message: Buffer.from(digest.slice(2), "hex").toString("base64"),
+          Message: digest.toString("base64"),
           MessageType: "DIGEST",
           SigningAlgorithm: "ECDSA_SHA_256",
         },
         SignAnswer,
       );
-      // KMS returns DER with a high or low `s` and no recovery id: normalize `s`, then try both recovery ids.
-      const signature = secp256k1.Signature.fromDER(Buffer.from(der, "base64")).normalizeS();
-      for (const yParity of [0, 1] as const) {
-        const recovered = signature.addRecoveryBit(yParity).recoverPublicKey(digest.slice(2));
-        if (addressOf(recovered.toRawBytes(false)) === address) {
-          return { r: toWord(signature.r), s: toWord(signature.s), yParity };
-        }
-      }
-      throw unavailable(setting, "it signed with a key other than its public key");
+      return Buffer.from(Signature, "base64");
     },
-  };
-}
-
-/** Returns the uncompressed point of a SubjectPublicKeyInfo (RFC 5480). */
-function readPublicKey(spki: Buffer): Uint8Array {
-  const { x, y } = createPublicKey({ key: spki, format: "der", type: "spki" }).export({
-    format: "jwk",
+    mismatch: () => unavailable(setting, "it signed with a key other than its public key"),
   });
-  return Buffer.concat([
-    Buffer.from([4]),
-    Buffer.from(x ?? "", "base64url"),
-    Buffer.from(y ?? "", "base64url"),
-  ]);
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Returns the error type, such as `AccessDeniedException`. Leaves out the message, which may name accounts. */

@@ -48,6 +48,7 @@ const READERS = {
     "docs/presets.md",
     "docs/command-line.md",
     "docs/keys.md",
+    "docs/key-ceremony.md",
     "docs/nodes.md",
     "docs/rpc.md",
     "docs/doctor.md",

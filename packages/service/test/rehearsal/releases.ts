@@ -30,7 +30,7 @@ export async function installReleases(folder: string): Promise<void> {
   const built = buildPackages(join(ROOT, "release/rehearsal"), ["contracts", "sdk", "service"]);
   const tarballs = packPackages(built, join(folder, "tarballs"));
   const now = join(folder, RELEASES.now);
-  const flags = ["--omit=optional", "--no-audit", "--no-fund", "--silent"];
+  const flags = ["--omit=optional", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"];
   await run("npm", ["install", "--prefix", now, ...flags, ...tarballs.values()], { cwd: folder });
   linkProgram(now);
   rmSync(join(ROOT, "release/rehearsal"), { recursive: true, force: true });

@@ -96,6 +96,10 @@ test("returns a lock that was not paid in time to its address, and settles it fr
   });
   // Between lock and payout the owner withdraws the reserved inventory.
   await world.emptyInventory("base");
+  const [waiting] = await world.swapsOf(address);
+  // Long before it could: the refund authority is told when.
+  const plan = await world.command("settlement", "take-back", waiting?.id ?? "", "--json");
+  expect(plan).toMatchObject({ step: "announce", settlementId: waiting?.id });
   await world.until(
     "the lock is back in the wallet",
     async () => (await world.balance("ethereum", address)) === 50n * USDC,

@@ -133,10 +133,10 @@ test("the owner withdraws what no inventory needs, and nothing more [T314]", asy
     if (!found) throw new Error("the treasury of ethereum is shown");
     return found;
   };
-  const of = ["withdraw", "--chain", "ethereum", "--token", "USDC", "--json"];
+  const of = ["--chain", "ethereum", "--token", "USDC", "--json"];
   const withdraw = async (...args: readonly string[]) =>
     // CAST: the command prints this form.
-    (await world.command("inventory", ...of, ...args)) as {
+    (await world.command("inventory", "withdraw", ...of, ...args)) as {
       readonly transaction: { readonly to: Address; readonly data: Hex };
     };
   const send = ({ transaction: { to, data } }: Awaited<ReturnType<typeof withdraw>>) =>

@@ -58,12 +58,12 @@ function configure(
 }
 
 /** Runs a command of `sluice keys`, and answers its prompts in order. */
-async function keys(
+async function run(
   args: readonly string[],
   answers: readonly string[] = [],
   onOutput = (_text: string): void => undefined,
 ) {
-  const child = spawn(process.execPath, ["--import", TERMINAL, PROGRAM, "keys", ...args], {
+  const child = spawn(process.execPath, ["--import", TERMINAL, PROGRAM, ...args], {
     cwd: folder,
     env: ENV,
   });
@@ -92,7 +92,7 @@ interface Shown {
 test(
   "a seed is created with its accounts, shown, backed up and restored",
   async () => {
-    const init = await keys(["init", "--json"]);
+    const init = await run(["keys", "init", "--json"]);
     expect(init).toMatchObject({ code: 0, stderr: "" });
     // CAST: the form that the command prints.
     const made = (JSON.parse(init.stdout) as { made: Shown[] }).made;
@@ -108,19 +108,19 @@ test(
     expect(seed?.address).toBe(accounts[0]?.address);
     const contracts = accounts.map(({ setting, address }) => [setting.split(".").at(-1), address]);
     configure({ ...Object.fromEntries(contracts), treasury: TREASURY });
-    expect(await keys(["verify"])).toMatchObject({ code: 0, stderr: "" });
+    expect(await run(["keys", "verify"])).toMatchObject({ code: 0, stderr: "" });
 
-    const backup = ["backup-seed", "keys/seed.json", "vault/seed.json"];
-    const kept = await keys(backup, [OF_BACKUP, OF_BACKUP]);
+    const backup = ["keys", "backup-seed", "keys/seed.json", "vault/seed.json"];
+    const kept = await run(backup, [OF_BACKUP, OF_BACKUP]);
     expect(kept).toMatchObject({ code: 0, unanswered: 0 });
     expect(kept.stdout).toContain(`the binding key ${seed?.address} is in vault/seed.json`);
 
     rmSync(join(folder, "keys/seed.json"));
-    const restore = ["restore-seed", "vault/seed.json", "keys/seed.json", "--binding"];
-    const restored = await keys([...restore, seed?.address ?? ""], [OF_BACKUP]);
+    const restore = ["keys", "restore-seed", "vault/seed.json", "keys/seed.json", "--binding"];
+    const restored = await run([...restore, seed?.address ?? ""], [OF_BACKUP]);
     expect(restored).toMatchObject({ code: 0 });
     expect(restored.stdout).toContain("is back in keys/seed.json");
-    const show = await keys(["show"]);
+    const show = await run(["keys", "show"]);
     expect(show).toMatchObject({ code: 0, stderr: "" });
     for (const { setting, address } of accounts) {
       expect(show.stdout).toContain(`${setting} `);
@@ -144,7 +144,7 @@ test(
     );
     /** Keystores that existed when the first line came. */
     let existing: readonly string[] | undefined;
-    const init = await keys(["init"], [], () => {
+    const init = await run(["keys", "init"], [], () => {
       existing ??= names.filter((name) => existsSync(join(folder, pathOf(name))));
     });
     expect(init).toMatchObject({ code: 0, stderr: "" });
@@ -154,7 +154,9 @@ test(
         new RegExp(`^chains\\[0\\]\\.lanes\\.${name} +keystore +0x[0-9a-fA-F]{40}$`, "m"),
       );
     }
-    expect((await keys(["init"])).stdout).toBe("Nothing to create: every keystore exists.\n");
+    expect((await run(["keys", "init"])).stdout).toBe(
+      "Nothing to create: every keystore exists.\n",
+    );
   },
   TIMEOUT_MS,
 );

@@ -1,9 +1,21 @@
 /** Balances, payments and minting of test tokens. */
 import { erc20Abi, testTokenAbi } from "@sluice/contracts/abi";
-import { type Address, encodeFunctionData, type Hex, type PrivateKeyAccount } from "viem";
+import {
+  type Address,
+  BaseError,
+  encodeFunctionData,
+  type Hex,
+  type PrivateKeyAccount,
+} from "viem";
+import { SandboxError } from "./errors.ts";
 import { awaitMined, type Call, type EvmClient, sendCalls } from "./evm-client.ts";
 
 const CALL_GAS = 300_000n;
+
+/** What a node says to a nonce that another transaction has. */
+const NONCE_TAKEN =
+  /nonce too low|already known|already imported|replacement transaction underpriced/i;
+const TRIES = 20;
 
 /** A payment; in native coin without `token`. */
 export interface Payment {
@@ -85,7 +97,10 @@ export async function sendCall(
   return hash;
 }
 
-/** Sends a call under the account's next nonce and returns its hash without waiting for a block. */
+/**
+ * Sends a call under the account's next nonce and returns its hash without waiting for a block. Takes the next one if another
+ * process was faster. Throws a `SandboxError` with what the node says.
+ */
 export async function sendNext(
   client: EvmClient,
   from: PrivateKeyAccount,
@@ -93,10 +108,24 @@ export async function sendNext(
 ): Promise<Hex> {
   const key = `${client.chain.id}:${from.address}`;
   const send = async (): Promise<Hex> => {
-    const nonce = await client.getTransactionCount({ address: from.address, blockTag: "pending" });
-    const [hash] = await sendCalls(client, from, [call], nonce);
-    if (!hash) throw new Error("expected one hash for one call");
-    return hash;
+    for (let tries = 1; ; tries += 1) {
+      const nonce = await client.getTransactionCount({
+        address: from.address,
+        blockTag: "pending",
+      });
+      try {
+        const [hash] = await sendCalls(client, from, [call], nonce);
+        if (!hash) throw new Error("expected one hash for one call");
+        return hash;
+      } catch (error) {
+        if (!(error instanceof BaseError)) throw error;
+        // Another process pays from the same account.
+        if (NONCE_TAKEN.test(error.details) && tries < TRIES) continue;
+        throw new SandboxError(
+          `${call.label} was refused on ${client.chain.name}: ${error.details || error.shortMessage}`,
+        );
+      }
+    }
   };
   const sent = (queues.get(key) ?? Promise.resolve()).then(send, send);
   queues.set(key, sent);

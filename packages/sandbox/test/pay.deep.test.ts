@@ -112,6 +112,14 @@ describe("pay", () => {
     await expect(paying).rejects.toThrow("the deposit was not delivered within 0.001 s");
   });
 
+  test("by several processes at once takes nonces of its own", async () => {
+    const args = "--from ethereum --token USDC --amount 25 --to base --state-dir".split(" ");
+    const made = await Promise.all(Array.from({ length: 4 }, () => runCommand(...args, stateDir)));
+    expect(made.map(({ code, stderr }) => ({ code, stderr }))).toEqual(
+      made.map(() => ({ code: 0, stderr: "" })),
+    );
+  });
+
   test.each([
     [
       "--from tron",

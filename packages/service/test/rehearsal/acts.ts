@@ -1,8 +1,11 @@
 /** What an installation must survive: upgrades under load, and the loss of each part. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { getAddress } from "viem";
 import type { Customers } from "./customers.ts";
-import { type Host, type Installation, listRelayer } from "./installation.ts";
+import { commandsAfter } from "./documents.ts";
+import { deploy, type Host, type Installation, listRelayer, showLanes } from "./installation.ts";
 import { until } from "./internet.ts";
 import type { Postgres } from "./postgres.ts";
 
@@ -53,6 +56,33 @@ async function expectHealthy({ service, read }: Installation): Promise<void> {
 export async function expectProved({ service, read }: Installation): Promise<void> {
   const isProved = async () => (await read<Audit>(service, "audit")).ok;
   await until("the books are proved", isProved, { everyMs: 2_000 });
+}
+
+/** Requires that no secret of the machines is in the arguments or the environment of a process, or in a log. */
+async function expectNoSecrets({ installation, apiKey }: Scene): Promise<void> {
+  for (const { machine, units } of [installation.service, installation.attestor]) {
+    const folder = machine.onDisk("/etc/sluice/secrets");
+    const secrets = readdirSync(folder).map((name) =>
+      readFileSync(join(folder, name), "utf8").trim(),
+    );
+    const passwords = secrets.flatMap((one) => /:([^:@]+)@/.exec(one)?.[1] ?? []);
+    const texts = [
+      ...machine.processes().flatMap((one) =>
+        ["cmdline", "environ"].map((name): readonly [string, string] => {
+          const path = `/proc/${one}/${name}`;
+          return [path, readFileSync(path, "utf8")];
+        }),
+      ),
+      ...units.names().map((name): readonly [string, string] => [name, units.logOf(name)]),
+    ];
+    if (machine.processes().length < units.names().length) {
+      throw new Error(`${machine.name}: expected a process for each unit`);
+    }
+    for (const [where, text] of texts) {
+      const found = [...secrets, ...passwords, apiKey].find((secret) => text.includes(secret));
+      if (found !== undefined) throw new Error(`${machine.name}: a secret is in ${where}`);
+    }
+  }
 }
 
 /** The release before is replaced by this one, taken back, and replaced again, process by process, while customers pay. */
@@ -153,6 +183,8 @@ export function losses(scene: Scene): readonly Act[] {
     ["a lane's key replaced", () => replaceKey(scene)],
     ["the database and its disk lost, restored from a backup", () => restore(scene)],
     ["the doctor", () => expectHealthy(installation)],
+    ["no secret in processes and logs", () => expectNoSecrets(scene)],
+    ["a chain added", () => addChain(scene)],
     [
       "a chain taken out of service",
       async () => {
@@ -199,6 +231,46 @@ async function replaceKey({ installation, customers }: Scene): Promise<void> {
   await customers.deposit("ethereum");
   await customers.expectPaid();
   if ((await client.getTransactionCount({ address })) === 0) throw new Error("the new key signs");
+}
+
+/** Adds a chain to what runs, by the steps of operations.md. A deposit from it is delivered at once: its routes are sealed. */
+async function addChain({ installation, customers }: Scene): Promise<void> {
+  const { service, attestor, chains, obey } = installation;
+  const { nodes, attestorNodes, client } = chains.optimism;
+  const config = installation.readConfig();
+  const keystoreOf = (purpose: string) => ({
+    keystore: `/etc/sluice/keys/optimism-${purpose}.json`,
+  });
+  installation.writeConfig({
+    ...config,
+    attestor: {
+      ...config.attestor,
+      rpcUrls: { ...config.attestor.rpcUrls, optimism: attestorNodes },
+    },
+    chains: [
+      ...config.chains,
+      {
+        preset: "optimism",
+        rpcUrls: nodes,
+        startBlock: Number(await client.getBlockNumber()),
+        tokens: ["USDC"],
+        pollIntervalMs: 500,
+        lanes: {
+          deploy: keystoreOf("deploy"),
+          settle: keystoreOf("settle"),
+          deliver: keystoreOf("deliver"),
+          claim: keystoreOf("claim"),
+        },
+      },
+    ],
+  });
+  await obey(service, commandsAfter("keys.md", "On the settler's machine"));
+  await service.units.systemctl("restart", "sluice-signer@settler");
+  await attestor.units.systemctl("restart", "sluice-signer@attestor");
+  await deploy(installation, { keys: await showLanes(installation), names: ["optimism"] });
+  for (const { units } of [service, attestor]) await units.systemctl("reload", "sluice@*");
+  await customers.deposit("optimism", "ethereum");
+  await customers.expectPaid();
 }
 
 /** Restores the database from a backup that lacks the newest work, by the steps of operations.md. */

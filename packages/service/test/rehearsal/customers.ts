@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import type { SluiceClient } from "@sluice/sdk";
 import { type Address, getAddress, isAddress, toHex } from "viem";
-import { type Chain, type ChainName, until } from "./internet.ts";
+import { type Chain, type ChainName, type Chains, until } from "./internet.ts";
 import { payUsdc } from "./installation.ts";
 
 const FEE_DIVISOR = 1_000n;
@@ -21,7 +21,7 @@ interface Deposit {
 
 export type Customers = ReturnType<typeof createCustomers>;
 
-export function createCustomers(chains: Readonly<Record<ChainName, Chain>>, client: SluiceClient) {
+export function createCustomers(chains: Chains, client: SluiceClient) {
   const deposits: Deposit[] = [];
   let paid = 0n;
 

@@ -7,7 +7,7 @@ import { depositFactoryAbi } from "@sluice/contracts/abi";
 import { createSluiceClient, type SluiceClient } from "@sluice/sdk";
 import { type Address, encodeFunctionData, erc20Abi, getAddress, type Hex } from "viem";
 import { commandsAfter } from "./documents.ts";
-import { type Chain, type ChainName, PEOPLE, send, until } from "./internet.ts";
+import { type Chain, type ChainName, type Chains, PEOPLE, send, until } from "./internet.ts";
 import { CommandFailure, type Machine, PATH, startMachine, writeOn } from "./machine.ts";
 import { RELEASES } from "./releases.ts";
 import { createUnits, prepareUnits, type Units } from "./units.ts";
@@ -36,15 +36,20 @@ export interface Host {
 /** A configuration as far as the rehearsal changes it. */
 export interface Config {
   readonly [setting: string]: unknown;
-  readonly attestor: object;
+  readonly attestor: { readonly [setting: string]: unknown; readonly rpcUrls: object };
   readonly attestors?: object;
-  readonly chains: readonly { readonly lanes: { readonly settle: object } }[];
+  readonly chains: readonly { readonly [setting: string]: unknown; readonly lanes: Lanes }[];
+}
+
+interface Lanes {
+  readonly [purpose: string]: object;
+  readonly settle: object;
 }
 
 export type Installation = Awaited<ReturnType<typeof startMachines>>;
 
 /** Starts the machines, with this release installed on those of the service. */
-export async function startMachines(folder: string, chains: Readonly<Record<ChainName, Chain>>) {
+export async function startMachines(folder: string, chains: Chains) {
   const open = async (name: string, address: string): Promise<Host> => {
     const machine = await startMachine(name, { address, folder, node: NODE });
     prepareUnits(machine);
@@ -227,8 +232,12 @@ export async function createKeys(installation: Installation): Promise<readonly S
       accounts: attestors.map(({ address }) => address),
     },
   });
-  const { keys } = await read<Keys>(service, "keys show --for settler");
-  return keys;
+  return showLanes(installation);
+}
+
+/** Lists the keys of the lanes. */
+export async function showLanes({ service, read }: Installation): Promise<readonly ShownKey[]> {
+  return (await read<Keys>(service, "keys show --for settler")).keys;
 }
 
 interface Contracts {
@@ -242,54 +251,61 @@ interface Contract {
   readonly transaction: { readonly to: string; readonly data: Hex };
 }
 
-/** Deploys by the printed transactions, funds the lanes, sends the owner's batches, and fills the inventory. */
-export async function deploy(installation: Installation, keys: readonly ShownKey[]): Promise<void> {
-  const { chains, service, read } = installation;
+/** Deploys chains by the printed transactions, funds the lanes, sends the owner's batches, and fills the inventory. */
+export async function deploy(
+  installation: Installation,
+  { keys, names }: { readonly keys: readonly ShownKey[]; readonly names: readonly ChainName[] },
+): Promise<void> {
+  const { service, read } = installation;
   const { contracts } = await read<Contracts>(service, "contracts");
-  for (const chain of Object.values(chains)) {
+  for (const name of names) {
+    const chain = installation.chains[name];
     for (const { chainId, transaction } of contracts) {
       if (chainId !== chain.chainId) continue;
-      await send(chain.client, PEOPLE.stranger, {
-        to: getAddress(transaction.to),
-        data: transaction.data,
-      });
+      const { to, data } = transaction;
+      await send(chain.client, PEOPLE.stranger, { to: getAddress(to), data });
     }
     for (const { address } of keys) {
       await chain.client.setBalance({ address: getAddress(address), value: 10n ** 19n });
     }
   }
-  await sendBatches(installation);
-  for (const { chainId, name, address } of contracts) {
-    const chain = Object.values(chains).find((one) => one.chainId === chainId);
-    if (name === "delivery" && chain)
-      await payUsdc(chain, getAddress(address), INVENTORY * 10n ** 6n);
+  await sendBatches(installation, names);
+  for (const chain of names.map((name) => installation.chains[name])) {
+    const delivery = contracts.find(
+      ({ chainId, name }) => chainId === chain.chainId && name === "delivery",
+    );
+    if (delivery) await payUsdc(chain, getAddress(delivery.address), INVENTORY * 10n ** 6n);
+    await chain.setFeeds();
   }
 }
 
 interface Left {
-  readonly chains: readonly { readonly steps: readonly object[] }[];
+  readonly chains: readonly { readonly chain: string; readonly steps: readonly object[] }[];
 }
 
 interface SafeBatch {
   readonly transactions: readonly { readonly to: string; readonly data: Hex }[];
 }
 
-/** Has the owner send what is left, until nothing is. */
-export async function sendBatches({ chains, service, read }: Installation): Promise<void> {
-  const caps = ["ethereum", "base"].map((name) => `${name}:USDC=${INVENTORY}`).join(",");
-  const batches = await read<Readonly<Record<ChainName, SafeBatch>>>(
+/** Has the owner send what is left on chains, until nothing is. */
+async function sendBatches(
+  { chains, service, read }: Installation,
+  names: readonly ChainName[],
+): Promise<void> {
+  const caps = `--daily-cap ${names.map((name) => `${name}:USDC=${INVENTORY}`).join(",")}`;
+  const batches = await read<Readonly<Partial<Record<ChainName, SafeBatch>>>>(
     service,
-    `contracts --batch safe --daily-cap ${caps}`,
+    `contracts --batch safe ${caps}`,
   );
-  for (const [name, { transactions }] of Object.entries(batches)) {
-    for (const { to, data } of transactions) {
-      const { client } = name === "ethereum" ? chains.ethereum : chains.base;
-      await send(client, PEOPLE.owner, { to: getAddress(to), data });
+  for (const name of names) {
+    for (const { to, data } of batches[name]?.transactions ?? []) {
+      await send(chains[name].client, PEOPLE.owner, { to: getAddress(to), data });
     }
   }
-  const { chains: left } = await read<Left>(service, `contracts --left --daily-cap ${caps}`);
-  const steps = left.flatMap((chain) => chain.steps);
-  if (steps.length > 0) throw new Error(`the contracts still lack ${JSON.stringify(steps)}`);
+  const left = (await read<Left>(service, `contracts --left ${caps}`)).chains
+    .filter(({ chain }) => names.some((name) => name === chain))
+    .flatMap(({ steps }) => steps);
+  if (left.length > 0) throw new Error(`the contracts still lack ${JSON.stringify(left)}`);
 }
 
 /** Has the owner list a relayer. */

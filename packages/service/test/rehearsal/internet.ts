@@ -1,6 +1,6 @@
 /**
- * What lies outside of the machines: two chains that stand in for Ethereum and Base, a node's providers in front of each, and
- * the people of the rehearsal.
+ * What lies outside of the machines: chains that stand in for Ethereum, Base and Optimism, a node's providers in front of each,
+ * and the people of the rehearsal.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -46,7 +46,8 @@ export const PEOPLE = {
 const LATENCY_MS = 25;
 const PORT = 8545;
 
-export type ChainName = "ethereum" | "base";
+export type ChainName = "ethereum" | "base" | "optimism";
+export type Chains = Readonly<Record<ChainName, Chain>>;
 
 export interface Chain {
   readonly name: ChainName;
@@ -76,16 +77,22 @@ const CHAINS = [
     evmChainId: 8453,
     hosts: ["10.77.2.1", "10.77.2.2", "10.77.2.3", "10.77.2.4"],
   },
+  {
+    name: "optimism",
+    chainId: 24,
+    evmChainId: 10,
+    hosts: ["10.77.3.1", "10.77.3.2", "10.77.3.3", "10.77.3.4"],
+  },
 ] as const;
 
 /** The addresses of the providers, and of the person at the keyboard. */
 export const ADDRESSES = ["10.77.9.1", ...CHAINS.flatMap(({ hosts }) => hosts)];
 
 /** Starts the chains and the providers; the last host of each is the attestor's. */
-export async function openInternet(): Promise<Readonly<Record<ChainName, Chain>>> {
-  const [ethereum, base] = await Promise.all(CHAINS.map(openChain));
-  if (!ethereum || !base) throw new Error("both chains run");
-  return { ethereum, base };
+export async function openInternet(): Promise<Chains> {
+  const [ethereum, base, optimism] = await Promise.all(CHAINS.map(openChain));
+  if (!ethereum || !base || !optimism) throw new Error("every chain runs");
+  return { ethereum, base, optimism };
 }
 
 async function openChain({

@@ -46,6 +46,8 @@ export interface Machine {
     command: readonly string[],
     options?: { readonly isolated?: boolean; readonly env?: NodeJS.ProcessEnv },
   ): ChildProcess;
+  /** Lists the processes of the machine by their numbers. */
+  processes(): readonly string[];
   /** Kills every process, and empties `/run`, as a loss of power does. */
   losePower(): Promise<void>;
   /** Cuts the machine off from all others. */
@@ -138,23 +140,26 @@ export async function startMachine(
     }
   };
 
+  const processes = () => {
+    const own = mounts(pid);
+    return readdirSync("/proc").filter(
+      (one) => /^\d+$/.test(one) && one !== pid && mounts(one) === own,
+    );
+  };
+
   return {
     name,
     address,
     onDisk,
     sh,
+    processes,
     start: (command, { isolated = false, env } = {}) =>
       spawn("nsenter", [...inside, ...(isolated ? ["unshare", "--net", "--"] : []), ...command], {
         env: env ?? login(),
         stdio: ["ignore", "pipe", "pipe"],
       }),
     async losePower() {
-      const own = mounts(pid);
-      const living = () =>
-        readdirSync("/proc").filter(
-          (one) => /^\d+$/.test(one) && one !== pid && mounts(one) === own,
-        );
-      for (let left = living(); left.length > 0; left = living()) {
+      for (let left = processes(); left.length > 0; left = processes()) {
         for (const one of left) {
           try {
             process.kill(Number(one), "SIGKILL");

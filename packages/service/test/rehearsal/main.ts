@@ -43,8 +43,7 @@ async function rehearse(installation: Installation): Promise<void> {
     }),
   );
   const keys = await act("keys", () => createKeys(installation));
-  await act("contracts", () => deploy(installation, keys));
-  for (const chain of Object.values(chains)) await chain.setFeeds();
+  await act("contracts", () => deploy(installation, { keys, names: ["ethereum", "base"] }));
   // The processes begin with the release before, so that they can be upgraded.
   for (const host of [service, attestor]) await installation.install(host, "before");
   await act("migration, signers and roles of the release before", () => startRoles(installation));
@@ -79,7 +78,9 @@ try {
 } catch (error) {
   for (const { machine, units } of installation.all) {
     for (const name of units.names()) {
-      console.error(`${machine.name}, ${name}, the end of its log:\n${units.tailOf(name)}\n`);
+      console.error(
+        `${machine.name}, ${name}, the end of its log:\n${units.logOf(name).slice(-3_000)}\n`,
+      );
     }
   }
   console.error(error);

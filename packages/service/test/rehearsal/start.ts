@@ -22,7 +22,7 @@ try {
   const [command = "", ...args] = [...root, ...program, folder];
   const child = spawn(command, args, { stdio: ["pipe", "inherit", "inherit"] });
   for (const signal of ["SIGINT", "SIGTERM"] as const)
-    process.once(signal, () => child.kill("SIGKILL"));
+    process.on(signal, () => child.kill("SIGKILL"));
   const [code] = await once(child, "exit");
   process.exitCode = code ?? 1;
 } finally {

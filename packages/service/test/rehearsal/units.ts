@@ -28,8 +28,8 @@ export interface Units {
   forget(): void;
   /** Starts the units of `enable`, as a boot does. */
   boot(): Promise<void>;
-  /** Returns the end of what a unit printed. */
-  tailOf(name: string): string;
+  /** Returns what a unit printed. */
+  logOf(name: string): string;
 }
 
 interface Running {
@@ -40,7 +40,7 @@ interface Running {
 export function createUnits(machine: Machine): Units {
   const running = new Map<string, Running>();
   const enabled = new Set<string>();
-  const logOf = (name: string) => join(machine.onDisk("/var/lib"), `${name}.log`);
+  const pathOf = (name: string) => join(machine.onDisk("/var/lib"), `${name}.log`);
 
   async function launch(unit: Unit): Promise<ChildProcess> {
     const credentials = `/run/credentials/${unit.name}`;
@@ -81,7 +81,7 @@ export function createUnits(machine: Machine): Units {
       },
     );
     for (const output of [child.stdout, child.stderr]) {
-      output?.on("data", (chunk: Buffer) => appendFileSync(logOf(unit.name), chunk));
+      output?.on("data", (chunk: Buffer) => appendFileSync(pathOf(unit.name), chunk));
     }
     return child;
   }
@@ -92,7 +92,9 @@ export function createUnits(machine: Machine): Units {
     if (unit.get("Type") === "oneshot") {
       const [code] = await once(await launch(unit), "exit");
       if (code !== 0)
-        throw new Error(`${machine.name}: ${name} ended with ${code}: ${tailOf(name)}`);
+        throw new Error(
+          `${machine.name}: ${name} ended with ${code}: ${logOf(name).slice(-3_000)}`,
+        );
       return;
     }
     const one: Running = { child: await launch(unit), stopped: false };
@@ -123,8 +125,8 @@ export function createUnits(machine: Machine): Units {
     if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
   }
 
-  const tailOf = (name: string) =>
-    existsSync(logOf(name)) ? readFileSync(logOf(name), "utf8").slice(-3_000) : "no output";
+  const logOf = (name: string) =>
+    existsSync(pathOf(name)) ? readFileSync(pathOf(name), "utf8") : "no output";
 
   async function systemctl(...args: readonly string[]): Promise<void> {
     const [verb = "", ...rest] = args;
@@ -144,7 +146,7 @@ export function createUnits(machine: Machine): Units {
 
   return {
     systemctl,
-    tailOf,
+    logOf,
     names: () => [...running.keys()],
     forget() {
       for (const one of running.values()) one.stopped = true;

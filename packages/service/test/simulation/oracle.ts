@@ -187,7 +187,7 @@ export async function judge(
                 amount: effect.amount,
                 isHidden: false,
                 deliveryId,
-                fee: feeIn(isSlots ? logs : logs.slice(0, index), effect),
+                fee: feeIn(isSlots ? logs : logs.slice(startOf(logs, index), index), effect),
                 cameOut:
                   mintedFor(bridged, transaction.hash, effect) ??
                   swapBefore(logs.slice(0, index), effect)?.amountOut ??
@@ -470,6 +470,16 @@ async function compare(
       `V4: ${name} has ${lastingOnes.length} completed settlements and ${lasting.length} sweeps`,
     );
   }
+}
+
+/**
+ * Returns where the logs of a sweep begin, given its own: after the sweep before it. An earlier one of the same wallet may have
+ * burned the token that this one locks.
+ */
+function startOf(logs: FakeBlock["transactions"][number]["logs"], own: number): number {
+  const isSweep = (log: (typeof logs)[number]) =>
+    log.kind === "effect" && log.effect.kind === "settled";
+  return logs.slice(0, own).findLastIndex(isSweep) + 1;
 }
 
 /** Returns the fee of a sweep: the last fee transfer before the log of the sweep. */

@@ -92,6 +92,8 @@ interface Shown {
 test(
   "a seed is created with its accounts, shown, backed up and restored",
   async () => {
+    const ofAttestor = await run(["keys", "init", "--for", "attestor"]);
+    expect(ofAttestor.stdout).toBe("Nothing to create: every keystore exists.\n");
     const init = await run(["keys", "init", "--json"]);
     expect(init).toMatchObject({ code: 0, stderr: "" });
     // CAST: the form that the command prints.
@@ -122,6 +124,9 @@ test(
     expect(restored.stdout).toContain("is back in keys/seed.json");
     const show = await run(["keys", "show"]);
     expect(show).toMatchObject({ code: 0, stderr: "" });
+    const attestor = await run(["keys", "show", "--for", "attestor"]);
+    expect(attestor).toMatchObject({ code: 0, stderr: "" });
+    expect(attestor.stdout).toMatch(/^attestor\.key +\S+ +0x\w{40}\n$/);
     for (const { setting, address } of accounts) {
       expect(show.stdout).toContain(`${setting} `);
       expect(show.stdout).toContain(address);

@@ -1,5 +1,5 @@
 import { toChecksumAddress } from "../../chains/evm/checksum.ts";
-import type { Config, SignerName } from "../../config/index.ts";
+import type { Config, KeyConfig, SignerName } from "../../config/index.ts";
 import { type AskPassphrase, createKeyOpener } from "../../roles/key-opener.ts";
 import { listKeyFiles } from "../../roles/key-accounts.ts";
 import type { Call, Result } from "../command.ts";
@@ -27,7 +27,8 @@ export async function showKeys(
     address: toChecksumAddress(address),
   }));
   const open = createKeyOpener(config, askPassphrase);
-  for (const key of listSeeds(config)) {
+  const isHere = ({ source }: KeyConfig) => source.kind !== "elsewhere";
+  for (const key of listSeeds(config).filter(isHere)) {
     shown.push(...accountsOfSeed(await open.seed(key), key.setting));
   }
   return shown;

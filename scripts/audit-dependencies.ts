@@ -1,5 +1,5 @@
 /**
- * `npm run audit:dependencies`: known vulnerabilities of what is shipped, as the registry lists them. Fails for a high or critical one.
+ * `npm run audit:dependencies`: known vulnerabilities of the shipped packages, as the registry lists them. Fails for a high or critical one.
  * Where the registry answers no such question, it says so and fails nothing: an audit that was not made is no vulnerability.
  */
 import { spawnSync } from "node:child_process";

@@ -1,4 +1,4 @@
-/** What is installed and shipped: exact versions with hashes, licences, scripts at installation, and the judgement of an audit. */
+/** The packages that are installed and shipped: exact versions with hashes, licences, scripts at installation, and the judgement of an audit. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";

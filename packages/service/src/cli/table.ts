@@ -515,7 +515,7 @@ export const COMMANDS: readonly CommandRow[] = [
       token: required("symbol", "symbol of the token"),
       amount: optional(
         "amount",
-        "whole units to announce; without it, the transaction that pays what is announced",
+        "whole units to announce; without it, the transaction that pays the announced amount",
       ),
     },
     load: () => import("./inventories/withdraw.ts"),

@@ -1,7 +1,7 @@
 /**
  * What treasuries hold, and what of it their owner can withdraw without taking it from a move or an inventory.
  *
- * Invariant: once what is free has been withdrawn, the treasury still has every move that is planned, and the rest of what
+ * Invariant: once the free amount has been withdrawn, the treasury still has every move that is planned, and the rest of what
  * each inventory needs of it.
  */
 import type { TreasuryStock } from "../chains/port/index.ts";
@@ -28,7 +28,7 @@ export interface Holding extends TreasuryStock {
   readonly spoken: bigint;
   /** What the inventories that it refills lack of their targets; null while one of their chains does not answer. */
   readonly needed: bigint | null;
-  /** What the owner can withdraw beyond what is announced; null while it is not known what is needed. */
+  /** The amount that the owner can withdraw beyond the announced one; null while the need is not known. */
   readonly free: bigint | null;
 }
 

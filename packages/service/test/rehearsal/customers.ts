@@ -87,7 +87,7 @@ export function createCustomers(chains: Chains, client: SluiceClient) {
         (address) => address !== null,
         () => false,
       ),
-    /** Waits until every customer has what is owed. Throws if one has anything else. */
+    /** Waits until every customer has the owed amount. Throws if one has anything else. */
     async expectPaid(deadlineMs = 180_000): Promise<void> {
       await until(
         () => `${deposits.filter(({ delivered }) => !delivered).length} customers are paid`,

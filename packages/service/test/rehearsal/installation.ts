@@ -287,7 +287,7 @@ interface SafeBatch {
   readonly transactions: readonly { readonly to: string; readonly data: Hex }[];
 }
 
-/** Has the owner send what is left on chains, until nothing is. */
+/** Has the owner send the remaining transactions of chains, until none is left. */
 async function sendBatches(
   { chains, service, read }: Installation,
   names: readonly ChainName[],

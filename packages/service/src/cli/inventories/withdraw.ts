@@ -54,7 +54,7 @@ interface Next {
   readonly text: string;
 }
 
-/** Throws VALIDATION_ERROR for more than what is free, and while another withdrawal is announced. */
+/** Throws VALIDATION_ERROR for more than the free amount, and while another withdrawal is announced. */
 function announce(treasury: TreasuryContract, holding: Holding, amount: bigint): Next {
   const { announced, free, symbol, decimals, token } = holding;
   const show = (units: bigint) => `${formatUnits(units, decimals)} ${symbol}`;

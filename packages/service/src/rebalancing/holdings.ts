@@ -10,7 +10,7 @@ import { OperatingError } from "../core/errors.ts";
 import type { Address } from "../core/hex.ts";
 import { sumFees } from "../ledger/index.ts";
 import { getChain, getChainConfig } from "../routes/index.ts";
-import { type Direction, isLocalTo, listDirections, listRefilled } from "./directions.ts";
+import { type Direction, isLocalTo, listDirections } from "./directions.ts";
 import { type Level, neededBy } from "./plan.ts";
 import * as store from "./store.ts";
 import { readLevels, type RebalancingDeps, sumSpoken } from "./worker.ts";
@@ -45,13 +45,12 @@ export async function readHoldings(
   const open = await store.listOpen(db);
   const levels = await readLevels(deps, open);
   const directions = listDirections(config);
-  const isComplete = levels.length === listRefilled(config).length;
   return Promise.all(
     getChainConfig(config, chainId).tokens.map(async ({ address: token, symbol, decimals }) => {
       const of = { chainId, token, decimals };
       const stock = await treasury.readStock(token);
       const spoken = sumSpoken(open, of);
-      const needed = isComplete ? sumNeeded(of, directions, levels) : null;
+      const needed = sumNeeded(of, directions, levels);
       const free = needed === null ? null : freeOf(stock, spoken + needed);
       return { ...of, ...stock, symbol, earned: await sumFees(db, of), spoken, needed, free };
     }),
@@ -63,23 +62,26 @@ function freeOf({ balance, announced }: TreasuryStock, spokenFor: bigint): bigin
   return balance > kept ? balance - kept : 0n;
 }
 
-/** Sums what a treasury must leave to inventories: to its own chain's up to the target, to others once they are below their minimum. */
+/**
+ * Sums what a treasury must leave to inventories: to its own chain's up to the target, to others once they are below their
+ * minimum. Null if one of them is not among the levels, since its chain or token did not answer.
+ */
 export function sumNeeded(
   from: Pick<Holding, "chainId" | "token" | "decimals">,
   directions: readonly Direction[],
   levels: readonly Level[],
-): bigint {
-  return directions
-    .filter(({ srcChain, token }) => srcChain === from.chainId && token === from.token)
-    .flatMap((direction) => {
-      const level = levels.find(
-        ({ chainId, token }) => chainId === direction.destChain && token === direction.destToken,
-      );
-      if (!level) return [];
-      const isAsked = isLocalTo(direction) || level.free + level.underWay < level.min;
-      return isAsked ? [rescale(neededBy(level), level.decimals, from.decimals)] : [];
-    })
-    .reduce((sum, amount) => sum + amount, 0n);
+): bigint | null {
+  let needed = 0n;
+  for (const direction of directions) {
+    if (direction.srcChain !== from.chainId || direction.token !== from.token) continue;
+    const level = levels.find(
+      ({ chainId, token }) => chainId === direction.destChain && token === direction.destToken,
+    );
+    if (!level) return null;
+    const isAsked = isLocalTo(direction) || level.free + level.underWay < level.min;
+    if (isAsked) needed += rescale(neededBy(level), level.decimals, from.decimals);
+  }
+  return needed;
 }
 
 /** Returns the holding of a token by its symbol. Throws VALIDATION_ERROR that lists those that there are. */

@@ -2,12 +2,11 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
 import { CHAIN, USDC } from "../../test/support/doctor-doubles.ts";
-import { createStrictChain, silentLog, TREASURY } from "../../test/support/doubles.ts";
+import { createStrictChain, silentLog } from "../../test/support/doubles.ts";
+import { REFILLED } from "../../test/support/refilled-chains.ts";
 import { hashCommitment, predictWallet } from "../chains/evm/commitment.ts";
 import type { TreasuryStock } from "../chains/port/index.ts";
-import type { EvmChain, RouteConfig } from "../config/index.ts";
 import { OperatingError } from "../core/errors.ts";
-import { toEvmAddress } from "../core/hex.ts";
 import { listDirections } from "./directions.ts";
 import { findHolding, readHoldings } from "./holdings.ts";
 import { insertMove, type MoveState } from "./store.ts";
@@ -25,35 +24,6 @@ afterEach(async () => {
 afterAll(async () => {
   await database.drop();
 });
-
-/** A chain that keeps its inventory between 100 and 1,000 USDC. */
-const configOf = (chainId: number, name: string): EvmChain => ({
-  ...CHAIN,
-  chainId,
-  name,
-  contracts: { ...CHAIN.contracts, treasury: TREASURY },
-  tokens: CHAIN.tokens.map((token) => ({
-    ...token,
-    inventoryMin: 100n * UNIT,
-    inventoryTarget: 1_000n * UNIT,
-  })),
-});
-
-const bridge = (chainId: number, destChain: number): RouteConfig => ({
-  kind: "FAST_MCTP",
-  chainId,
-  token: USDC,
-  destChain,
-  destToken: USDC,
-  contract: toEvmAddress(`0x${"b1".repeat(20)}`),
-  pricedIn: null,
-  fromInventory: false,
-});
-
-const config = {
-  chains: [configOf(2, "ethereum"), configOf(30, "base")],
-  routes: [bridge(2, 30), bridge(30, 2)],
-};
 
 /** Reads the treasury of chain 2 beside inventories of whole units; null for a chain that does not answer. */
 async function read(
@@ -76,12 +46,12 @@ async function read(
       readStock: async () => ({ balance: 5_000n * UNIT, floor: 0n, announced: null, ...stock }),
     });
   const chains = new Map([2, 30].map((chainId) => [chainId, chainOf(chainId)]));
-  const deps = { config, db: database.db, chains, log: silentLog };
+  const deps = { config: REFILLED, db: database.db, chains, log: silentLog };
   return findHolding(await readHoldings(deps, 2), "usdc");
 }
 
 async function move(state: MoveState, amount: number): Promise<void> {
-  const direction = listDirections(config).find(({ srcChain }) => srcChain === 2);
+  const direction = listDirections(REFILLED).find(({ srcChain }) => srcChain === 2);
   if (!direction) throw new Error("there are directions");
   await insertMove(database.db, {
     ...direction,

@@ -9,10 +9,10 @@ import {
   silentLog,
   TREASURY,
 } from "../../test/support/doubles.ts";
+import { REFILLED } from "../../test/support/refilled-chains.ts";
 import { predictWallet } from "../chains/evm/commitment.ts";
 import { hashCommitment } from "../chains/evm/commitment.ts";
 import type { Chain } from "../chains/port/index.ts";
-import type { EvmChain, RouteConfig } from "../config/index.ts";
 import { setDraining } from "../addresses/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import { toEvmAddress } from "../core/hex.ts";
@@ -35,31 +35,6 @@ afterEach(async () => {
 });
 afterAll(async () => {
   await database.drop();
-});
-
-function configOf(chainId: number, name: string): EvmChain {
-  return {
-    ...CHAIN,
-    chainId,
-    name,
-    contracts: { ...CHAIN.contracts, treasury: TREASURY },
-    tokens: CHAIN.tokens.map((token) => ({
-      ...token,
-      inventoryMin: 100n * UNIT,
-      inventoryTarget: 1_000n * UNIT,
-    })),
-  };
-}
-
-const bridge = (chainId: number, destChain: number): RouteConfig => ({
-  kind: "FAST_MCTP",
-  chainId,
-  token: USDC,
-  destChain,
-  destToken: USDC,
-  contract: toEvmAddress(`0x${"b1".repeat(20)}`),
-  pricedIn: null,
-  fromInventory: false,
 });
 
 /** Opens the poll of chain 2 beside chain 30; amounts in whole units. */
@@ -97,10 +72,7 @@ function open(given: {
   const chain = chains.get(2);
   if (!chain) throw new Error("chain 2 was made");
   const poll = createRebalancingPoll({
-    config: {
-      chains: [configOf(2, "ethereum"), configOf(30, "base")],
-      routes: [bridge(2, 30), bridge(30, 2)],
-    },
+    config: REFILLED,
     db: database.db,
     clock: createStillClock(),
     random: createCountingRandom(),

@@ -131,6 +131,8 @@ const QUESTIONS: readonly Question[] = [
   { name: "findDelivery of none", method: "findDelivery", ask: (c) => c.findDelivery(UNPAID) },
   { name: "findBlockAt", method: "findBlockAt", ask: (c) => c.payoutSearch.findBlockAt(7n) },
   { name: "findIn", method: "findIn", ask: (c) => c.payoutSearch.findIn(PAID, PART) },
+  { name: "listIn", method: "listIn", ask: (c) => c.payoutSearch.listIn(PART) },
+  { name: "listOrdered", method: "listOrdered", ask: (c) => c.payoutSearch.listOrdered(MINED) },
   {
     name: "readMovable",
     method: "readMovable",

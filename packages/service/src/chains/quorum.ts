@@ -314,6 +314,8 @@ export function combineNodes(pure: ChainAtBlocks, nodes: Nodes<ChainAtBlocks>): 
     payoutSearch: {
       findBlockAt: (timeS) => agree((node) => node.payoutSearch.findBlockAt(timeS)),
       findIn: (lock, range) => agree((node) => node.payoutSearch.findIn(lock, range)),
+      listIn: (range) => agree((node) => node.payoutSearch.listIn(range)),
+      listOrdered: (txHash) => agree((node) => node.payoutSearch.listOrdered(txHash)),
     },
     governance: {
       getDelay: () => agree((node) => node.governance.getDelay()),

@@ -4,19 +4,22 @@ import { text } from "node:stream/consumers";
 import type { Static, TSchema } from "typebox";
 import { Value } from "typebox/value";
 import { OperatingError } from "../core/errors.ts";
-import { type Hex, toAddress, toHex, toTxHash } from "../core/hex.ts";
+import { type Hex, toAddress, toHex, toHex32, toTxHash } from "../core/hex.ts";
 import type { AttestorSigner, LaneSigner, VaultSigner } from "./port.ts";
 import { SignerRefusal, SignerWaits } from "./refusal.ts";
 import type { HeldSigners } from "./server.ts";
 import {
   Accounts,
   CapLeft,
-  Covered,
+  DeliveryIds,
+  Done,
   EarlyList,
   Failure,
+  formatCounted,
   formatDelivery,
   formatSigningRequest,
   parseEarly,
+  ReadTo,
   Signature,
   Signed,
   Vault,
@@ -82,7 +85,21 @@ export async function connectSigner(socketPath: string): Promise<HeldSigners> {
           early: {
             list: async () => parseEarly(await ask("/early", undefined, EarlyList)),
             async cover(deliveryId) {
-              await ask("/covered", { deliveryId }, Covered);
+              await ask("/covered", { deliveryId }, Done);
+            },
+            async listOthers(ids) {
+              const { deliveryIds } = await ask("/early/others", { deliveryIds: ids }, DeliveryIds);
+              return deliveryIds.map(toHex32);
+            },
+            async countOther(payout) {
+              await ask("/early/other", { payout: formatCounted(payout) }, Done);
+            },
+            async getReadTo(destChain) {
+              const { block } = await ask("/early/read-to", { destChain }, ReadTo);
+              return block === null ? null : BigInt(block);
+            },
+            async recordReadTo(destChain, block) {
+              await ask("/early/record-read-to", formatBigints({ destChain, block }), Done);
             },
           },
           signClaim: (srcChain, claim) => attest("/claims", formatBigints({ srcChain, ...claim })),

@@ -2,12 +2,12 @@ import { expect, test } from "vitest";
 import { hashOf } from "../../test/support/doubles.ts";
 import { padAddress, toEvmAddress, toHex32 } from "../core/hex.ts";
 import { createEarlyMemory, type EarlyBounds } from "./early-memory.ts";
-import type { SignedEarly } from "./port.ts";
+import type { CountedPayout } from "./port.ts";
 
 const ACCOUNT = toEvmAddress(`0x${"3".repeat(40)}`);
 const idOf = (name: string) => toHex32(hashOf(name));
 
-function payoutOf(name: string, worth: bigint, change: Partial<SignedEarly> = {}): SignedEarly {
+function payoutOf(name: string, worth: bigint, change: Partial<CountedPayout> = {}): CountedPayout {
   return {
     deliveryId: idOf(name),
     srcChain: 2,

@@ -3,7 +3,7 @@
  * at the moment of each signature; a payout is counted until it is covered or its loss is accepted in the configuration.
  */
 import type { Hex32 } from "../core/hex.ts";
-import type { SignedEarly } from "./port.ts";
+import type { CountedPayout } from "./port.ts";
 import { SignerWaits } from "./refusal.ts";
 
 /** The bounds of the early payouts for locks of one chain. */
@@ -15,14 +15,14 @@ export interface EarlyBounds {
 
 export interface EarlyMemory {
   /** Lists the payouts that are counted, the oldest first. */
-  list(boundsOf: (srcChain: number) => EarlyBounds): readonly SignedEarly[];
+  list(boundsOf: (srcChain: number) => EarlyBounds): readonly CountedPayout[];
   /** Throws `SignerWaits` if the payout would exceed the exposure of its chain together with those that are counted. */
   check(
-    payout: Pick<SignedEarly, "srcChain" | "deliveryId" | "worth">,
+    payout: Pick<CountedPayout, "srcChain" | "deliveryId" | "worth">,
     boundsOf: (srcChain: number) => EarlyBounds,
   ): void;
   /** Counts a payout. One that is signed again counts once, at its highest value, until its latest deadline. */
-  remember(payout: SignedEarly): void;
+  remember(payout: CountedPayout): void;
   /** Returns whether the payout was counted. */
   forget(deliveryId: Hex32): boolean;
   has(deliveryId: Hex32): boolean;
@@ -30,7 +30,7 @@ export interface EarlyMemory {
 
 /** Creates an empty memory. */
 export function createEarlyMemory(): EarlyMemory {
-  const counted = new Map<Hex32, SignedEarly>();
+  const counted = new Map<Hex32, CountedPayout>();
   const memory: EarlyMemory = {
     list: (boundsOf) =>
       [...counted.values()].filter(

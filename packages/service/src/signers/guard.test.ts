@@ -408,6 +408,45 @@ describe("a guarded attestor", () => {
     await open().signDelivery(30, other, 1_000n);
   });
 
+  test("counts payouts that others signed beside its own, across restarts [T315]", async () => {
+    const early = () => {
+      const count = open().early;
+      if (!count) throw new Error("expected a count");
+      return count;
+    };
+    await open().signDelivery(30, delivery(), 600n);
+    const [own] = await early().list();
+    if (!own) throw new Error("expected a payout");
+    const seen = { ...own, deliveryId: OTHER_ID, worth: 700n, deadline: 9n };
+    expect(await early().listOthers([ID, OTHER_ID, WORD])).toEqual([OTHER_ID, WORD]);
+    await early().countOther(seen);
+    await early().countOther({ ...seen, worth: 1n });
+    await early().countOther({ ...own, worth: 1n });
+    expect(countEntries()).toBe(2);
+    restart();
+    expect(await early().list()).toEqual([own, { ...seen, signedAtMs: clock.now() }]);
+    expect(await early().listOthers([ID, OTHER_ID, WORD])).toEqual([WORD]);
+    // Beyond the exposure already: its own payout of the same id is the only one that it may sign.
+    await expect(open().signDelivery(30, delivery(), 601n)).rejects.toThrow(
+      "early payouts worth 1301, above the exposure of 1000",
+    );
+    await early().cover(OTHER_ID);
+    restart();
+    expect(await early().list()).toEqual([own]);
+    await open().signDelivery(30, delivery(), 601n);
+  });
+
+  test("remembers how far it looked for payouts of others, across restarts [T315]", async () => {
+    const { early } = open();
+    expect(await early?.getReadTo(30)).toBeNull();
+    await early?.recordReadTo(30, 2n ** 60n);
+    await early?.recordReadTo(30, 5n);
+    restart();
+    const { early: again } = open();
+    expect([await again?.getReadTo(30), await again?.getReadTo(10)]).toEqual([2n ** 60n, null]);
+    expect(countEntries()).toBe(1);
+  });
+
   test("signs no early payout for a chain without an exposure [T270]", async () => {
     const bounds = { exposure: 0n, acceptedLosses: [] };
     const strict = guard.guardAttestor(inner, { ...rules, earlyBoundsOf: () => bounds });

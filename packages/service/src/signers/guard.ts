@@ -24,7 +24,7 @@ import {
 import type {
   AttestorSigner,
   LaneSigner,
-  SignedEarly,
+  CountedPayout,
   SignedTransaction,
   SigningRequest,
 } from "./port.ts";
@@ -110,6 +110,8 @@ export function openGuard(options: { readonly journal: string; readonly clock: C
   const endings = new Map<string, { readonly ending: Ending; readonly atMs: number }>();
   /** By delivery id: payouts that were signed before their lock was final, and are not covered. */
   const early = createEarlyMemory();
+  /** By destination: the block up to which payouts of others are counted. */
+  const readTo = new Map<number, bigint>();
   /** By chain, commitment and token: the refund that was signed last. */
   const refunds = new Map<string, JournalEntry & { readonly kind: "refund" }>();
 
@@ -150,8 +152,14 @@ export function openGuard(options: { readonly journal: string; readonly clock: C
         if (entry.early) early.remember(readEarly(entry, entry.early, atMs));
         return;
       }
+      case "other":
+        early.remember(readEarly(entry, entry.early, atMs));
+        return;
       case "covered":
         early.forget(toHex32(entry.deliveryId));
+        return;
+      case "read_to":
+        readTo.set(entry.destChain, BigInt(entry.block));
         return;
       case "price":
         return;
@@ -241,6 +249,26 @@ export function openGuard(options: { readonly journal: string; readonly clock: C
           async cover(deliveryId) {
             if (early.has(deliveryId)) record({ kind: "covered", deliveryId });
           },
+          listOthers: async (ids) => ids.filter((id) => !orders.has(id) && !early.has(id)),
+          async countOther({ destChain, deliveryId, deadline, ...payout }) {
+            if (orders.has(deliveryId) || early.has(deliveryId)) return;
+            const { lock, srcChain, escrow, worth } = payout;
+            const { commitment, delivery, token, amount: lockedAmount, minOut, seq } = lock;
+            const place = { srcChain, escrow, delivery, token };
+            record({
+              kind: "other",
+              destChain,
+              deliveryId,
+              commitment,
+              deadline: deadline.toString(),
+              early: { ...place, ...formatValues({ lockedAmount, minOut, seq, worth }) },
+            });
+          },
+          getReadTo: async (destChain) => readTo.get(destChain) ?? null,
+          async recordReadTo(destChain, block) {
+            if (block <= (readTo.get(destChain) ?? -1n)) return;
+            record({ kind: "read_to", destChain, block: block.toString() });
+          },
         },
 
         async signDelivery(destChain, order, worth) {
@@ -269,10 +297,7 @@ export function openGuard(options: { readonly journal: string; readonly clock: C
                 escrow: order.escrow,
                 delivery: rules.deliveryOf(destChain),
                 token: order.srcToken,
-                lockedAmount: order.lockedAmount.toString(),
-                minOut: order.minOut.toString(),
-                seq: order.seq.toString(),
-                worth: worth.toString(),
+                ...formatValues({ ...order, worth }),
               },
             }),
           });
@@ -410,13 +435,32 @@ function readMessage(entry: OrdersEntry): GuardedMessage {
   };
 }
 
-type DeliveryEntry = JournalEntry & { readonly kind: "delivery" };
+type EarlyEntry = JournalEntry & { readonly kind: "delivery" | "other" };
+
+function formatValues({
+  lockedAmount,
+  minOut,
+  seq,
+  worth,
+}: {
+  readonly lockedAmount: bigint;
+  readonly minOut: bigint;
+  readonly seq: bigint;
+  readonly worth: bigint;
+}) {
+  return {
+    lockedAmount: lockedAmount.toString(),
+    minOut: minOut.toString(),
+    seq: seq.toString(),
+    worth: worth.toString(),
+  };
+}
 
 function readEarly(
-  { deliveryId, destChain, commitment, deadline }: DeliveryEntry,
-  early: NonNullable<DeliveryEntry["early"]>,
+  { deliveryId, destChain, commitment, deadline }: EarlyEntry,
+  early: NonNullable<EarlyEntry["early"]>,
   signedAtMs: number,
-): SignedEarly {
+): CountedPayout {
   const { srcChain, escrow, delivery, token, lockedAmount, minOut, seq, worth } = early;
   return {
     deliveryId: toHex32(deliveryId),

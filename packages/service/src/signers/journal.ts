@@ -24,7 +24,19 @@ const Account = Type.String({ pattern: "^0x([0-9a-f]{40}|[0-9a-f]{64})$" });
 const Word = Type.String({ pattern: "^0x[0-9a-f]{64}$" });
 const ChainId = Type.Integer({ minimum: 1 });
 
-/** One signature. Amounts are base units or wei as decimal strings; deadlines are Unix seconds. */
+/** The lock of an early payout, and the value at risk in US dollars times 1e18. */
+const Early = Type.Object({
+  srcChain: ChainId,
+  escrow: Account,
+  delivery: Word,
+  token: Account,
+  lockedAmount: Quantity,
+  minOut: Quantity,
+  seq: Quantity,
+  worth: Quantity,
+});
+
+/** One signature, or what the count of early payouts must not forget. Amounts are base units or wei as decimal strings; deadlines are Unix seconds. */
 export const JournalEntry = Type.Union([
   Type.Object({
     kind: Type.Literal("transaction"),
@@ -77,20 +89,20 @@ export const JournalEntry = Type.Union([
     commitment: Word,
     amount: Quantity,
     deadline: Quantity,
-    /** Of a payout before its lock is final: the lock, and the value at risk in US dollars times 1e18. */
-    early: Type.Optional(
-      Type.Object({
-        srcChain: ChainId,
-        escrow: Account,
-        delivery: Word,
-        token: Account,
-        lockedAmount: Quantity,
-        minOut: Quantity,
-        seq: Quantity,
-        worth: Quantity,
-      }),
-    ),
+    /** Of a payout before its lock is final. */
+    early: Type.Optional(Early),
   }),
+  /** An early payout that others signed. */
+  Type.Object({
+    kind: Type.Literal("other"),
+    destChain: ChainId,
+    deliveryId: Word,
+    commitment: Word,
+    deadline: Quantity,
+    early: Early,
+  }),
+  /** The payouts of others are counted up to a block of their chain. */
+  Type.Object({ kind: Type.Literal("read_to"), destChain: ChainId, block: Quantity }),
   /** The lock of an early payout is final, or the payout can no longer be made. */
   Type.Object({ kind: Type.Literal("covered"), deliveryId: Word }),
   Type.Object({

@@ -78,16 +78,23 @@ export interface AttestorSigner {
   signRefund(chainId: number, proof: RefundProof): Promise<Hex>;
 }
 
-/** The early payouts that an attestor has signed. */
+/** An attestor's count of early payouts: those that it signed, and others that it saw. */
 export interface EarlyCount {
   /** Lists those that are counted, the oldest first. */
-  list(): Promise<readonly SignedEarly[]>;
+  list(): Promise<readonly CountedPayout[]>;
   /** No longer counts a payout: its lock is final, or it can no longer be made. */
   cover(deliveryId: Hex32): Promise<void>;
+  /** Returns which of these payouts are neither signed by this attestor nor counted. */
+  listOthers(deliveryIds: readonly Hex32[]): Promise<readonly Hex32[]>;
+  /** Counts a payout that other attestors signed. It is made already, so it counts also beyond the exposure. */
+  countOther(payout: CountedPayout): Promise<void>;
+  /** Returns the block of a destination up to which payouts of others are counted; null before the first. */
+  getReadTo(destChain: number): Promise<bigint | null>;
+  recordReadTo(destChain: number, block: bigint): Promise<void>;
 }
 
-/** A payout that was signed before its lock was final. */
-export interface SignedEarly {
+/** A payout that was signed, or seen, before its lock was final. */
+export interface CountedPayout {
   readonly deliveryId: Hex32;
   readonly srcChain: number;
   readonly destChain: number;
@@ -97,7 +104,7 @@ export interface SignedEarly {
   readonly worth: bigint;
   /** End of the payout window, in Unix seconds. */
   readonly deadline: bigint;
-  /** When it was signed first, in Unix milliseconds. */
+  /** When it was signed or seen first, in Unix milliseconds. */
   readonly signedAtMs: number;
 }
 

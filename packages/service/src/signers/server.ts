@@ -16,7 +16,7 @@ import { Value } from "typebox/value";
 import { OperatingError } from "../core/errors.ts";
 import { toAddress, toHex32 } from "../core/hex.ts";
 import type { Log } from "../telemetry/log.ts";
-import type { AttestorSigner, LaneSigner, VaultSigner } from "./port.ts";
+import type { AttestorSigner, EarlyCount, LaneSigner, VaultSigner } from "./port.ts";
 import { SignerRefusal, SignerWaits } from "./refusal.ts";
 import {
   type Accounts,
@@ -24,16 +24,21 @@ import {
   ClaimBody,
   CoverBody,
   DeliveryBody,
+  DeliveryIds,
+  DestinationBody,
   type Failure,
   formatEarly,
+  OtherBody,
   parseClaim,
   parseCommitment,
+  parseCounted,
   parseDelivery,
   parseSigningRequest,
   parsePrice,
   parseRefund,
   parseReturn,
   PriceBody,
+  ReadToBody,
   RefundBody,
   ReturnBody,
   TransactionBody,
@@ -126,6 +131,11 @@ function createHandlers({ lanes, attestor, vaults }: HeldSigners): Handlers {
     if (attestor) return attestor;
     throw new SignerRefusal("it holds no attestor key");
   };
+  const getEarly = (): EarlyCount => {
+    const { early } = getAttestor();
+    if (early) return early;
+    throw new SignerRefusal("it counts no early payouts");
+  };
   const getLane = ({ chainId, lane: address }: { chainId: number; lane: string }): LaneSigner => {
     const lane = lanes.find((held) => held.chainId === chainId && held.address === address);
     if (lane) return lane;
@@ -150,9 +160,23 @@ function createHandlers({ lanes, attestor, vaults }: HeldSigners): Handlers {
         request.worth === undefined ? undefined : BigInt(request.worth),
       ),
     })),
-    "GET /early": async () => formatEarly((await getAttestor().early?.list()) ?? []),
+    "GET /early": async () => formatEarly(await getEarly().list()),
     "POST /covered": handle(CoverBody, async ({ deliveryId }) => {
-      await getAttestor().early?.cover(toHex32(deliveryId));
+      await getEarly().cover(toHex32(deliveryId));
+      return {};
+    }),
+    "POST /early/others": handle(DeliveryIds, async ({ deliveryIds }) => ({
+      deliveryIds: await getEarly().listOthers(deliveryIds.map(toHex32)),
+    })),
+    "POST /early/other": handle(OtherBody, async ({ payout }) => {
+      await getEarly().countOther(parseCounted(payout));
+      return {};
+    }),
+    "POST /early/read-to": handle(DestinationBody, async ({ destChain }) => ({
+      block: (await getEarly().getReadTo(destChain))?.toString() ?? null,
+    })),
+    "POST /early/record-read-to": handle(ReadToBody, async ({ destChain, block }) => {
+      await getEarly().recordReadTo(destChain, BigInt(block));
       return {};
     }),
     "POST /claims": handle(ClaimBody, async (request) => ({

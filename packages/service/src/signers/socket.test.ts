@@ -11,7 +11,13 @@ import type { Payout } from "../chains/port/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import { padAddress, toAddress, toEvmAddress, toHex32, toTxHash } from "../core/hex.ts";
 import { connectSigner } from "./client.ts";
-import type { AttestorSigner, LaneSigner, SigningRequest, VaultSigner } from "./port.ts";
+import type {
+  AttestorSigner,
+  CountedPayout,
+  LaneSigner,
+  SigningRequest,
+  VaultSigner,
+} from "./port.ts";
 import { SignerRefusal, SignerWaits } from "./refusal.ts";
 import { type HeldSigners, startSignerServer, withVaultsOnly } from "./server.ts";
 import { formatSigningRequest } from "./wire.ts";
@@ -189,6 +195,57 @@ describe("a signer behind the socket", () => {
       [2, giveBack],
       [2, price],
       [2, refund],
+    ]);
+  });
+
+  test("passes the count of early payouts without loss", async () => {
+    const counted: CountedPayout = {
+      deliveryId: WORD,
+      srcChain: 2,
+      destChain: 30,
+      escrow: TARGET,
+      lock: {
+        commitment: WORD,
+        delivery: WORD,
+        token: LANE,
+        amount: 2n ** 200n,
+        minOut: 2n ** 199n,
+        seq: 2n ** 63n,
+      },
+      worth: 10n ** 30n,
+      deadline: 9n,
+      signedAtMs: 10,
+    };
+    await server.stop();
+    const record = (...args: readonly unknown[]) => void asked.push(args);
+    server = await start({
+      lanes: [],
+      attestor: {
+        ...attestor,
+        early: {
+          list: async () => [counted],
+          cover: async (id) => record("cover", id),
+          listOthers: async (ids) => ids.slice(1),
+          countOther: async (payout) => record("other", payout),
+          getReadTo: async (destChain) => (destChain === 30 ? 2n ** 70n : null),
+          recordReadTo: async (destChain, block) => record("read to", destChain, block),
+        },
+      },
+      vaults: null,
+    });
+    const { attestor: connected } = await connectSigner(socket);
+    const remote = connected?.early;
+    expect(await remote?.list()).toEqual([counted]);
+    await remote?.cover(WORD);
+    const other = toHex32(`0x${"02".repeat(32)}`);
+    expect(await remote?.listOthers([WORD, other])).toEqual([other]);
+    await remote?.countOther(counted);
+    expect([await remote?.getReadTo(30), await remote?.getReadTo(10)]).toEqual([2n ** 70n, null]);
+    await remote?.recordReadTo(30, 2n ** 71n);
+    expect(asked).toEqual([
+      ["cover", WORD],
+      ["other", counted],
+      ["read to", 30, 2n ** 71n],
     ]);
   });
 

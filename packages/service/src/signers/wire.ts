@@ -10,7 +10,7 @@ import type {
 } from "../chains/port/index.ts";
 import { type Hex, toAddress, toHex32, toTxHash } from "../core/hex.ts";
 import { REFUND_REASONS } from "../core/refund-reason.ts";
-import type { SignedEarly, SigningRequest } from "./port.ts";
+import type { CountedPayout, SigningRequest } from "./port.ts";
 import { REFUSED } from "./refusal.ts";
 
 const exact = { additionalProperties: false } as const;
@@ -76,28 +76,39 @@ export const DeliveryBody = Type.Object(
 
 export const CoverBody = Type.Object({ deliveryId: Word }, exact);
 
-/** Early payouts that are counted. */
-export const EarlyList = Type.Object({
-  early: Type.Array(
-    Type.Object({
-      deliveryId: Word,
-      srcChain: ChainId,
-      destChain: ChainId,
-      escrow: Account,
-      lock: Type.Object({
-        commitment: Word,
-        delivery: Word,
-        token: Account,
-        amount: Quantity,
-        minOut: Quantity,
-        seq: Quantity,
-      }),
-      worth: Quantity,
-      deadline: Quantity,
-      signedAtMs: Type.Integer({ minimum: 0 }),
-    }),
-  ),
+const WireEarly = Type.Object({
+  deliveryId: Word,
+  srcChain: ChainId,
+  destChain: ChainId,
+  escrow: Account,
+  lock: Type.Object({
+    commitment: Word,
+    delivery: Word,
+    token: Account,
+    amount: Quantity,
+    minOut: Quantity,
+    seq: Quantity,
+  }),
+  worth: Quantity,
+  deadline: Quantity,
+  signedAtMs: Type.Integer({ minimum: 0 }),
 });
+
+/** Early payouts that are counted. */
+export const EarlyList = Type.Object({ early: Type.Array(WireEarly) });
+
+/** Delivery ids, asked about or answered. */
+export const DeliveryIds = Type.Object({ deliveryIds: Type.Array(Word) }, exact);
+
+/** An early payout that other attestors signed. */
+export const OtherBody = Type.Object({ payout: WireEarly }, exact);
+
+/** The destination of payouts. */
+export const DestinationBody = Type.Object({ destChain: ChainId }, exact);
+
+export const ReadTo = Type.Object({ block: Type.Union([Quantity, Type.Null()]) });
+
+export const ReadToBody = Type.Object({ destChain: ChainId, block: Quantity }, exact);
 
 export const ClaimBody = Type.Object(
   { srcChain: ChainId, deliveryId: Word, paidAmount: Quantity, deadline: Quantity },
@@ -162,7 +173,7 @@ export const Signed = Type.Object({
   hash: Hash,
 });
 export const Vault = Type.Object({ wallet: Account, proof: Bytes });
-export const Covered = Type.Object({});
+export const Done = Type.Object({});
 export const CapLeft = Type.Object({ left: Quantity });
 export const Signature = Type.Object({ signature: Bytes });
 export const Failure = Type.Object({
@@ -258,24 +269,36 @@ export function formatDelivery(
   };
 }
 
-export function formatEarly(early: readonly SignedEarly[]): Static<typeof EarlyList> {
+export function formatEarly(early: readonly CountedPayout[]): Static<typeof EarlyList> {
+  return { early: early.map(formatCounted) };
+}
+
+export function formatCounted({
+  lock,
+  worth,
+  deadline,
+  ...rest
+}: CountedPayout): Static<typeof WireEarly> {
   return {
-    early: early.map(({ lock, worth, deadline, ...rest }) => ({
-      ...rest,
-      lock: {
-        ...lock,
-        amount: lock.amount.toString(),
-        minOut: lock.minOut.toString(),
-        seq: lock.seq.toString(),
-      },
-      worth: worth.toString(),
-      deadline: deadline.toString(),
-    })),
+    ...rest,
+    lock: {
+      ...lock,
+      amount: lock.amount.toString(),
+      minOut: lock.minOut.toString(),
+      seq: lock.seq.toString(),
+    },
+    worth: worth.toString(),
+    deadline: deadline.toString(),
   };
 }
 
-export function parseEarly({ early }: Static<typeof EarlyList>): readonly SignedEarly[] {
-  return early.map(({ deliveryId, escrow, lock, worth, deadline, ...rest }) => ({
+export function parseEarly({ early }: Static<typeof EarlyList>): readonly CountedPayout[] {
+  return early.map(parseCounted);
+}
+
+export function parseCounted(payout: Static<typeof WireEarly>): CountedPayout {
+  const { deliveryId, escrow, lock, worth, deadline, ...rest } = payout;
+  return {
     ...rest,
     deliveryId: toHex32(deliveryId),
     escrow: toAddress(escrow),
@@ -289,7 +312,7 @@ export function parseEarly({ early }: Static<typeof EarlyList>): readonly Signed
     },
     worth: BigInt(worth),
     deadline: BigInt(deadline),
-  }));
+  };
 }
 
 export function parseClaim(request: Static<typeof ClaimBody>): ClaimProof {

@@ -12,6 +12,7 @@ import type {
   Effect,
   GasCall,
   Outflow,
+  Payout,
   ReadPoint,
   Receipt,
   Transfer,
@@ -362,6 +363,19 @@ export function createFakeNode(chain: FakeChain): FakeNode {
         const paid = head.state.delivered.get(deliveryId) ?? null;
         return paid && paid.blockNumber >= from && paid.blockNumber <= to ? paid : null;
       },
+      async listIn({ from, to }) {
+        if (to - from >= PART_BLOCKS) throw unavailable("too many blocks for one search");
+        return [...head.state.delivered.values()].filter(
+          ({ blockNumber }) => blockNumber >= from && blockNumber <= to,
+        );
+      },
+      async listOrdered(txHash) {
+        const mined = branch()
+          .flatMap(({ transactions }) => transactions)
+          .find(({ transaction }) => transaction.hash === txHash);
+        if (!mined) throw unavailable("transaction unknown");
+        return listOrders(mined.transaction.action);
+      },
     },
     // Nobody governs these contracts.
     governance: { getDelay: async () => 0n, listChanges: async () => [] },
@@ -373,6 +387,12 @@ export function createFakeNode(chain: FakeChain): FakeNode {
     getThresholdAt: async () => contracts.threshold,
     getDailyCapLeft: async () => DAILY_CAP,
   };
+}
+
+/** Returns the orders of a payout or of a batch. */
+function listOrders(action: Action): readonly Payout[] {
+  if (action.kind === "deliver") return [action.order];
+  return action.kind === "many" ? action.jobs.flatMap(listOrders) : [];
 }
 
 /** Decodes a signed transaction. */

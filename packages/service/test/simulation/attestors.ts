@@ -3,7 +3,7 @@
  * alone, with a cold second that an operator starts after the first is lost for good.
  */
 import type { EvmAddress } from "../../src/core/hex.ts";
-import type { Dice } from "./random.ts";
+import { createDice, type Dice } from "./random.ts";
 import { ATTESTORS } from "./stage.ts";
 
 export interface AttestorPlan {
@@ -13,6 +13,8 @@ export interface AttestorPlan {
   readonly accounts: readonly EvmAddress[];
   /** Listed accounts whose keys wait for the loss of another. */
   readonly cold: readonly EvmAddress[];
+  /** One whose signer signs no payouts, while it reads the chains and counts what the others sign. */
+  readonly silent: EvmAddress | null;
   /** Changes of the running attestors, in order; the first is at the start. */
   readonly shifts: readonly AttestorShift[];
 }
@@ -28,11 +30,27 @@ export const ALL_ATTESTORS: AttestorPlan = {
   threshold: 2,
   accounts: ATTESTORS,
   cold: [],
+  silent: null,
   shifts: [{ atMs: 0, running: ATTESTORS }],
 };
 
+/** Silences one of three attestors in half of the seeds, where all of them run. */
+function drawSilent(dice: Dice, plan: AttestorPlan): AttestorPlan {
+  if (plan !== ALL_ATTESTORS || !dice.chance(0.5)) return plan;
+  return { ...plan, silent: dice.pick(ATTESTORS) };
+}
+
+/** Draws the attestors of a seed; with early payouts, one of them may be silent. */
+export function drawAttestorsOf(
+  seed: number,
+  { early, safetyMs }: { readonly early: object | null; readonly safetyMs: number },
+): AttestorPlan {
+  const plan = drawAttestors(createDice(seed, 35), safetyMs);
+  return early ? drawSilent(createDice(seed, 45), plan) : plan;
+}
+
 /** Draws the attestors of a seed: one of three is lost in one seed of four, the only one in one of eight. */
-export function drawAttestors(dice: Dice, safetyMs: number): AttestorPlan {
+function drawAttestors(dice: Dice, safetyMs: number): AttestorPlan {
   const kind = dice.next();
   const [first, second] = ATTESTORS;
   if (kind >= 3 / 8 || !first || !second) return ALL_ATTESTORS;
@@ -53,6 +71,7 @@ export function drawAttestors(dice: Dice, safetyMs: number): AttestorPlan {
     threshold: 1,
     accounts: [first, second],
     cold: [cold],
+    silent: null,
     shifts: [
       { atMs: 0, running: [hot] },
       { atMs: lostMs, running: [] },

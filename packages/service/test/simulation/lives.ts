@@ -108,13 +108,13 @@ export interface Stage {
   readonly config: () => Config;
   readonly faults: () => Faults;
   /** The attestors that the contracts count. */
-  readonly attestors: Pick<AttestorPlan, "threshold" | "accounts">;
+  readonly attestors: Pick<AttestorPlan, "threshold" | "accounts" | "silent">;
   /** The attestors that run in processes that start from now on. */
   readonly runningAttestors: () => readonly EvmAddress[];
   /** Returns a section of an EVM chain without logs that a server may leave out unnoticed. */
   readonly leaveOut: (request: SectionRequest, section: Section) => Section;
   /** Called with each payout that an attestor signs before its lock is final. */
-  readonly onEarly: () => void;
+  readonly mark: (name: string) => void;
   /** Faults of the auditor's reads. */
   readonly auditFaults: AuditFaults;
   /** The HTTP port to Circle's attestation service. */
@@ -379,7 +379,7 @@ export function createLives(stage: Stage) {
         return terms ?? { exposure: 0n, acceptedLosses: [] };
       },
       nowMs: () => kernel.nowMs,
-      onEarly: stage.onEarly,
+      mark: stage.mark,
     },
   );
 

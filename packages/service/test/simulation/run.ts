@@ -17,7 +17,7 @@ import { requestIndex } from "../../src/settlements/index.ts";
 import { Broken } from "./broken.ts";
 import { type DatabaseFault, type SharedDatabase, shareDatabase } from "./database.ts";
 import { createAttestationService } from "./attestation-service.ts";
-import { ALL_ATTESTORS, drawAttestors } from "./attestors.ts";
+import { ALL_ATTESTORS, drawAttestorsOf } from "./attestors.ts";
 import { createAuditFaults } from "./audit-faults.ts";
 import {
   type BridgeFaults,
@@ -210,7 +210,7 @@ async function play(
   // The large payment would need hundreds of parts.
   const hasLimits = large === null && !options.faults;
   const limits = hasLimits ? drawLimits(createDice(seed, 39), { coinUnit }) : NO_LIMITS;
-  const attestors = options.faults ? ALL_ATTESTORS : drawAttestors(createDice(seed, 35), safetyMs);
+  const attestors = options.faults ? ALL_ATTESTORS : drawAttestorsOf(seed, { early, safetyMs });
   const { threshold, accounts, cold } = attestors;
   const setup = {
     inventory,
@@ -321,7 +321,7 @@ async function play(
     leaveOut: (request, section) => flooding?.leaveOut(request, section) ?? section,
     attestors,
     runningAttestors: () => runningAttestors,
-    onEarly: () => mark("signed before the lock was final"),
+    mark,
     auditFaults,
     attestationsOf: attestations.httpOf,
     screeningOf: screening.httpOf,

@@ -6,6 +6,7 @@
 import type { Fees, Payout } from "../../src/chains/port/index.ts";
 import type { LanePurpose, RouteConfig } from "../../src/config/index.ts";
 import { assertNever } from "../../src/core/assert.ts";
+import { OperatingError } from "../../src/core/errors.ts";
 import {
   type Address,
   type EvmAddress,
@@ -20,7 +21,7 @@ import type {
   AttestorSet,
   AttestorSigner,
   LaneSigner,
-  SignedEarly,
+  CountedPayout,
 } from "../../src/signers/port.ts";
 import { decode, deliveryIdOfPayout, hashCommitment } from "../fake-chain/codec.ts";
 import {
@@ -91,17 +92,16 @@ function describeMessage(message: AttestedMessage, { factory, escrow, delivery }
 /** Creates the attestors for the contracts of the given chains, and the settler's count of their signatures. */
 export function createFakeAttestors(
   chains: ReadonlyMap<number, FakeContracts>,
-  { threshold, accounts }: Pick<AttestorPlan, "threshold" | "accounts">,
+  { threshold, accounts, silent }: Pick<AttestorPlan, "threshold" | "accounts" | "silent">,
   {
     boundsOf,
     nowMs,
-    onEarly,
+    mark,
   }: {
     /** Returns the bounds of early payouts for locks of a chain. */
     readonly boundsOf: (srcChain: number) => EarlyBounds;
     readonly nowMs: () => number;
-    /** Called with each early payout that is signed. */
-    readonly onEarly: () => void;
+    readonly mark: (name: string) => void;
   },
 ): {
   signerOf(address: EvmAddress): AttestorSigner;
@@ -114,13 +114,25 @@ export function createFakeAttestors(
     memories.set(address, memory);
     return memory;
   };
-  const toSignedEarly = (
+  const signed = new Map<EvmAddress, Set<Hex32>>();
+  const signedBy = (address: EvmAddress): Set<Hex32> => {
+    const ids = signed.get(address) ?? new Set();
+    signed.set(address, ids);
+    return ids;
+  };
+  /** By attestor and destination. */
+  const readTo = new Map<string, bigint>();
+  const contractsOf = (chainId: number): FakeContracts => {
+    const contracts = chains.get(chainId);
+    if (!contracts) throw new Error(`chain ${chainId} is not simulated`);
+    return contracts;
+  };
+  const toCounted = (
     destChain: number,
     order: Payout,
     { worth, nowMs: signedAtMs }: { readonly worth: bigint; readonly nowMs: number },
-  ): SignedEarly => {
-    const contracts = chains.get(destChain);
-    if (!contracts) throw new Error(`chain ${destChain} is not simulated`);
+  ): CountedPayout => {
+    const contracts = contractsOf(destChain);
     const { srcChain, escrow, srcToken: token, lockedAmount: amount, minOut, seq } = order;
     return {
       deliveryId: deliveryIdOfPayout(contracts.delivery, order),
@@ -142,8 +154,7 @@ export function createFakeAttestors(
   };
   const sign = (address: EvmAddress, message: AttestedMessage): Hex => {
     const { chainId } = message;
-    const contracts = chains.get(chainId);
-    if (!contracts) throw new Error(`chain ${chainId} is not simulated`);
+    const contracts = contractsOf(chainId);
     const { contract, fields } = describeMessage(message, contracts);
     return attestation(address, contract, chainId, ...fields);
   };
@@ -159,13 +170,26 @@ export function createFakeAttestors(
       early: {
         list: async () => memoryOf(address).list(boundsOf),
         cover: async (deliveryId) => void memoryOf(address).forget(deliveryId),
+        listOthers: async (ids) =>
+          ids.filter((id) => !signedBy(address).has(id) && !memoryOf(address).has(id)),
+        async countOther(payout) {
+          memoryOf(address).remember(payout);
+          mark("counted a payout of other attestors");
+        },
+        getReadTo: async (destChain) => readTo.get(`${address} ${destChain}`) ?? null,
+        recordReadTo: async (destChain, block) => void readTo.set(`${address} ${destChain}`, block),
       },
       async signDelivery(chainId, order, worth) {
+        if (address === silent) {
+          throw new OperatingError("RPC_UNAVAILABLE", "The signer does not answer.");
+        }
+        const { delivery } = contractsOf(chainId);
+        signedBy(address).add(deliveryIdOfPayout(delivery, order));
         if (worth !== undefined) {
-          const early = toSignedEarly(chainId, order, { worth, nowMs: nowMs() });
+          const early = toCounted(chainId, order, { worth, nowMs: nowMs() });
           memoryOf(address).check(early, boundsOf);
           memoryOf(address).remember(early);
-          onEarly();
+          mark("signed before the lock was final");
         }
         return sign(address, { kind: "delivery", chainId, order });
       },

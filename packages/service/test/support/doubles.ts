@@ -167,6 +167,8 @@ const familyOf = ({
     payoutSearch: {
       findBlockAt: members.findBlockAt ?? (() => unexpected("findBlockAt")),
       findIn: members.findIn ?? (() => unexpected("findIn")),
+      listIn: members.listIn ?? (() => unexpected("listIn")),
+      listOrdered: members.listOrdered ?? (() => unexpected("listOrdered")),
     },
     governance: {
       getDelay: members.getDelay ?? (() => unexpected("getDelay")),

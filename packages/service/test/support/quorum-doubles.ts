@@ -1,6 +1,13 @@
 /** Nodes of one fake chain: honest ones at any height, and every kind of faulty or lying one. */
-import type { BlockRef, LockFacts, PaidLock, ReadPoint } from "../../src/chains/port/index.ts";
+import type {
+  BlockRef,
+  LockFacts,
+  PaidLock,
+  Payout,
+  ReadPoint,
+} from "../../src/chains/port/index.ts";
 import { type ChainAtBlocks, createQuorumChain } from "../../src/chains/quorum.ts";
+import { GOVERNED } from "../../src/core/commitment.ts";
 import { OperatingError } from "../../src/core/errors.ts";
 import { type Address, type Hex32, toEvmAddress, toHex32, toTxHash } from "../../src/core/hex.ts";
 import { createStrictChain, silentLog } from "./doubles.ts";
@@ -20,6 +27,28 @@ export const LOCK: LockFacts = {
 };
 export const PAID: PaidLock = { deliveryId: ID, srcChain: 2, escrow: TOKEN, seq: 0n };
 export const UNKNOWN_ID = toHex32(`0x${"00".repeat(32)}`);
+/** What the mined transaction ordered. */
+const PAYOUT: Payout = {
+  commitment: {
+    integrator: ID,
+    userId: ID,
+    destChain: 2,
+    destWallet: ID,
+    destToken: ID,
+    refundAuthority: ID,
+    maxFeeBps: 1,
+    maxSlippageBps: 1,
+    ...GOVERNED,
+  },
+  srcChain: 2,
+  escrow: TOKEN,
+  srcToken: TOKEN,
+  lockedAmount: 5n,
+  minOut: 4n,
+  seq: 0n,
+  windowStart: 0n,
+  amount: 4n,
+};
 export const MINED = toTxHash(`0x${"7a".repeat(32)}`);
 export const UNMINED = toTxHash(`0x${"7b".repeat(32)}`);
 /** Fee of the only pool. */
@@ -221,6 +250,17 @@ export function createHonestNode(view: View = { head: HEAD, final: FINAL }): Cha
             blockNumber: to,
           }
         : null,
+    listIn: async ({ from, to }) =>
+      [from, to].map((blockNumber) => ({
+        deliveryId: ID,
+        commitment: ID,
+        to: WALLET,
+        token: TOKEN,
+        amount: 4n,
+        txHash: MINED,
+        blockNumber,
+      })),
+    listOrdered: async (txHash) => (txHash === MINED ? [PAYOUT] : []),
     isDelivered: async ({ deliveryId }, point) => at(point) > 0n && deliveryId === ID,
     getPayoutWindow: async (point) => at(point),
     wasListed: async ({ account }, point) => at(point) > 0n && account === WALLET,
@@ -282,6 +322,8 @@ export const NODE_METHODS = [
   "findDelivery",
   "findBlockAt",
   "findIn",
+  "listIn",
+  "listOrdered",
   "getDelay",
   "readMovable",
   "readStock",

@@ -102,6 +102,11 @@ const Payment = Type.Object({
   value: Quantity,
 });
 
+const SentCall = Type.Object({
+  to: Type.Optional(Type.Union([Type.Null(), Address])),
+  input: Bytes,
+});
+
 export interface BlockAnswer {
   readonly number: bigint;
   readonly hash: Hex32;
@@ -295,6 +300,13 @@ export const parsePayment = parser(
       to: payment.to ? toEvmAddress(payment.to) : null,
       value: BigInt(payment.value),
     },
+);
+
+/** Parses what a transaction calls; null if the node does not know it. */
+export const parseSentCall = parser(
+  Type.Union([Type.Null(), SentCall]),
+  // CAST: the schema allows only hex.
+  (sent) => sent && { to: sent.to ? toEvmAddress(sent.to) : null, input: sent.input as Hex },
 );
 
 function parser<S extends TSchema, T>(schema: S, convert: (value: Static<S>) => T) {

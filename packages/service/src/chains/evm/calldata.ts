@@ -1,6 +1,6 @@
 /** Converts decoded arguments of our contracts. */
-import type { deliveryAbi, escrowAbi } from "@sluice/contracts/abi";
-import type { ContractFunctionArgs } from "viem";
+import { deliveryAbi, type escrowAbi } from "@sluice/contracts/abi";
+import { type ContractFunctionArgs, decodeFunctionData } from "viem";
 import type { Commitment } from "../../core/commitment.ts";
 import { type Hex, toAddress, toEvmAddress, toHex32 } from "../../core/hex.ts";
 import type { LockFacts, Payout } from "../port/index.ts";
@@ -27,6 +27,13 @@ export function toCommitment(c: {
 export function toPayout({ c, escrow, srcToken, ...order }: OrderArgument): Payout {
   const places = { escrow: toAddress(escrow), srcToken: toAddress(srcToken) };
   return { ...order, ...places, commitment: toCommitment(c) };
+}
+
+/** Returns the orders of a call to `Delivery`; none for its other methods. Throws for data of no method. */
+export function listOrders(data: Hex): readonly OrderArgument[] {
+  const { functionName, args } = decodeFunctionData({ abi: deliveryAbi, data });
+  if (functionName === "deliver") return [args[0]];
+  return functionName === "deliverMany" ? args[0].map(({ order }) => order) : [];
 }
 
 /** Converts a lock of `Escrow`. */

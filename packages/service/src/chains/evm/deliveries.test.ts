@@ -1,8 +1,10 @@
 /** The search for a delivery on nodes that limit the block range or contradict themselves. */
-import { encodeAbiParameters, toEventSelector } from "viem";
+import { deliveryAbi } from "@sluice/contracts/abi";
+import { encodeAbiParameters, encodeFunctionData, toEventSelector } from "viem";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { padAddress, toEvmAddress, toHex32, toTxHash } from "../../core/hex.ts";
-import type { Chain } from "../port/index.ts";
+import { GOVERNED } from "../../core/commitment.ts";
+import type { Chain, Payout } from "../port/index.ts";
 import { startProvider } from "../../../../sandbox/src/provider/index.ts";
 import { connectChain } from "../../../test/evm/connect-chain.ts";
 import {
@@ -224,6 +226,89 @@ describe("the search for a payout in parts", () => {
     expect(await open(90n).payoutSearch?.findBlockAt(timeS)).toBe(block);
   });
 });
+
+describe("payouts in a range", () => {
+  test("are listed completely, however few blocks the node gives per request [T315]", async () => {
+    const logs = [logAt(7_000_003n), logAt(7_000_123n, { transactionHash: OTHER_HASH })];
+    answerWith({ head: 20_000_000n, logs, spanMax: 10n });
+    const { payoutSearch } = open();
+    expect(await payoutSearch?.listIn({ from: 7_000_000n, to: 7_000_319n })).toEqual([
+      { ...FOUND, blockNumber: 7_000_003n },
+      { ...FOUND, blockNumber: 7_000_123n, txHash: OTHER_HASH },
+    ]);
+    expect(await payoutSearch?.listIn({ from: 7_000_004n, to: 7_000_122n })).toEqual([]);
+    const wide = { from: 7_000_000n, to: 7_100_000n };
+    await expect(payoutSearch?.listIn(wide)).rejects.toMatchObject({ code: "RPC_UNAVAILABLE" });
+  });
+
+  test("have the orders of the transaction that called the contract itself [T315]", async () => {
+    const { payoutSearch, buildDeliver } = open();
+    const orders = [orderOf(1n), orderOf(2n)];
+    const padded = orders.map((order) => ({
+      ...order,
+      escrow: padAddress(order.escrow),
+      srcToken: padAddress(order.srcToken),
+    }));
+    const [one, other] = orders.map((order) => buildDeliver(order, "0x51"));
+    const many = encodeFunctionData({
+      abi: deliveryAbi,
+      functionName: "deliverMany",
+      args: [
+        orders.map((order) => ({ order: toOrder(order), signatures: "0x" as const })),
+        100_000n,
+      ],
+    });
+    const sent = (to: string | null, input = one?.data) =>
+      node.answer(() => ({ result: { hash: HASH, to, input } }));
+    sent(DELIVERY);
+    expect(await payoutSearch?.listOrdered(TX_HASH)).toEqual([padded[0]]);
+    sent(DELIVERY, other?.data);
+    expect(await payoutSearch?.listOrdered(TX_HASH)).toEqual([padded[1]]);
+    sent(DELIVERY, many);
+    expect(await payoutSearch?.listOrdered(TX_HASH)).toEqual(padded);
+    for (const to of [TOKEN, null]) {
+      sent(to);
+      expect(await payoutSearch?.listOrdered(TX_HASH)).toEqual([]);
+    }
+    sent(DELIVERY, "0x12345678");
+    await expect(payoutSearch?.listOrdered(TX_HASH)).rejects.toMatchObject({
+      code: "RPC_UNAVAILABLE",
+    });
+    node.answer(() => ({ result: null }));
+    await expect(payoutSearch?.listOrdered(TX_HASH)).rejects.toMatchObject({
+      details: { reason: "transaction unknown" },
+    });
+  });
+});
+
+/** Returns a payout as the contract takes it. */
+function toOrder({ commitment: c, escrow, srcToken, ...order }: Payout) {
+  return { c, ...order, escrow: padAddress(escrow), srcToken: padAddress(srcToken) };
+}
+
+function orderOf(seq: bigint): Payout {
+  return {
+    commitment: {
+      integrator: HASH,
+      userId: ID,
+      destChain: 30,
+      destWallet: padAddress(TO),
+      destToken: padAddress(TOKEN),
+      refundAuthority: HASH,
+      maxFeeBps: 1,
+      maxSlippageBps: 2,
+      ...GOVERNED,
+    },
+    srcChain: 2,
+    escrow: TO,
+    srcToken: TOKEN,
+    lockedAmount: 9n,
+    minOut: 8n,
+    seq,
+    windowStart: 3n,
+    amount: 9n,
+  };
+}
 
 test("a claim stays provable behind a provider that gives ten blocks per request [T148]", async () => {
   // Three days of Arbitrum: the newest 16 requests reach back forty seconds.

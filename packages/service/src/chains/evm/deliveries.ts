@@ -2,10 +2,19 @@
 import { decodeFunctionResult, encodeFunctionData, toEventSelector } from "viem";
 import { deliveryAbi } from "@sluice/contracts/abi";
 import { type EvmAddress, padAddress, type TxHash } from "../../core/hex.ts";
-import type { FoundDelivery, PaidLock, PayoutSearch, ReadPoint, Receipt } from "../port/index.ts";
-import { parseQuantity } from "./answers.ts";
+import type {
+  FoundDelivery,
+  PaidLock,
+  Payout,
+  PayoutSearch,
+  ReadPoint,
+  Receipt,
+} from "../port/index.ts";
+import { type LogAnswer, parseQuantity, parseSentCall } from "./answers.ts";
+import { listOrders, toPayout } from "./calldata.ts";
 import { readView } from "./calls.ts";
 import { decodeOfDelivery } from "./effects.ts";
+import { listLogsInRange } from "./log-range.ts";
 import { searchBackwards } from "./log-search.ts";
 import { getNumberedBlock } from "./reader.ts";
 import type { Rpc } from "./rpc.ts";
@@ -122,6 +131,8 @@ export function createPayoutSearch(rpc: Rpc, place: Place): PayoutSearch {
       if (found === "unfinished") throw rpc.unavailable("too many blocks for one search");
       return found;
     },
+    listIn: (blocks) => listPayouts(rpc, place.address, blocks),
+    listOrdered: (txHash) => listOrdered(rpc, place.address, txHash),
   };
 }
 
@@ -133,6 +144,45 @@ function readPayout(receipt: Receipt | null, { deliveryId }: PaidLock): FoundDel
   if (!receipt || paid?.kind !== "delivered") return null;
   const { kind: _, ...facts } = paid;
   return { ...facts, txHash: receipt.txHash, blockNumber: receipt.blockNumber };
+}
+
+/** Returns the orders of a transaction that called the contract itself. */
+async function listOrdered(
+  rpc: Rpc,
+  address: EvmAddress,
+  txHash: TxHash,
+): Promise<readonly Payout[]> {
+  const orders = await rpc.ask("eth_getTransactionByHash", [txHash], (result) => {
+    const sent = parseSentCall(result);
+    if (sent?.to !== address) return sent && [];
+    return listOrders(sent.input).map(toPayout);
+  });
+  if (!orders) throw rpc.unavailable("transaction unknown");
+  return orders;
+}
+
+async function listPayouts(
+  rpc: Rpc,
+  address: EvmAddress,
+  { from, to }: { readonly from: bigint; readonly to: bigint },
+): Promise<readonly FoundDelivery[]> {
+  const found: FoundDelivery[] = [];
+  let next = from;
+  for (let requests = 0; next <= to; requests += 1) {
+    if (requests === PART_REQUESTS_MAX) throw rpc.unavailable("too many blocks for one search");
+    const query = { from: next, to, address, topics: [DELIVERED] };
+    const { logs, through } = await listLogsInRange(rpc, query, rpc.searchRange);
+    for (const log of logs) found.push(...readLog(log));
+    next = through + 1n;
+  }
+  return found;
+}
+
+function readLog(log: LogAnswer): readonly FoundDelivery[] {
+  const paid = decodeOfDelivery(log);
+  if (!paid) return [];
+  const { kind: _, ...facts } = paid;
+  return [{ ...facts, txHash: log.txHash, blockNumber: log.blockNumber }];
 }
 
 function searchPayout(
@@ -147,12 +197,7 @@ function searchPayout(
     newest: to,
     oldest: from,
     requestsMax,
-    read(log) {
-      const paid = decodeOfDelivery(log);
-      if (paid?.deliveryId !== deliveryId) return null;
-      const { kind: _, ...facts } = paid;
-      return { ...facts, txHash: log.txHash, blockNumber: log.blockNumber };
-    },
+    read: (log) => readLog(log).find((paid) => paid.deliveryId === deliveryId) ?? null,
   });
 }
 

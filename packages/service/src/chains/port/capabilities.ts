@@ -1,9 +1,9 @@
 /** Capabilities that differ between chain families. */
-import type { Address, EvmAddress, Hex, Hex32 } from "../../core/hex.ts";
+import type { Address, EvmAddress, Hex, Hex32, TxHash } from "../../core/hex.ts";
 import type { Commitment } from "../../core/commitment.ts";
 import type { RefundReason } from "../../core/refund-reason.ts";
 import type { BlockId, BlockRef, ReadPoint } from "./blocks.ts";
-import type { BurnTerms, PoolSwapBurnTerms, PoolSwapTerms, RefundProof } from "./codec.ts";
+import type { BurnTerms, Payout, PoolSwapBurnTerms, PoolSwapTerms, RefundProof } from "./codec.ts";
 import type { FoundDelivery, FoundMint, LockFacts, PaidLock } from "./effects.ts";
 import type { Held, TokenHolding } from "./reading.ts";
 import type { Call } from "./sending.ts";
@@ -187,6 +187,16 @@ export interface PayoutSearch {
     lock: PaidLock,
     range: { readonly from: bigint; readonly to: bigint },
   ): Promise<FoundDelivery | null>;
+  /**
+   * Lists all payouts in the blocks `from` to `to`, the oldest first. Throws RPC_UNAVAILABLE if a node would need too many
+   * requests for them.
+   */
+  listIn(range: { readonly from: bigint; readonly to: bigint }): Promise<readonly FoundDelivery[]>;
+  /**
+   * Returns the payouts that a transaction ordered directly, with accounts as the contract has them, padded to 32 bytes; none
+   * if it called another contract. Throws RPC_UNAVAILABLE if no node knows the transaction.
+   */
+  listOrdered(txHash: TxHash): Promise<readonly Payout[]>;
 }
 
 /** Nodes serve state at any block. */

@@ -711,7 +711,7 @@ describe("a payout before its lock is final", () => {
       },
       early: {
         rules: new Map([[2, { terms, readWorth: async () => early.worth }]]),
-        watch: { isClosed: () => early.closed, poll: async () => false },
+        isClosed: () => early.closed,
       },
     };
     const ask = (windowStart = order.windowStart - 60n, by = attestor) =>

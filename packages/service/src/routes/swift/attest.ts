@@ -32,7 +32,6 @@ import {
 } from "./attestation-requests.ts";
 import { findPayable } from "./early/find-payable.ts";
 import type { EarlyRulesByChain } from "./early/rules.ts";
-import type { EarlyWatch } from "./early/watch.ts";
 import { inSpan, keepSpan } from "../../telemetry/spans.ts";
 import { judgeRefundProof, type RefundTerms } from "./judge-refund.ts";
 import { boundsAround } from "./pricing.ts";
@@ -54,8 +53,10 @@ export interface AttestorDeps {
   readonly pairs: readonly AttestedPair[];
   /** The attestor's own terms of refunds; without them it signs none. */
   readonly refunds?: RefundTerms;
-  /** The attestor's own rules of payouts before finality, and what it knows of missing locks; without them it signs none. */
-  readonly early?: { readonly rules: EarlyRulesByChain; readonly watch: EarlyWatch } | undefined;
+  /** The attestor's own rules of payouts before finality, and whether those of a chain wait; without them it signs none. */
+  readonly early?:
+    | { readonly rules: EarlyRulesByChain; readonly isClosed: (srcChain: number) => boolean }
+    | undefined;
   /** Tells the settler that a request of a delivery, or of something else that is attested, was answered. */
   readonly wakeSettler: (subject: Hex32) => void;
 }
@@ -206,8 +207,7 @@ async function judgeOrder(
   const { early } = deps;
   const payable = await findPayable(source, lockOf(destination, order), {
     hints,
-    rules:
-      early?.watch.isClosed(order.srcChain) === false ? early.rules.get(order.srcChain) : undefined,
+    rules: early?.isClosed(order.srcChain) === false ? early.rules.get(order.srcChain) : undefined,
     paid: { destChain: commitment.destChain, token: pair.destToken, amount: order.amount },
   });
   if (!payable) return { kind: "wait" };

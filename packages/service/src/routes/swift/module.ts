@@ -3,6 +3,7 @@ import {
   type Config,
   deliveryConfirmationsOf,
   findEvmChain,
+  listEvmChains,
   type RouteConfig,
 } from "../../config/index.ts";
 import type { Prices } from "../../prices/index.ts";
@@ -14,6 +15,7 @@ import type { AttestationKind } from "./attestation-requests.ts";
 import { swiftAudit } from "./audit.ts";
 import type { DeliveryDeps } from "./delivery-deps.ts";
 import { createEarlyRules } from "./early/rules.ts";
+import { type OthersDeps, watchOthers } from "./early/others.ts";
 import { watchEarly } from "./early/watch.ts";
 import { createDeliveryPolls } from "./deliver.ts";
 import { swiftGauges } from "./gauges.ts";
@@ -96,7 +98,11 @@ export const swift: RouteModule<SwiftConfig> = {
     const { early: count } = deps.signer;
     const rules = createEarlyRules(config.chains, prices);
     const watch = count && rules.size > 0 ? watchEarly(count, deps) : null;
-    const early = watch ? { rules, watch } : undefined;
+    const others = count ? watchOthersOf(config, { ...deps, count, rules }) : [];
+    const isClosed = (srcChain: number): boolean =>
+      watch?.isClosed(srcChain) !== false ||
+      others.some((one) => one.sources.has(srcChain) && one.isClosed());
+    const early = watch ? { rules, isClosed } : undefined;
     const attestor = { ...deps, threshold, rateToleranceBps, pairs, refunds, early };
     const ending = { ...attestor, chains: endingChains };
     const pollKinds = (by: typeof attestor, kinds: readonly AttestationKind[]) => ({
@@ -110,6 +116,10 @@ export const swift: RouteModule<SwiftConfig> = {
       // Searches of old blocks delay nothing that has a payout window.
       { name: "attestor of refunds", ...pollKinds(attestor, ["refund"]) },
       ...(watch ? [{ name: "watch over early payouts", poll: watch.poll }] : []),
+      ...others.map(({ destChain, poll }) => ({
+        name: `payouts of others on chain ${destChain}`,
+        poll,
+      })),
     ];
   },
 
@@ -117,6 +127,30 @@ export const swift: RouteModule<SwiftConfig> = {
   wakeOfSettlements,
   wakeOfAnswer,
 };
+
+/** Returns the looks at the destinations that pay locks of chains with early payouts, and the chains of these locks. */
+function watchOthersOf(
+  config: AttestorDeps["config"],
+  deps: Omit<OthersDeps, "acceptedLosses" | "payoutWindowS">,
+) {
+  const fromInventory = config.routes.filter(
+    ({ fromInventory: isPaid, chainId }) => isPaid && deps.rules.has(chainId),
+  );
+  const acceptedLosses = new Set(
+    listEvmChains(config).flatMap(({ earlyPayouts }) => earlyPayouts?.acceptedLosses ?? []),
+  );
+  return [...deps.chains.values()].flatMap((destination) => {
+    const { chainId: destChain, payoutSearch: search } = destination;
+    const sources = new Set(
+      fromInventory.filter((route) => route.destChain === destChain).map(({ chainId }) => chainId),
+    );
+    // On Solana whoever holds the seed pays, without an attestor.
+    if (!search || sources.size === 0) return [];
+    const { payoutWindowS } = config;
+    const watch = watchOthers({ ...deps, acceptedLosses, payoutWindowS }, { destination, search });
+    return [{ ...watch, destChain, sources }];
+  });
+}
 
 function attestedPairOf(
   config: AttestorDeps["config"],

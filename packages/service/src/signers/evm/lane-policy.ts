@@ -3,7 +3,7 @@ import { deliveryAbi, depositFactoryAbi, escrowAbi, treasuryAbi } from "@sluice/
 import { type Abi, decodeFunctionData, encodeFunctionData, pad, parseAbi, slice } from "viem";
 import type { Call, Payout } from "../../chains/port/index.ts";
 import type { LanePurpose } from "../../config/index.ts";
-import { toPayout } from "../../chains/evm/calldata.ts";
+import { listOrders, toPayout } from "../../chains/evm/calldata.ts";
 import { lockOfPayout } from "../../chains/evm/commitment.ts";
 import type { EvmAddress } from "../../core/hex.ts";
 import type { OrderedPayout } from "../payout-policy.ts";
@@ -129,12 +129,6 @@ export function listPayouts(
 function toOrderedPayout(delivery: EvmAddress, payout: Payout): OrderedPayout {
   const { commitment, windowStart, amount } = payout;
   return { commitment, windowStart, amount, lock: lockOfPayout(delivery, payout) };
-}
-
-function listOrders(data: Call["data"]) {
-  const { functionName, args } = decodeFunctionData({ abi: deliveryAbi, data });
-  if (functionName === "deliver") return [args[0]];
-  return functionName === "deliverMany" ? args[0].map(({ order }) => order) : [];
 }
 
 /** Returns the name of the method whose encoding equals the calldata. */

@@ -3,11 +3,11 @@ import { createStrictChain, hashOf, silentLog } from "../../../../test/support/d
 import { RECIPIENT, USDC } from "../../../../test/support/settlement-desk.ts";
 import { padAddress, toHex32 } from "../../../core/hex.ts";
 import type { Hex32 } from "../../../core/hex.ts";
-import type { SignedEarly } from "../../../signers/port.ts";
+import type { CountedPayout } from "../../../signers/port.ts";
 import { watchEarly } from "./watch.ts";
 
 const WORD = toHex32(hashOf("word"));
-const SIGNED: SignedEarly = {
+const SIGNED: CountedPayout = {
   deliveryId: toHex32(hashOf("a delivery")),
   srcChain: 2,
   destChain: 30,

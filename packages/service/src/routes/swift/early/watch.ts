@@ -3,7 +3,7 @@
  * and no other attestor can change it.
  */
 import type { Chains } from "../../../chains/port/index.ts";
-import type { EarlyCount, SignedEarly } from "../../../signers/port.ts";
+import type { EarlyCount, CountedPayout } from "../../../signers/port.ts";
 import type { Log } from "../../../telemetry/log.ts";
 
 /** Seconds after the signature from which a final block without the lock of a paid early payout closes its chain's. */
@@ -18,7 +18,7 @@ export interface EarlyWatch {
 
 /** Watches over the early payouts of a signer, with the attestor's own readers. */
 export function watchEarly(
-  count: EarlyCount,
+  count: Pick<EarlyCount, "list" | "cover">,
   { chains, log }: { readonly chains: Chains; readonly log: Log },
 ): EarlyWatch {
   let closed: ReadonlySet<number> | null = null;
@@ -49,7 +49,7 @@ export function watchEarly(
 /** Returns what became of an early payout. A chain that is not configured any more shows nothing. */
 async function look(
   chains: Chains,
-  { srcChain, destChain, lock, deadline, signedAtMs, deliveryId, escrow }: SignedEarly,
+  { srcChain, destChain, lock, deadline, signedAtMs, deliveryId, escrow }: CountedPayout,
 ): Promise<"counted" | "covered" | "missing"> {
   const [source, destination] = [chains.get(srcChain), chains.get(destChain)];
   if (!source || !destination) return "counted";

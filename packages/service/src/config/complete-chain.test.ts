@@ -296,8 +296,8 @@ describe("a chain with a preset", () => {
   });
 
   test("pays early only with an exposure, by the tiers of the preset or its own", () => {
-    const earlyOf = (earlyPayouts?: object) => {
-      const chain = loadBase({ earlyPayouts });
+    const earlyOf = (earlyPayouts?: object, changes?: object) => {
+      const chain = loadBase({ earlyPayouts }, changes);
       return chain?.kind === "evm" ? chain.earlyPayouts : null;
     };
     const usd = (amount: bigint) => amount * 10n ** 18n;
@@ -317,6 +317,15 @@ describe("a chain with a preset", () => {
       exposure: usd(21n) / 2n,
       tiers: [{ after: 1, upTo: usd(10n) }],
       acceptedLosses: [id],
+    });
+    // Two of three must sign: whoever has one of the keys needs one of two others.
+    const attestors = {
+      threshold: 2,
+      accounts: ["5", "6", "7", "8"].map((digit) => `0x${digit.repeat(40)}`),
+      cold: [`0x${"8".repeat(40)}`],
+    };
+    expect(earlyOf({ exposureUsd: "5000" }, { attestors })).toMatchObject({
+      exposure: usd(2_500n),
     });
     const exceptions = [
       { token: "USDC", to: "arbitrum", tiers: [{ after: "safe", upToUsd: "10" }] },

@@ -37,10 +37,11 @@ export function resolveConfig(
     readonly chains: readonly ChainConfig[];
     readonly deployment: DeploymentConfig | undefined;
     readonly routes: readonly RouteConfig[];
+    readonly attestors: ReturnType<typeof resolveAttestors>;
   },
   readers: Readers,
 ) {
-  const { chains, deployment, routes } = resolved;
+  const { chains, deployment, routes, attestors } = resolved;
   const { folder, env, problems } = readers;
   return {
     stateDir: resolve(folder, file.stateDir),
@@ -61,7 +62,7 @@ export function resolveConfig(
       /** The attestor's nodes, by bridge chain id. */
       nodes: resolveNodesOfAttestor(file.attestor.rpcUrls, chains, problems),
     },
-    attestors: resolveAttestors(file),
+    attestors,
     /** The operator's screening before sweeps; undefined if every deposit may be swept. */
     screening: resolveScreening(file, readers),
     /** Refunds that the attestors sign. */
@@ -263,7 +264,7 @@ function findCircle(chains: readonly ChainConfig[]): { readonly apiUrl: string }
 }
 
 /** Resolves the attestors of the installation. */
-function resolveAttestors({ attestors = {}, attestor }: ConfigFile) {
+export function resolveAttestors({ attestors = {}, attestor }: ConfigFile) {
   const {
     threshold = DEFAULTS.attestorThreshold,
     accounts = [],

@@ -32,6 +32,8 @@ export interface GivenToChain {
   readonly readKey: KeyReader;
   /** Reads secrets of the roles that read prices. */
   readonly readSecret: SecretReader;
+  /** Into how many parts the exposure of early payouts is divided. */
+  readonly exposureParts: bigint;
   readonly problems: string[];
 }
 

@@ -135,7 +135,7 @@ const EarlyPayouts = Type.Object(
   {
     exposureUsd: setting(
       UsdText,
-      "The most, in US dollars, that inventory may have paid or be about to pay for locks of this chain that are not final. Settler and attestors count separately, each by its own configuration.",
+      "The most, in US dollars, that inventory may have paid or be about to pay for locks of this chain that are not final. Settler and attestors count separately, each by its own configuration, and each a [part](early-payouts.md#attestors-decide-for-themselves) where not all attestors must sign.",
     ),
     tiers: setting(
       Type.Optional(
@@ -355,6 +355,7 @@ export function resolveEvmChain(
           symbol,
           address: toEvmAddress(address),
         })),
+        exposureParts: given.exposureParts,
         problems: given.problems,
       }),
     contracts: {
@@ -396,8 +397,9 @@ function resolveEarlyPayouts(
   {
     preset,
     tokens,
+    exposureParts,
     problems,
-  }: Pick<GivenToChain, "problems"> & {
+  }: Pick<GivenToChain, "problems" | "exposureParts"> & {
     readonly preset: Preset | undefined;
     readonly tokens: readonly { readonly symbol: string; readonly address: EvmAddress }[];
   },
@@ -409,8 +411,8 @@ function resolveEarlyPayouts(
     return undefined;
   }
   return {
-    /** US dollars times 1e18. */
-    exposure: parseUnits(exposureUsd, 18),
+    /** The part of each attestor, and of the settler: US dollars times 1e18. */
+    exposure: parseUnits(exposureUsd, 18) / exposureParts,
     tiers: resolveTiers(tiers, `${here}.tiers`, problems),
     /** The first that fits a payout replaces the tiers. Undefined fits every token, or every chain. */
     exceptions: (exceptions ?? []).map((one, index) => {

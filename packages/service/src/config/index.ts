@@ -41,6 +41,7 @@ export {
   type LanePurpose,
   type UniswapV3Config,
 } from "./evm-chain.ts";
+export { partsOfExposure } from "./exposure.ts";
 export type { GasPolicy } from "./file.ts";
 export {
   type AwsCredentials,

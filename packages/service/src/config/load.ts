@@ -1,9 +1,10 @@
 /** Loads the configuration. Reports every mistake with its setting; no process starts with a mistake. */
 import { dirname } from "node:path";
 import { resolveChain } from "./chains.ts";
-import { type Config, resolveConfig } from "./config.ts";
+import { type Config, resolveAttestors, resolveConfig } from "./config.ts";
 import { findBadChecksums, findContradictions } from "./contradictions.ts";
 import { resolveDeployment } from "./deployment.ts";
+import { partsOfExposure } from "./exposure.ts";
 import type { SignerName } from "./keys.ts";
 import { ConfigError } from "./problems.ts";
 import { DEFAULTS } from "./file.ts";
@@ -40,14 +41,16 @@ export function loadConfig(args: {
   const { problems } = readers;
   const readKey = readers.keysOf("settler");
   const readSecret = readers.secretsOf("scanner", "settler", "attestor", "quoter", "api");
+  const attestors = resolveAttestors(file);
+  const exposureParts = partsOfExposure(attestors);
   const chains = complete.map((chain, index) =>
-    resolveChain(chain, `chains[${index}]`, { readKey, readSecret, problems }),
+    resolveChain(chain, `chains[${index}]`, { readKey, readSecret, exposureParts, problems }),
   );
   const { payoutWindowSeconds = DEFAULTS.payoutWindowSeconds } = file;
   const deployment = resolveDeployment(file.deployment, payoutWindowSeconds, problems);
   const placed = resolveRoutes(file.routes, { chains, deployment, definitions, problems });
   const routes = placed.map(({ route }) => route);
-  const config = resolveConfig(file, { chains, deployment, routes }, readers);
+  const config = resolveConfig(file, { chains, deployment, routes, attestors }, readers);
   problems.push(
     ...findBadChecksums(file),
     ...findContradictions(config, placed, { definitions, accountsLater }),

@@ -27,7 +27,7 @@ export interface OverviewDeps {
   readonly clock: Clock;
   readonly rows: Rows;
   readonly chains: Config["chains"];
-  readonly config: Pick<Config, "attestor" | "chains">;
+  readonly config: Pick<Config, "attestor" | "attestors" | "chains">;
 }
 
 /** Reads the overview. Bounded by the work in progress, not by the history. */

@@ -1,5 +1,5 @@
 /** Checks of the configuration, the keys and the terms. They need neither a node nor the database. */
-import { type Config, listEvmChains, type RouteConfig } from "../config/index.ts";
+import { type Config, listEvmChains, partsOfExposure, type RouteConfig } from "../config/index.ts";
 import { feeOf, formatUnits, minOutOf } from "../core/amounts.ts";
 import type { Address } from "../core/hex.ts";
 import { type Check, type CheckResult, judge, ok } from "../core/check.ts";
@@ -125,28 +125,29 @@ function checkClaimLanes(deps: DoctorDeps): readonly Check[] {
 }
 
 /**
- * Checks that no settler can have more paid before finality than the exposure. Each attestor counts what it signed itself, so
- * that attestors in groups that share no member would each sign the whole exposure for a stolen settler.
+ * Checks that the exposure of early payouts is divided among all attestors: each counts what it signed itself, so that one that
+ * the configuration does not list would sign a part of its own for a stolen settler.
  */
 function checkEarlyPayouts({ config, attestor }: DoctorDeps): readonly Check[] {
   const { threshold, accounts, cold } = config.attestors;
-  const running = new Set([attestor, ...accounts]);
-  for (const account of cold) running.delete(account);
-  const groups = BigInt(Math.max(1, Math.floor(running.size / threshold)));
+  const parts = partsOfExposure(config.attestors);
+  const all = accounts.length === 0 ? accounts : [...accounts, attestor];
+  const needed = partsOfExposure({ threshold, cold, accounts: all });
   return listEvmChains(config).flatMap((chain) => {
     const { earlyPayouts } = chain;
     if (!earlyPayouts) return [];
     const usd = (worth: bigint) => `$${formatUnits(worth, 18)}`;
+    const { exposure } = earlyPayouts;
     return [
       {
         id: "early.exposure",
         subject: subjectOf(chain),
         needs: [],
         run: () =>
-          judge(groups === 1n, {
-            found: `${running.size} attestor(s), of which ${threshold} must sign: a stolen settler could have ${usd(earlyPayouts.exposure * groups)} paid before finality`,
-            expected: `at most ${usd(earlyPayouts.exposure)}, the exposure`,
-            advice: `Raise the threshold above half of the attestors, or set exposureUsd of each attestor to a part of ${groups}.`,
+          judge(needed <= parts, {
+            found: `each attestor signs at most ${usd(exposure)} before finality: thieves of the settler and of all signatures but one could have ${usd(exposure * needed)} paid`,
+            expected: `at most ${usd(exposure * parts)}, the exposure`,
+            advice: "List every attestor in attestors.accounts.",
             otherwise: "warning",
           }),
       },

@@ -6,8 +6,8 @@ import { withDatabase } from "../with-database.ts";
 export async function run(call: Call): Promise<Result> {
   const config = call.readConfig({ roles: [] });
   const chains = await withDatabase(config, ({ db }) => describeEarly(db, config));
-  const lines = chains.flatMap(({ chain, exposureUsd, countedUsd, payouts, closed, missing }) => [
-    `${chain}: ${payouts} payouts before finality worth $${countedUsd} of $${exposureUsd}, ${closed ? `closed since ${closed.at}: ${closed.reason}` : "open"}`,
+  const lines = chains.flatMap(({ chain, usableUsd, countedUsd, payouts, closed, missing }) => [
+    `${chain}: ${payouts} payouts before finality worth $${countedUsd} of $${usableUsd}, ${closed ? `closed since ${closed.at}: ${closed.reason}` : "open"}`,
     ...missing.map(
       ({ deliveryId, settlementId, worthUsd, since }) =>
         `  missing lock ${deliveryId} of settlement ${settlementId}, worth $${worthUsd}, since ${since}`,

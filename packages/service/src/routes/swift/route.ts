@@ -278,8 +278,10 @@ export function createSwiftRoute(options: {
       assert(locked?.kind === "locked", "a SWIFT sweep locks");
       const known = await store.getDelivery(tx, locked.deliveryId);
       if (known) {
-        const isSame = known.settlementId === settlementId && known.lockedAmount === locked.amount;
-        assert(isSame, "a lock belongs to one settlement and is recorded once");
+        assert(known.lockedAmount === locked.amount, "an id names one amount");
+        if (known.settlementId !== settlementId) {
+          await store.takeOver(tx, { id: known.id, settlementId, nowMs: clock.now() });
+        }
         await store.supersede(tx, settlementId, known.id);
         await store.alignReservation(tx, settlementId);
         return store.recordLockTime(tx, known.id, locked.lockedAt);

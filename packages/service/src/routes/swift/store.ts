@@ -111,6 +111,30 @@ export async function supersede(tx: Tx, settlementId: string, id: Hex32): Promis
     .execute();
 }
 
+/**
+ * Gives a delivery to another settlement of its wallet and token: a reorg took the deposit and the lock of the first one away,
+ * and the next deposit brought the same lock.
+ */
+export async function takeOver(
+  tx: Tx,
+  {
+    id,
+    settlementId,
+    nowMs,
+  }: { readonly id: Hex32; readonly settlementId: string; readonly nowMs: number },
+): Promise<void> {
+  await tx
+    .updateTable("deliveries")
+    .set((row) => ({
+      settlement_id: settlementId,
+      superseded: false,
+      version: row("version", "+", 1),
+      next_check_at: formatStamp(nowMs),
+    }))
+    .where("id", "=", id)
+    .execute();
+}
+
 /** Records the time of a lock that a reorg moved to another block. Everything else of the lock is in its id. */
 export async function recordLockTime(tx: Tx, id: Hex32, lockedAt: bigint): Promise<void> {
   await tx

@@ -271,6 +271,8 @@ async function followSweep(
     });
   }
   await changeTogether(deps.db, settlement, async (tx) => {
+    // First: the lock may be on record for an earlier settlement, which gives it up.
+    await route.recordSweep(tx, { settlementId: settlement.id, address, sweep, fee, receipt });
     const recorded = await recordSweep(tx, deps, settlement, {
       sweep,
       receipt,
@@ -284,7 +286,6 @@ async function followSweep(
       upTo: sweep.upTo,
       recheckAtMs: deps.clock.now() + RECHECK_MS,
     });
-    await route.recordSweep(tx, { settlementId: settlement.id, address, sweep, fee, receipt });
   });
   if (!route.deliversBySweep) deps.wakeDeliveries(route);
   return "again";

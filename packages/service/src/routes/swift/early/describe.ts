@@ -1,11 +1,12 @@
 /** Shows operators what payouts before finality risk. */
-import { type Config, listEvmChains } from "../../../config/index.ts";
+import { type Config, listEvmChains, partsOfExposure } from "../../../config/index.ts";
 import { formatUnits } from "../../../core/amounts.ts";
 import type { Db } from "../../../db/schema.ts";
 import { readStates } from "./store.ts";
 
 /** Describes the early payouts of each chain that has them. Amounts are US dollars with two decimals. */
-export async function describeEarly(db: Db, config: Pick<Config, "chains">) {
+export async function describeEarly(db: Db, config: Pick<Config, "chains" | "attestors">) {
+  const parts = partsOfExposure(config.attestors);
   const chains = listEvmChains(config).flatMap(({ chainId, name, earlyPayouts }) =>
     earlyPayouts ? [{ chainId, name, exposure: earlyPayouts.exposure }] : [],
   );
@@ -21,7 +22,9 @@ export async function describeEarly(db: Db, config: Pick<Config, "chains">) {
       {
         chainId,
         chain: name,
-        exposureUsd: formatUsd(exposure),
+        exposureUsd: formatUsd(exposure * parts),
+        /** What is counted at most: each attestor has a part of the exposure. */
+        usableUsd: formatUsd(exposure),
         countedUsd: formatUsd(counted),
         payouts,
         closed,

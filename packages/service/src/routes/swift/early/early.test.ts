@@ -1,12 +1,12 @@
 /** Payouts before finality by the delivery worker, over a real PostgreSQL; tests set the state of the chains. */
 import { type RawBuilder, sql } from "kysely";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { hashOf } from "../../../../test/support/doubles.ts";
 import { ID, openLocked, payoutOf, signAll } from "../../../../test/support/locked-delivery.ts";
 import { type Hex32, toHex32 } from "../../../core/hex.ts";
 import { swiftGauges } from "../gauges.ts";
 import { listDeliveries } from "../shown.ts";
-import { getDelivery } from "../store.ts";
+import { getDelivery, takeOver } from "../store.ts";
 import { describeEarly } from "./describe.ts";
 import type { EarlyTerms } from "./rules.ts";
 import { acceptLoss, close, count, find, open, readStates } from "./store.ts";
@@ -158,12 +158,14 @@ test("a paid lock that is missing closes its chain and stays counted until its l
     chains: [
       { kind: "evm", chainId: 2, name: "ethereum", earlyPayouts: { exposure: 7n * USD + 1n } },
     ],
+    attestors: { threshold: 1, accounts: ["0x1", "0x2"], cold: [] },
   } as unknown as Parameters<typeof describeEarly>[1];
   expect(await describeEarly(db, config)).toMatchObject([
     {
       chain: "ethereum",
       // Rounded up.
-      exposureUsd: "7.01",
+      exposureUsd: "14.01",
+      usableUsd: "7.01",
       countedUsd: "5",
       payouts: 1,
       closed: { reason: `the lock of ${ID} is missing` },
@@ -216,6 +218,88 @@ test("a paid lock that is missing closes its chain and stays counted until its l
   await poll();
   expect(await stateOf()).toBe("claiming");
   expect(await lost()).toEqual({ ...before, lost: "0" });
+});
+
+describe("a lock that comes back by the next settlement of its wallet", () => {
+  /** A paid lock that is missing, of a completed settlement, and the next settlement. */
+  async function openNext() {
+    const opened = await openEarly();
+    const { db, deps, state, settlementId, poll, pay, clock } = opened;
+    state.sourceHead = 97n;
+    await poll();
+    await signAll(db);
+    await poll();
+    pay();
+    await poll();
+    await sql`
+      update settlements set status = 'completed', step = 'done', version = version + 1, next_check_at = null,
+             delivery_id = ${ID}, delivered_amount = 999, swept_amount = 1000
+       where id = ${settlementId}`.execute(db);
+    const next = "00000000-0000-4000-8000-000000000002";
+    await sql`
+      insert into settlements (id, integrator_id, address_id, chain_id, wallet, token, status, step, route, created_at, updated_at)
+      select ${next}, integrator_id, address_id, chain_id, wallet, token, 'swapping', 'sweep', route,
+             created_at + interval '1 second', updated_at from settlements where id = ${settlementId}`.execute(
+      db,
+    );
+    state.isLockGone = true;
+    state.sourceFinal = 96n;
+    state.finalTime = state.lock.lockedAt + 601n;
+    await poll();
+    const delivered = async () => {
+      const { rows } = await sql<{ account: string; owner: string; sum: string }>`
+        select account, owner, sum(amount)::text from ledger_lines where account in ('lost', 'delivered')
+         group by account, owner having sum(amount) <> 0 order by account`.execute(db);
+      return rows;
+    };
+    const bringBack = () =>
+      db
+        .transaction()
+        .execute((tx) => takeOver(tx, { id: ID, settlementId: next, nowMs: clock.now() }));
+    return { ...opened, deps, next, delivered, bringBack };
+  }
+
+  test("is its own, with the payout, and is claimed [T316]", async () => {
+    const opened = await openNext();
+    const { db, state, poll, settlementId, next, delivered, bringBack } = opened;
+    const { makeFinal, requests } = opened;
+    expect(await find(db, ID)).toMatchObject({ isMissing: true });
+    expect(await delivered()).toEqual([{ account: "delivered", owner: settlementId, sum: "999" }]);
+    await bringBack();
+    expect(await delivered()).toEqual([{ account: "delivered", owner: next, sum: "999" }]);
+    const rows = await db
+      .selectFrom("settlements")
+      .select(["id", "status", "delivery_id", "delivered_amount", "swept_amount"])
+      .where("id", "=", settlementId)
+      .execute();
+    expect(rows).toEqual([
+      {
+        id: settlementId,
+        status: "completed",
+        delivery_id: null,
+        delivered_amount: "0",
+        swept_amount: "1000",
+      },
+    ]);
+    state.isLockGone = false;
+    state.deliveredFinal = true;
+    makeFinal();
+    await poll();
+    expect(await find(db, ID)).toBeNull();
+    expect((await requests()).map(({ id }) => id)).toContain(`claim:${ID}:1`);
+  });
+
+  test("ends a loss that was accepted, and no value counts twice [T316]", async () => {
+    const { db, state, poll, next, delivered, bringBack } = await openNext();
+    await acceptLoss(db, ID, ACT);
+    expect(await delivered()).toEqual([{ account: "lost", owner: "", sum: "999" }]);
+    await bringBack();
+    expect(await delivered()).toEqual([{ account: "lost", owner: "", sum: "999" }]);
+    state.isLockGone = false;
+    state.isLockFinal = true;
+    await poll();
+    expect(await delivered()).toEqual([{ account: "delivered", owner: next, sum: "999" }]);
+  });
 });
 
 test("a payout that was never made is counted until no signature can make it [T272]", async () => {

@@ -157,6 +157,6 @@ test("a treasury contract is deployed, sealed with what it may move, and its dir
   });
   expect(raised).toEqual([
     ["execute the mover …", "owner", "2027-01-15T08:01:00.000Z"],
-    ["execute the direction of … to …", "owner", null],
+    ["execute the direction of USDC into the inventory of base, from … to …", "owner", null],
   ]);
 });

@@ -213,12 +213,12 @@ async function listOfTreasury(
     const member = { role: "mover", account: mover, name: `mover ${mover}` } as const;
     steps.push(await addition(place, treasury, member));
   }
-  for (const direction of directions) {
+  for (const { into, ...direction } of directions) {
     const { perDay, pending } = await inspector.getDirection(treasury, direction);
     if (perDay >= direction.perDay) continue;
     const isPending = pending.readyAt !== 0n && pending.perDay === direction.perDay;
     const step = isPending ? "execute" : "schedule";
-    const name = `${step} the direction of ${direction.token} to ${direction.to}`;
+    const name = `${step} the direction of ${into}, from ${direction.token} to ${direction.to}`;
     const waitsUntil = isPending ? waitOf(place, pending.readyAt) : null;
     steps.push({ ...owner(name, treasury, encodeDirection(step, direction)), waitsUntil });
   }
@@ -226,7 +226,10 @@ async function listOfTreasury(
 }
 
 /** A day's refills of an inventory may be as large as a day's payouts out of it. */
-function listOwnerDirections({ given, chain }: Place): readonly OwnerDirection[] {
+function listOwnerDirections({
+  given,
+  chain,
+}: Place): readonly (OwnerDirection & { readonly into: string })[] {
   const { config } = given;
   const chains = listEvmChains(config);
   return listDirections(config).flatMap(({ srcChain, token, to, destChain, destToken }) => {
@@ -234,9 +237,10 @@ function listOwnerDirections({ given, chain }: Place): readonly OwnerDirection[]
     if (srcChain !== chain.chainId || !destination) return [];
     const cap = listCaps(given, destination).find((typed) => typed.token === destToken);
     if (!cap) return [];
-    const from = getToken(config, destChain, destToken).decimals;
-    const perDay = rescale(cap.perDay, from, getToken(config, srcChain, token).decimals);
-    return [{ token: toEvmAddress(token), to: toEvmAddress(to), perDay }];
+    const { symbol, decimals } = getToken(config, destChain, destToken);
+    const into = `${symbol} into the inventory of ${destination.name}`;
+    const perDay = rescale(cap.perDay, decimals, getToken(config, srcChain, token).decimals);
+    return [{ token: toEvmAddress(token), to: toEvmAddress(to), perDay, into }];
   });
 }
 

@@ -4,7 +4,6 @@ import type { ConsoleMove } from "@sluice/sdk/wire";
 import type { Chains } from "../chains/port/index.ts";
 import { type Config, listEvmChains } from "../config/index.ts";
 import { formatUnits } from "../core/amounts.ts";
-import { OperatingError } from "../core/errors.ts";
 import type { Db } from "../db/schema.ts";
 import {
   type Holding,
@@ -14,6 +13,7 @@ import {
   readHoldings,
   readSource,
   showMove,
+  type SilentToken,
 } from "../rebalancing/index.ts";
 import { getChainConfig, getToken, readInventories, type ShownInventory } from "../routes/index.ts";
 import { createLog, type Log } from "../telemetry/log.ts";
@@ -55,7 +55,7 @@ export async function run(call: Call): Promise<Result> {
     ];
     const json = {
       inventories,
-      treasuries: treasuries.flatMap(({ held }) => held ?? []),
+      treasuries: treasuries.flatMap(({ held }) => held.filter((one) => !("silent" in one))),
       directions,
       moves,
     };
@@ -87,19 +87,16 @@ export function withInventory<Result>(
 
 interface ShownTreasury {
   readonly chain: string;
-  /** Null while the chain does not answer. */
-  readonly held: readonly ReturnType<typeof showHolding>[] | null;
+  readonly held: readonly (ReturnType<typeof showHolding> | SilentToken)[];
 }
 
 async function readTreasuries(deps: InventoryDeps): Promise<readonly ShownTreasury[]> {
   const { config } = deps;
   return Promise.all(
     listEvmChains(config).map(async ({ chainId, name: chain }) => {
-      const held = await readHoldings(deps, chainId).catch((error: unknown) => {
-        if (error instanceof OperatingError && error.code === "RPC_UNAVAILABLE") return null;
-        throw error;
-      });
-      return { chain, held: held && held.map((holding) => showHolding(chain, holding)) };
+      const held = await readHoldings(deps, chainId);
+      const shown = held.map((one) => ("silent" in one ? one : showHolding(chain, one)));
+      return { chain, held: shown };
     }),
   );
 }
@@ -172,11 +169,13 @@ function showHolding(chain: string, holding: Holding) {
 }
 
 function formatTreasury({ chain, held }: ShownTreasury): string {
-  if (!held) return `treasury of ${chain}: no answer`;
   return held
-    .map(({ symbol, token, balance, earned, spoken, needed, announced, free }) =>
-      [
-        `treasury of ${chain}, ${symbol} (${token})`,
+    .map((one) => {
+      const name = `treasury of ${chain}, ${one.symbol} (${toChecksumAddress(one.token)})`;
+      if ("silent" in one) return `${name}: no answer`;
+      const { balance, earned, spoken, needed, announced, free } = one;
+      return [
+        name,
         `  balance    ${balance}`,
         `  earned     ${earned} since the beginning`,
         `  moves      ${spoken} to be taken out`,
@@ -185,8 +184,8 @@ function formatTreasury({ chain, held }: ShownTreasury): string {
           ? [`  announced  ${announced.amount}, to be withdrawn from ${announced.readyAt} on`]
           : []),
         `  free       ${free ?? "unknown"}`,
-      ].join("\n"),
-    )
+      ].join("\n");
+    })
     .join("\n\n");
 }
 

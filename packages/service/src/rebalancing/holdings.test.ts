@@ -7,6 +7,7 @@ import { REFILLED } from "../../test/support/refilled-chains.ts";
 import { hashCommitment, predictWallet } from "../chains/evm/commitment.ts";
 import type { TreasuryStock } from "../chains/port/index.ts";
 import { OperatingError } from "../core/errors.ts";
+import { type Address, toEvmAddress } from "../core/hex.ts";
 import { listDirections } from "./directions.ts";
 import { findHolding, readHoldings } from "./holdings.ts";
 import { insertMove, type MoveState } from "./store.ts";
@@ -29,6 +30,10 @@ afterAll(async () => {
 async function read(
   inventory: Readonly<Record<number, number | null>>,
   stock: Partial<TreasuryStock> = {},
+  {
+    config = REFILLED,
+    silent,
+  }: { readonly config?: typeof REFILLED; readonly silent?: Address } = {},
 ) {
   const chainOf = (chainId: number) =>
     createStrictChain({
@@ -43,11 +48,14 @@ async function read(
       predictWallet: (commitment) => predictWallet(factory, commitment),
       hashCommitment,
       readMovable: async () => 0n,
-      readStock: async () => ({ balance: 5_000n * UNIT, floor: 0n, announced: null, ...stock }),
+      async readStock(token) {
+        if (token === silent) throw new OperatingError("RPC_UNAVAILABLE", "the contract reverts");
+        return { balance: 5_000n * UNIT, floor: 0n, announced: null, ...stock };
+      },
     });
   const chains = new Map([2, 30].map((chainId) => [chainId, chainOf(chainId)]));
-  const deps = { config: REFILLED, db: database.db, chains, log: silentLog };
-  return findHolding(await readHoldings(deps, 2), "usdc");
+  const holdings = await readHoldings({ config, db: database.db, chains, log: silentLog }, 2);
+  return findHolding(holdings, "usdc");
 }
 
 async function move(state: MoveState, amount: number): Promise<void> {
@@ -88,6 +96,25 @@ test("moves that have not left and the announced withdrawal are not free [T314]"
 
 test("nothing is free while an inventory does not say what it needs", async () => {
   expect(await read({ 2: 1_000, 30: null })).toMatchObject({ needed: null, free: null });
+});
+
+test("a token that does not answer hides no other", async () => {
+  const other = toEvmAddress(`0x${"da".repeat(20)}`);
+  const config = {
+    ...REFILLED,
+    chains: REFILLED.chains.map((chain) => ({
+      ...chain,
+      tokens: [
+        ...chain.tokens,
+        ...CHAIN.tokens.map((token) => ({ ...token, symbol: "DAI", address: other })),
+      ],
+    })),
+  };
+  const inventory = { 2: 1_000, 30: 1_000 };
+  expect(await read(inventory, {}, { config, silent: other })).toMatchObject({ symbol: "USDC" });
+  await expect(read(inventory, {}, { config, silent: USDC })).rejects.toThrow(
+    "USDC of the treasury does not answer.",
+  );
 });
 
 test("earned is what settlements paid for service and gas, of this chain and token", async () => {

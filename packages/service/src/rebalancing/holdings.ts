@@ -13,7 +13,7 @@ import { getChain, getChainConfig } from "../routes/index.ts";
 import { type Direction, isLocalTo, listDirections } from "./directions.ts";
 import { type Level, neededBy } from "./plan.ts";
 import * as store from "./store.ts";
-import { readLevels, type RebalancingDeps, sumSpoken } from "./worker.ts";
+import { answerOf, readLevels, type RebalancingDeps, sumSpoken } from "./worker.ts";
 
 /** A token of a treasury. Amounts are in its base units. */
 export interface Holding extends TreasuryStock {
@@ -34,11 +34,16 @@ export interface Holding extends TreasuryStock {
 
 type HoldingDeps = Pick<RebalancingDeps, "config" | "db" | "chains" | "log">;
 
-/** Reads the tokens of a chain's treasury; none without a treasury contract. Throws RPC_UNAVAILABLE if the chain does not answer. */
+/** A token whose contract, or whose chain, does not answer. */
+export type SilentToken = Pick<Holding, "chainId" | "token" | "symbol" | "decimals"> & {
+  readonly silent: true;
+};
+
+/** Reads the tokens of a chain's treasury, each by itself; none without a treasury contract. */
 export async function readHoldings(
   deps: HoldingDeps,
   chainId: number,
-): Promise<readonly Holding[]> {
+): Promise<readonly (Holding | SilentToken)[]> {
   const { config, db } = deps;
   const { treasury } = getChain(deps.chains, chainId);
   if (!treasury) return [];
@@ -48,7 +53,8 @@ export async function readHoldings(
   return Promise.all(
     getChainConfig(config, chainId).tokens.map(async ({ address: token, symbol, decimals }) => {
       const of = { chainId, token, decimals };
-      const stock = await treasury.readStock(token);
+      const stock = await answerOf(deps, chainId, () => treasury.readStock(token));
+      if (stock === null) return { ...of, symbol, silent: true as const };
       const spoken = sumSpoken(open, of);
       const needed = sumNeeded(of, directions, levels);
       const free = needed === null ? null : freeOf(stock, spoken + needed);
@@ -84,9 +90,21 @@ export function sumNeeded(
   return needed;
 }
 
-/** Returns the holding of a token by its symbol. Throws VALIDATION_ERROR that lists those that there are. */
-export function findHolding(holdings: readonly Holding[], symbol: string): Holding {
+/**
+ * Returns the holding of a token by its symbol. Throws VALIDATION_ERROR that lists those that there are, RPC_UNAVAILABLE for one
+ * that does not answer.
+ */
+export function findHolding(holdings: readonly (Holding | SilentToken)[], symbol: string): Holding {
   const found = holdings.find((one) => one.symbol.toLowerCase() === symbol.toLowerCase());
+  if (found && "silent" in found) {
+    throw new OperatingError(
+      "RPC_UNAVAILABLE",
+      `${found.symbol} of the treasury does not answer.`,
+      {
+        details: { chainId: found.chainId },
+      },
+    );
+  }
   if (found) return found;
   const known = holdings.map((one) => one.symbol).join(", ");
   throw new OperatingError(

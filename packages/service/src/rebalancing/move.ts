@@ -130,7 +130,7 @@ async function prepare(
   };
 }
 
-/** Follows the moves under way of a treasury's chain. */
+/** Follows the moves of a treasury's chain that have not ended. */
 export async function followMoves(deps: MoveDeps): Promise<void> {
   const { db, clock, log, chain } = deps;
   for (const move of await store.listOpen(db, { srcChain: chain.chainId })) {
@@ -155,7 +155,8 @@ async function readState({ db }: MoveDeps, move: store.Move): Promise<store.Move
     status: STATUS_OF_DEPOSIT,
   });
   if (outcome === "settled") return "arrived";
-  return outcome === "refunded" ? "returned" : "moved";
+  if (outcome === "refunded") return "returned";
+  return outcome === "dead" ? "stranded" : "moved";
 }
 
 function underWayTo(open: readonly store.Move[], to: Direction): readonly string[] {

@@ -10,21 +10,23 @@ import type { Direction } from "./directions.ts";
 
 /**
  * `asked`: by an operator, and not planned yet. `planned`: its transaction is queued, or not final. `moved`: final on the
- * source, on its way. `arrived`: in the inventory. `returned`: back in the treasury. `failed`: its transaction moved nothing.
+ * source, on its way. `stranded`: its settlement is dead, until somebody retries or refunds it. `arrived`: in the inventory.
+ * `returned`: back in the treasury. `failed`: its transaction moved nothing.
  */
 export type MoveState = (typeof MOVE_STATES)[number];
 export const MOVE_STATES = [
   "asked",
   "planned",
   "moved",
+  "stranded",
   "arrived",
   "returned",
   "failed",
   "cancelled",
 ] as const;
 
-/** The states of a move under way. */
-const OPEN: readonly MoveState[] = ["asked", "planned", "moved"];
+/** The states of a move that has not ended. */
+const OPEN: readonly MoveState[] = ["asked", "planned", "moved", "stranded"];
 
 /** A move of a treasury. */
 export interface Move extends Direction {
@@ -109,7 +111,7 @@ export async function cancelMove(
   return result.numUpdatedRows === 1n;
 }
 
-/** Lists the moves under way, oldest first: of one treasury's chain, or of all. */
+/** Lists the moves that have not ended, oldest first: of one treasury's chain, or of all. */
 export async function listOpen(
   db: Db | Tx,
   { srcChain }: { readonly srcChain?: number | undefined } = {},

@@ -6,6 +6,7 @@ import {
   createCountingRandom,
   createStillClock,
   createStrictChain,
+  hashOf,
   silentLog,
   TREASURY,
 } from "../../test/support/doubles.ts";
@@ -114,6 +115,45 @@ describe("the poll of a treasury", () => {
     expect(await moves()).toEqual([]);
     expect(asked.toSorted()).toEqual(["2 local", "2 remote"]);
     expect(read).toEqual([]);
+  });
+
+  test("fills the inventory again when a move is stranded, until its settlement goes on [T317]", async () => {
+    const { db } = database;
+    const { poll } = open({ inventory: { 2: 1_000, 30: 50 }, movable: { 2: 700 } });
+    await poll();
+    const [stranded] = await listNewest(db, 1);
+    if (!stranded) throw new Error("expected a move");
+    const txHash = hashOf("the move");
+    await db
+      .updateTable("transactions")
+      .set({
+        state: "final",
+        succeeded: true,
+        nonce: 0,
+        mined_hash: txHash,
+        mined_block_hash: hashOf("block"),
+        mined_block_number: 7n,
+        gas_cost: "1",
+      })
+      .execute();
+    await poll();
+    expect(await moves()).toEqual(["2 to 30: 700 moved"]);
+    await database.pool.query(
+      `with dead as (
+         insert into settlements (id, integrator_id, address_id, chain_id, wallet, token, status, step, error_code, error_message,
+           error_retryable, created_at, updated_at)
+         select gen_random_uuid(), integrator_id, id, 2, wallet, $1, 'dead', 'sweep', 'INTERNAL', 'no', false, now(), now()
+           from addresses where wallet = $2 returning *)
+       insert into deposits (id, chain_id, wallet, token, tx_hash, ordinal, log_index, sender, amount, block_number, block_hash,
+         address_id, integrator_id, settlement_id, queued)
+       select gen_random_uuid(), 2, wallet, token, $3, 0, 0, $4, 1, 7, $3, address_id, integrator_id, id, true from dead`,
+      [USDC, stranded.to, txHash, TREASURY],
+    );
+    await poll();
+    expect((await moves()).toSorted()).toEqual(["2 to 30: 700 planned", "2 to 30: 700 stranded"]);
+    await database.pool.query("update deposits set settlement_id = null");
+    await poll();
+    expect((await moves()).toSorted()).toEqual(["2 to 30: 700 moved", "2 to 30: 700 planned"]);
   });
 
   test("stores the address that it pays, of an integrator that is the treasury's", async () => {

@@ -125,8 +125,13 @@ export function sumSpoken(
   { chainId, token }: { readonly chainId: number; readonly token: Address },
 ): bigint {
   return open
-    .filter((move) => move.state !== "moved" && move.srcChain === chainId && move.token === token)
+    .filter((move) => !hasLeft(move) && move.srcChain === chainId && move.token === token)
     .reduce((sum, { amount }) => sum + amount, 0n);
+}
+
+/** Reports whether a move is out of its treasury. */
+function hasLeft({ state }: store.Move): boolean {
+  return state === "moved" || state === "stranded";
 }
 
 /** Returns the value of moves toward an inventory, in its base units. */
@@ -135,18 +140,23 @@ function sumUnderWay(
   open: readonly store.Move[],
   { chainId, token, decimals }: Pick<Level, "chainId" | "token" | "decimals">,
 ): bigint {
-  return open
-    .filter((move) => move.destChain === chainId && move.destToken === token)
-    .reduce((sum, move) => {
-      const source = config.chains.find((chain) => chain.chainId === move.srcChain);
-      const held = source?.tokens.find((listed) => listed.address === move.token);
-      // The chain of an earlier move may be gone from the configuration; an asset mostly has the same decimals everywhere.
-      const from = held?.decimals ?? decimals;
-      return sum + rescale(move.amount, from, decimals);
-    }, 0n);
+  return (
+    open
+      .filter((move) => move.destChain === chainId && move.destToken === token)
+      // Nobody knows when a stranded one goes on.
+      .filter(({ state }) => state !== "stranded")
+      .reduce((sum, move) => {
+        const source = config.chains.find((chain) => chain.chainId === move.srcChain);
+        const held = source?.tokens.find((listed) => listed.address === move.token);
+        // The chain of an earlier move may be gone from the configuration; an asset mostly has the same decimals everywhere.
+        const from = held?.decimals ?? decimals;
+        return sum + rescale(move.amount, from, decimals);
+      }, 0n)
+  );
 }
 
-async function answerOf<Answer>(
+/** Returns the answer of a chain; null if there is none, which is logged. */
+export async function answerOf<Answer>(
   { log }: Pick<RebalancingDeps, "log">,
   chainId: number,
   ask: () => Promise<Answer>,

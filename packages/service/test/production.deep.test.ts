@@ -28,7 +28,7 @@ const PROGRAM = join(import.meta.dirname, "../bin/sluice.js");
 const EXAMPLE = join(import.meta.dirname, "../../../docs/examples/production.json");
 const MNEMONIC = "test test test test test test test test test test test junk";
 const account = (addressIndex: number) => mnemonicToAccount(MNEMONIC, { addressIndex });
-const [owner, guardian, treasury, stranger] = [account(0), account(1), account(2), account(3)];
+const [owner, guardian, stranger] = [account(0), account(1), account(3)];
 
 const KEYS = ["1", "2", "3", "4", "5", "6", "7", "8", "9"].map(
   (digit): Hex => `0x${digit.repeat(64)}`,
@@ -84,6 +84,14 @@ const rpcUrlOf = (chainId: number) => {
   return anvil.rpcUrl;
 };
 
+/** The tokens of a preset; a treasury contract keeps an inventory of USDC. */
+const tokensOf = (coin: string) => [
+  { symbol: coin },
+  { symbol: "WETH" },
+  { symbol: "USDC", inventoryMin: "100", inventoryTarget: "500" },
+  { symbol: "USDT" },
+];
+
 /** Writes the example with nodes, keys and accounts filled in. It contacts nothing outside this machine. */
 function writeConfig(): string {
   const file = JSON.parse(readFileSync(EXAMPLE, "utf8"));
@@ -105,13 +113,17 @@ function writeConfig(): string {
       deployment: {
         owner: owner.address,
         guardian: guardian.address,
-        treasury: treasury.address,
         securityContact: file.deployment.securityContact,
       },
       attestor: { key: keyRef(8), rpcUrls: { ethereum: rpcUrlOf(2), base: rpcUrlOf(30) } },
       chains: [
-        { ...file.chains[0], rpcUrls: [rpcUrlOf(2)], lanes: lanes(0) },
-        { ...file.chains[1], rpcUrls: [rpcUrlOf(30)], lanes: lanes(4) },
+        {
+          ...file.chains[0],
+          rpcUrls: [rpcUrlOf(2)],
+          lanes: lanes(0),
+          tokens: tokensOf("ETHEREUM"),
+        },
+        { ...file.chains[1], rpcUrls: [rpcUrlOf(30)], lanes: lanes(4), tokens: tokensOf("BASE") },
       ],
     }),
   );
@@ -137,7 +149,7 @@ async function listContracts(): Promise<readonly Contract[]> {
   return JSON.parse(await run("contracts")).contracts;
 }
 
-const ABOUT_CONTRACTS = /^(contract|factory|route|key)\./;
+const ABOUT_CONTRACTS = /^(contract|factory|route|key|treasury)\./;
 
 async function diagnose(about: RegExp): Promise<readonly Finding[]> {
   const report: { readonly checks: readonly Finding[] } = JSON.parse(await run("doctor"));
@@ -180,7 +192,10 @@ interface Left {
 const listLeft = async (flags = ""): Promise<readonly string[]> => {
   const { chains }: Left = JSON.parse(await run(`contracts --left${flags}`));
   return chains.flatMap(({ chain, steps }) =>
-    steps.map(({ name, waitsUntil }) => `${chain}: ${name}${waitsUntil ? ", later" : ""}`),
+    steps.map(({ name, waitsUntil }) => {
+      const shown = name.replace(/, from 0x\w+ to 0x\w+$/, "");
+      return `${chain}: ${shown}${waitsUntil ? ", later" : ""}`;
+    }),
   );
 };
 
@@ -222,6 +237,7 @@ test("the printed transactions deploy every contract at its expected address", a
     "2 factory",
     "2 escrow",
     "2 delivery",
+    "2 treasury",
     "2 MONO_CHAIN ETHEREUM of chain 2",
     "2 MONO_CHAIN WETH of chain 2",
     "2 MONO_CHAIN USDC of chain 2",
@@ -230,13 +246,19 @@ test("the printed transactions deploy every contract at its expected address", a
     "30 factory",
     "30 escrow",
     "30 delivery",
+    "30 treasury",
     "30 MONO_CHAIN BASE of chain 30",
     "30 MONO_CHAIN WETH of chain 30",
     "30 MONO_CHAIN USDC of chain 30",
     "30 MONO_CHAIN USDT of chain 30",
     "30 FAST_MCTP USDC of chain 30 to USDC of chain 2",
   ]);
-  const ownersSteps = ["seal the factory", "seal the delivery", "set the security contact"];
+  const ownersSteps = [
+    "seal the factory",
+    "seal the delivery",
+    "seal the treasury",
+    "set the security contact",
+  ];
   expect(await listLeft()).toEqual(
     ["ethereum", "base"].flatMap((chain) => [
       ...contracts
@@ -246,8 +268,9 @@ test("the printed transactions deploy every contract at its expected address", a
     ]),
   );
   await deploy(contracts);
-  await sendBatches(" --daily-cap base:USDC=1000");
-  expect(await listLeft(" --daily-cap base:USDC=1000")).toEqual([]);
+  const caps = " --daily-cap ethereum:USDC=1000,base:USDC=1000";
+  await sendBatches(caps);
+  expect(await listLeft(caps)).toEqual([]);
   const checks = await diagnose(ABOUT_CONTRACTS);
   expect(checks.filter(({ status }) => status !== "ok")).toEqual([]);
   const count = (id: string) => checks.filter((check) => check.id === id).length;
@@ -275,19 +298,29 @@ test("what changes afterwards is left, and waits out the delay where the contrac
     args: [relayer, false],
   });
   await reader.waitForTransactionReceipt({ hash });
-  const raise = " --daily-cap base:USDC=2000";
+  const raise = " --daily-cap ethereum:USDC=1000,base:USDC=2000";
   const cap = `the daily cap of ${token.address.toLowerCase()}`;
+  const direction = "the direction of USDC into the inventory of base";
   expect(await listLeft(raise)).toEqual([
+    `ethereum: schedule ${direction}`,
     `base: list the relayer ${relayer.toLowerCase()}`,
     `base: schedule ${cap}`,
+    `base: schedule ${direction}`,
   ]);
   await sendBatches(raise);
-  expect(await listLeft(raise)).toEqual([`base: execute ${cap}, later`]);
+  const waiting = [
+    `ethereum: execute ${direction}`,
+    `base: execute ${cap}`,
+    `base: execute ${direction}`,
+  ];
+  expect(await listLeft(raise)).toEqual(waiting.map((step) => `${step}, later`));
   await sendBatches(raise);
-  const client = createTestClient({ mode: "anvil", transport: http(rpcUrlOf(30)) });
-  await client.increaseTime({ seconds: 7 * 86_400 + 60 });
-  await client.mine({ blocks: 1 });
-  expect(await listLeft(raise)).toEqual([`base: execute ${cap}`]);
+  for (const chainId of [2, 30]) {
+    const client = createTestClient({ mode: "anvil", transport: http(rpcUrlOf(chainId)) });
+    await client.increaseTime({ seconds: 7 * 86_400 + 60 });
+    await client.mine({ blocks: 1 });
+  }
+  expect(await listLeft(raise)).toEqual(waiting);
   await sendBatches(raise);
   expect(await listLeft(raise)).toEqual([]);
 });

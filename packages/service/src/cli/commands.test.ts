@@ -94,6 +94,14 @@ describe("the command line", () => {
     ]);
   });
 
+  test("refuses an option that is given twice, of which the last would win", async () => {
+    const caps = ["--daily-cap", "base:USDC=1", "--daily-cap", "ethereum:USDC=2"];
+    const refused = await run(["contracts", "--left", ...caps, "--config", config]);
+    expect([refused.code, refused.stdout]).toEqual([2, ""]);
+    expect(refused.stderr).toContain("'--daily-cap <caps>' argument 'ethereum:USDC=2' is invalid");
+    expect(refused.stderr).toContain("expected the option once");
+  });
+
   test("prepares a service: creates integrators up to an empty line, and serves nothing before a second one", async () => {
     const line = (name: string, refundEvm: unknown = REFUND) => JSON.stringify({ name, refundEvm });
     const preparing = ["serve", "--prepare", "--config", config];

@@ -1,6 +1,6 @@
 /** The program: parses the command line by the table, runs one command, and prints its result or its error. */
 import { once } from "node:events";
-import { Command, CommanderError } from "commander";
+import { Command, CommanderError, InvalidArgumentError } from "commander";
 import { findConfigPath, processEnvironment } from "../config/index.ts";
 import { loadConfig } from "../roles/config.ts";
 import { askPassphrase } from "./ask-passphrase.ts";
@@ -88,11 +88,22 @@ function addOptions(command: Command, options: Readonly<Record<string, Option<un
   for (const [name, option] of Object.entries(options)) {
     const { summary, parse, isRequired, fallback } = option;
     const made = command.createOption(formatFlags(name, option), summary);
-    if (parse) made.argParser(parse);
+    if (parse) made.argParser(parsedOnce(parse, fallback));
     if (isRequired) made.makeOptionMandatory();
     if (fallback !== undefined) made.default(fallback);
     command.addOption(made);
   }
+}
+
+/** Refuses an option that is given twice: the last value would silently win. */
+function parsedOnce(
+  parse: (text: string) => unknown,
+  fallback: unknown,
+): (text: string, before: unknown) => unknown {
+  return (text, before) => {
+    if (before !== fallback) throw new InvalidArgumentError("expected the option once");
+    return parse(text);
+  };
 }
 
 /** Returns an option as it is typed: `maxFeeBps` is `--max-fee-bps <bps>`. */

@@ -1,7 +1,7 @@
 /**
  * Statements that many callers share: the calls of one turn of the event loop are sent as one. A poll works on its rows at the
  * same time, so that they cost as many statements as one row. Nothing is remembered: each call is answered by a statement
- * that is sent after it. In a transaction each call is a statement of its own.
+ * that is sent after it. In a transaction each call is a statement of its own, unless `shareStatements` says otherwise.
  */
 import DataLoader from "dataloader";
 import { type RawBuilder, sql } from "kysely";
@@ -22,6 +22,16 @@ const schedules = new WeakMap<Db, Schedule>();
 /** Replaces the schedule of a database, where the order of everything is decided elsewhere. */
 export function scheduleGathered(db: Db, schedule: Schedule): void {
   schedules.set(db, schedule);
+}
+
+const sharing = new WeakSet<Db>();
+
+/**
+ * Has the calls of a turn in this transaction share statements too. A statement that fails ends the transaction, so that none
+ * is repeated alone there.
+ */
+export function shareStatements(tx: Tx): void {
+  sharing.add(tx);
 }
 
 /**
@@ -97,15 +107,16 @@ export function gatherCalls<Arg, Result>(
   }
 
   return async (db, arg) => {
-    if (db.isTransaction) return callOne(db, arg);
+    if (db.isTransaction && !sharing.has(db)) return callOne(db, arg);
     let loader = loaders.get(db);
     if (!loader) {
-      const options = {
-        cache: false,
-        maxBatchSize: KEYS_MAX,
-        batchScheduleFn: schedules.get(db) ?? sendAfterThisTurn,
-      };
-      loader = new DataLoader<Arg, Result>((args) => callAll(db, args), options);
+      const options = { cache: false, maxBatchSize: KEYS_MAX };
+      loader = db.isTransaction
+        ? new DataLoader<Arg, Result>((args) => callMany(db, args), options)
+        : new DataLoader<Arg, Result>((args) => callAll(db, args), {
+            ...options,
+            batchScheduleFn: schedules.get(db) ?? sendAfterThisTurn,
+          });
       loaders.set(db, loader);
     }
     return loader.load(arg);

@@ -4,8 +4,9 @@
  * each assignment remains one statement.
  */
 import { type Expression, sql, type SqlBool } from "kysely";
+import { assert } from "../core/assert.ts";
 import { formatStamp } from "../core/stamp.ts";
-import { eachOf } from "../db/gather.ts";
+import { eachOf, gatherCalls } from "../db/gather.ts";
 import type { Db, Tx } from "../db/schema.ts";
 import type { ArrivedValue, Holding } from "./types.ts";
 
@@ -221,47 +222,63 @@ export async function findOldestLeft(
   return row ? Date.parse(row.detected_at) : null;
 }
 
+/** A mined sweep of a holding. */
+interface Swept {
+  readonly settlementId: string;
+  readonly block: bigint;
+  readonly logIndex: number;
+  /** The last block whose deposits it took, where the sweep names one. */
+  readonly upTo?: bigint | undefined;
+  /** When deposits that it did not take are re-checked, unless a settlement takes them first. */
+  readonly recheckAtMs: number;
+}
+
 /**
  * Assigns deposits by a mined sweep: those before it in chain order belong to the sweep, whatever their event reported;
  * those after it wait for the next settlement.
  */
-export async function assignSwept(
+export function assignSwept(
   tx: Tx,
   settlements: SettlementConditions,
   holding: Holding,
-  sweep: {
-    readonly settlementId: string;
-    readonly block: bigint;
-    readonly logIndex: number;
-    /** The last block whose deposits it took, where the sweep names one. */
-    readonly upTo?: bigint | undefined;
-    /** When deposits that it did not take are re-checked, unless a settlement takes them first. */
-    readonly recheckAtMs: number;
-  },
+  sweep: Swept,
 ): Promise<void> {
-  const before =
-    sweep.upTo === undefined
-      ? sql<boolean>`(block_number, log_index) < (${sweep.block}, ${sweep.logIndex})`
-      : sql<boolean>`block_number <= ${sweep.upTo}`;
-  const ofHolding = tx
-    .updateTable("deposits")
-    .where("chain_id", "=", holding.chainId)
-    .where("wallet", "=", holding.wallet)
-    .where("token", "=", holding.token);
-  await ofHolding
-    .set({ settlement_id: sweep.settlementId })
-    .where((eb) =>
-      // The sweep also takes deposits of earlier settlements that are dead.
-      eb.or([eb("settlement_id", "is", null), settlements.isDead]),
-    )
-    .where(before)
-    .execute();
-  await ofHolding
-    .set({ settlement_id: null, recheck_at: formatStamp(sweep.recheckAtMs) })
-    .where("settlement_id", "=", sweep.settlementId)
-    .where(sql<boolean>`not ${before}`)
-    .execute();
+  return assignAllSwept(tx, { settlements, holding, sweep });
 }
+
+const assignAllSwept = gatherCalls(
+  async (
+    tx,
+    all: readonly {
+      readonly settlements: SettlementConditions;
+      readonly holding: Holding;
+      readonly sweep: Swept;
+    }[],
+  ) => {
+    const [first] = all;
+    assert(first, "there is a sweep");
+    const swept = sql`unnest(
+      ${all.map(({ holding }) => holding.chainId)}::integer[], ${all.map(({ holding }) => holding.wallet)}::text[],
+      ${all.map(({ holding }) => holding.token)}::text[], ${all.map(({ sweep }) => sweep.settlementId)}::uuid[],
+      ${all.map(({ sweep }) => sweep.block)}::bigint[], ${all.map(({ sweep }) => sweep.logIndex)}::integer[],
+      ${all.map(({ sweep }) => sweep.upTo ?? null)}::bigint[],
+      ${all.map(({ sweep }) => formatStamp(sweep.recheckAtMs))}::timestamptz[]
+    ) as swept (chain, holder, coin, settlement, block, position, up_to, recheck)`;
+    const ofHolding = sql`chain_id = swept.chain and wallet = swept.holder and token = swept.coin`;
+    const isBefore = sql`case when swept.up_to is null
+      then (block_number, log_index) < (swept.block, swept.position) else block_number <= swept.up_to end`;
+    // The sweep also takes deposits of earlier settlements that are dead.
+    await sql`
+      update "deposits" set settlement_id = swept.settlement from ${swept}
+       where ${ofHolding} and (settlement_id is null or ${first.settlements.isDead}) and ${isBefore}`.execute(
+      tx,
+    );
+    await sql`
+      update "deposits" set settlement_id = null, recheck_at = swept.recheck from ${swept}
+       where ${ofHolding} and settlement_id = swept.settlement and not ${isBefore}`.execute(tx);
+    return all.map(() => undefined);
+  },
+);
 
 /**
  * Assigns deposits that were recorded, or moved by a reorg, after a sweep was recorded. A deposit before a sweep belongs

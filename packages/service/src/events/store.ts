@@ -10,6 +10,7 @@ import {
   type StatusChangedDetails,
 } from "@sluice/sdk/wire";
 import type { Random } from "../core/ports.ts";
+import { gatherCalls } from "../db/gather.ts";
 import type { Db, Tx } from "../db/schema.ts";
 
 /**
@@ -35,8 +36,15 @@ export interface NewEvent {
 
 /** Appends an event in the caller's transaction. Should be its last statement, to keep the stamp lock short. */
 export async function appendEvent(tx: Tx, random: Random, event: NewEvent): Promise<void> {
-  await appendEvents(tx, random, [event]);
+  await appendGathered(tx, { id: random.uuid(), ...event });
 }
+
+const appendGathered = gatherCalls(async (tx, events: readonly IdentifiedEvent[]) => {
+  await insertEvents(tx, events);
+  return events.map(() => undefined);
+});
+
+type IdentifiedEvent = NewEvent & { readonly id: string };
 
 /** Appends events in this order, for each integrator, in one statement. */
 export async function appendEvents(
@@ -44,12 +52,19 @@ export async function appendEvents(
   random: Random,
   events: readonly NewEvent[],
 ): Promise<void> {
+  await insertEvents(
+    tx,
+    events.map((event) => ({ id: random.uuid(), ...event })),
+  );
+}
+
+async function insertEvents(tx: Db | Tx, events: readonly IdentifiedEvent[]): Promise<void> {
   // Several integrators' locks are taken in the order of their ids.
   const sorted = events.toSorted((one, other) =>
     one.integratorId === other.integratorId ? 0 : one.integratorId < other.integratorId ? -1 : 1,
   );
   await sql`select append_event(id, integrator, type, data, details) from unnest(
-    ${sorted.map(() => random.uuid())}::uuid[],
+    ${sorted.map(({ id }) => id)}::uuid[],
     ${sorted.map(({ integratorId }) => integratorId)}::uuid[],
     ${sorted.map(({ type }) => type)}::text[],
     ${sorted.map(({ data }) => JSON.stringify(data))}::jsonb[],

@@ -14,6 +14,7 @@ export type {
   Inventory,
   Pair,
   Reservation,
+  ReservedInventory,
   Route,
   RouteQuote,
   Sweep,
@@ -46,6 +47,6 @@ export { listRouteSet } from "./route-set.ts";
 export { readInventories, type ShownInventory } from "./shown-inventory.ts";
 export { type InventoryReport, readFreeInventory, reportInventory } from "./swift/inventory.ts";
 export { listOverdueClaims } from "./swift/overdue-claims.ts";
-export { endLock } from "./swift/store.ts";
+export { endLock, lockReservations } from "./swift/store.ts";
 export { findNewestLock, listDeliveries, type ShownDelivery } from "./swift/shown.ts";
 export type { RouteKind } from "../config/index.ts";

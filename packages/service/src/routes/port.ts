@@ -43,6 +43,12 @@ export interface Inventory {
   readonly rate: bigint;
 }
 
+/** An inventory: a token on the chain of the payout. */
+export interface ReservedInventory {
+  readonly destChain: number;
+  readonly token: Address;
+}
+
 /** The settlement that reserves inventory. */
 export interface Reserving {
   readonly settlementId: string;
@@ -137,9 +143,11 @@ export interface Route extends FeeRoute {
   readCapacity(of: Reserving): Promise<bigint | null>;
   /** Returns whether the inventory covers the delivery of `amount`. */
   judgeInventory(args: { readonly amount: bigint; readonly inventory: Inventory }): Reservation;
+  /** The inventory from which it reserves; null for a route without one. */
+  readonly reserves: ReservedInventory | null;
   /**
-   * Reserves inventory for the delivery of `amount`, in the transaction that plans the sweep. Any result other than
-   * `reserved` means that nothing was reserved.
+   * Reserves inventory for the delivery of `amount`, in the transaction that plans the sweep, which has locked it. Any result
+   * other than `reserved` means that nothing was reserved.
    */
   reserve(
     tx: Tx,

@@ -11,6 +11,7 @@ import {
 import { sql } from "kysely";
 import { displayTxHash } from "../core/base58.ts";
 import { type Address, toAddress } from "../core/hex.ts";
+import { gather } from "../db/gather.ts";
 import type { Db, Tx } from "../db/schema.ts";
 
 /** A deposit in the statement's answer. Numbers are text, since JSON has none of that size. */
@@ -59,10 +60,16 @@ export async function readDetails(
   settlementId: string,
   display: (address: Address) => string,
 ): Promise<ReadDetails> {
-  const read = (await listDetails(db, [settlementId], display)).get(settlementId);
-  if (!read) throw new RangeError(`expected the settlement ${settlementId}`);
-  return read;
+  const row = await findRow(db, settlementId);
+  if (!row) throw new RangeError(`expected the settlement ${settlementId}`);
+  return describeDetails(row, display);
 }
+
+const findRow = gather(
+  async (db, ids: readonly string[]) =>
+    (await selectDetails(db, ids)).map((row) => [row.id, row] as const),
+  (row) => row,
+);
 
 /** Returns the details of settlements by their ids, from one statement. */
 export async function listDetails(
@@ -70,6 +77,14 @@ export async function listDetails(
   settlementIds: readonly string[],
   display: (address: Address) => string,
 ): Promise<ReadonlyMap<string, ReadDetails>> {
+  const rows = await selectDetails(db, settlementIds);
+  return new Map(rows.map((row) => [row.id, describeDetails(row, display)]));
+}
+
+async function selectDetails(
+  db: Db | Tx,
+  settlementIds: readonly string[],
+): Promise<readonly DetailsRow[]> {
   // The fees: of a lock its own; of a bridge what was kept before the burn and after it; else what the sweep kept. Gas comes
   // first, the rest is the service's.
   const { rows } = await sql<DetailsRow>`
@@ -103,7 +118,7 @@ export async function listDetails(
       ) one
     ) held on true
     where s.id = any(${[...settlementIds]}::uuid[])`.execute(db);
-  return new Map(rows.map((row) => [row.id, describeDetails(row, display)]));
+  return rows;
 }
 
 function describeDetails(row: DetailsRow, display: (address: Address) => string): ReadDetails {

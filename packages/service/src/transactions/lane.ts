@@ -22,6 +22,7 @@ import type { Address } from "../core/hex.ts";
 import type { Random } from "../core/ports.ts";
 import { assert } from "../core/assert.ts";
 import { OperatingError } from "../core/errors.ts";
+import { gatherCalls } from "../db/gather.ts";
 import type { Tx } from "../db/schema.ts";
 import { type Halt, nonceTaken, readHalt, recordFindings } from "../ledger/index.ts";
 import { SignerRefusal, SignerWaits } from "../signers/refusal.ts";
@@ -66,8 +67,13 @@ export interface Intent {
  * committed. Idempotent: a second submission of the same name changes nothing.
  */
 export function submitIntent(tx: Tx, random: Random, intent: Intent): Promise<void> {
-  return submitIntents(tx, random, [intent]);
+  return insertIntent(tx, toRow(random, intent));
 }
+
+const insertIntent = gatherCalls(async (tx, rows: readonly store.NewIntent[]) => {
+  await store.insertIntents(tx, rows);
+  return rows.map(() => undefined);
+});
 
 /** Queues several intents like `submitIntent`. */
 export async function submitIntents(
@@ -75,8 +81,14 @@ export async function submitIntents(
   random: Random,
   intents: readonly Intent[],
 ): Promise<void> {
-  const rows = intents.map(({ call, ...rest }) => ({ id: random.uuid(), ...rest, ...call }));
-  await store.insertIntents(tx, rows);
+  await store.insertIntents(
+    tx,
+    intents.map((intent) => toRow(random, intent)),
+  );
+}
+
+function toRow(random: Random, { call, ...rest }: Intent): store.NewIntent {
+  return { id: random.uuid(), ...rest, ...call };
 }
 
 /**

@@ -15,7 +15,7 @@ import { takeTurns, type Turn } from "../jobs/turns.ts";
 import type { IntentName, LaneTransaction, MinedFacts, TransactionState } from "./types.ts";
 
 /** An intent to insert. */
-interface NewIntent {
+export interface NewIntent {
   readonly id: string;
   readonly chainId: number;
   readonly lane: Address;
@@ -28,7 +28,7 @@ interface NewIntent {
 }
 
 /** Inserts intents in state `queued`. Does nothing about one whose name exists. */
-export async function insertIntents(tx: Tx, intents: readonly NewIntent[]): Promise<void> {
+export async function insertIntents(tx: Db | Tx, intents: readonly NewIntent[]): Promise<void> {
   if (intents.length === 0) return;
   await tx
     .insertInto("transactions")

@@ -189,6 +189,7 @@ export async function openDesk() {
     readInventory: async () => ({ reserved: 0n, balance: 0n, capLeft: 0n, rate: 10n ** 18n }),
     readCapacity: async () => state.capacity,
     judgeInventory: () => state.reserves,
+    reserves: null,
     reserve: async (_, { amount }) =>
       state.capacity !== null && amount > state.capacity ? "inventory_too_low" : state.reserves,
     release: async (_, settlementId) => void state.released.push(settlementId),

@@ -229,19 +229,23 @@ export function createSwiftRoute(options: {
 
     judgeInventory: ({ amount, inventory }) => judge(amount, inventory),
 
-    async reserve(tx, { settlementId, integratorId, addressId, amount, inventory }) {
-      // The larger sum: a reservation made or released since the balance was read is in one of the two.
-      const now = await store.lockReserved(tx, held);
-      const reserved = now > inventory.reserved ? now : inventory.reserved;
-      const verdict = judge(amount, { ...inventory, reserved });
-      if (verdict !== "reserved") return verdict;
+    reserves: held,
+
+    async reserve(tx, { amount, inventory, ...of }) {
       const needed = largestPayout(amount, inventory.rate);
-      const of = { settlementId, integratorId, addressId, nowMs: clock.now() };
-      const shares = await store.readShares(tx, held, of);
-      const refusal = judgeShares(needed, { inventory, shares, limits });
-      if (refusal) return refusal;
-      await store.upsertReservation(tx, { ...held, settlementId, amount: needed });
-      return "reserved";
+      return store.reserve(tx, {
+        ...of,
+        held,
+        nowMs: clock.now(),
+        amount: needed,
+        judge({ reserved: now, shares }) {
+          // The larger sum: a reservation made or released since the balance was read is in one of the two.
+          const reserved = now > inventory.reserved ? now : inventory.reserved;
+          const verdict = judge(amount, { ...inventory, reserved });
+          if (verdict !== "reserved") return verdict;
+          return judgeShares(needed, { inventory, shares, limits }) ?? "reserved";
+        },
+      });
     },
 
     release: (tx, settlementId) => store.deleteReservation(tx, settlementId),
@@ -282,11 +286,11 @@ export function createSwiftRoute(options: {
         if (known.settlementId !== settlementId) {
           await store.takeOver(tx, { id: known.id, settlementId, nowMs: clock.now() });
         }
-        await store.supersede(tx, settlementId, known.id);
+        await store.supersede(tx, { settlementId, id: known.id });
         await store.alignReservation(tx, settlementId);
         return store.recordLockTime(tx, known.id, locked.lockedAt);
       }
-      await store.supersede(tx, settlementId, locked.deliveryId);
+      await store.supersede(tx, { settlementId, id: locked.deliveryId });
       const { payout: payAmount, items } = payoutOf(sweep, address.commitment, fee);
       await store.upsertReservation(tx, {
         settlementId,

@@ -1,11 +1,13 @@
 /** Shares of an inventory that one address and one integrator may reserve. */
+import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../test/support/database.ts";
 import { createStillClock, createStrictChain, LANE } from "../../../test/support/doubles.ts";
 import { createTenant, insertAddress, insertSettlement } from "../../../test/support/tenants.ts";
 import { ensureOwnIntegrator } from "../../integrators/index.ts";
 import { createSwiftRoute } from "./route.ts";
-import { countPayouts, deleteReservation, upsertReservation } from "./store.ts";
+import { shareStatements } from "../../db/gather.ts";
+import { countPayouts, deleteReservation, lockReservations, upsertReservation } from "./store.ts";
 
 type Tenant = Awaited<ReturnType<typeof createTenant>>;
 type Place = Awaited<ReturnType<typeof insertAddress>>;
@@ -109,6 +111,78 @@ describe("the share of an integrator", () => {
     expect(await alone.again()).toBe("integrator_share_reached");
     const address = await insertAddress(database.db, other);
     expect(await verdictOf(other, address, 200n)).toBe("reserved");
+  });
+});
+
+describe("reservations of one transaction", () => {
+  /** Reserves for settlements of these addresses at the same time. */
+  async function reserveAll(places: readonly Place[], amount: bigint) {
+    const { db } = database;
+    const swift = route();
+    const inventory = await swift.readInventory();
+    const requests = await Promise.all(
+      places.map(async (address) => {
+        const settlementId = await insertSettlement(db, one, address);
+        const owner = { settlementId, integratorId: one.id, addressId: address.id };
+        return { ...owner, amount, inventory };
+      }),
+    );
+    return db.transaction().execute(async (tx) => {
+      await lockReservations(tx, [{ destChain: 30, token: LANE }]);
+      shareStatements(tx);
+      return Promise.all(requests.map((request) => swift.reserve(tx, request)));
+    });
+  }
+  const sum = async () => {
+    const { rows } = await database.pool.query(
+      "select coalesce(sum(amount), 0)::int as sum from inventory_reservations",
+    );
+    return rows[0].sum;
+  };
+
+  test("count for those after them, and are granted in their order [T318]", async () => {
+    const places = [];
+    for (let count = 0; count < 4; count += 1) places.push(await insertAddress(database.db, one));
+    expect(await reserveAll(places, 300n)).toEqual([
+      "reserved",
+      "reserved",
+      expect.not.stringMatching("^reserved$"),
+      expect.not.stringMatching("^reserved$"),
+    ]);
+    expect(await sum()).toBe(600);
+  });
+
+  test("of one address are added up [T318]", async () => {
+    const address = await insertAddress(database.db, one);
+    expect(await reserveAll([address, address, address], 250n)).toEqual([
+      "reserved",
+      "reserved",
+      "address_share_reached",
+    ]);
+    expect(await sum()).toBe(500);
+  });
+
+  test("wait for those of another transaction [T318]", async () => {
+    const { db } = database;
+    const held = [{ destChain: 30, token: LANE }];
+    const order: string[] = [];
+    const entered = Promise.withResolvers<void>();
+    const leave = Promise.withResolvers<void>();
+    const first = db.transaction().execute(async (tx) => {
+      await lockReservations(tx, held);
+      entered.resolve();
+      await leave.promise;
+      order.push("first");
+    });
+    await entered.promise;
+    const second = db.transaction().execute(async (tx) => {
+      await lockReservations(tx, held);
+      order.push("second");
+    });
+    await sql`select pg_sleep(0.1)`.execute(db);
+    leave.resolve();
+    await Promise.all([first, second]);
+    expect(order).toEqual(["first", "second"]);
   });
 });
 

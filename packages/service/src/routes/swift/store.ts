@@ -3,6 +3,7 @@ import type { ErrorObject } from "@sluice/sdk/wire";
 import { type Address, type Hex32, toAddress, toHex32, toTxHash } from "../../core/hex.ts";
 import type { TxHash } from "../../core/hex.ts";
 import { assert } from "../../core/assert.ts";
+import type { Reservation } from "../port.ts";
 import { createDueRows } from "../../jobs/due.ts";
 import { formatStamp } from "../../core/stamp.ts";
 import { gather, gatherCalls } from "../../db/gather.ts";
@@ -47,69 +48,81 @@ export interface Delivery {
 }
 
 /** Records a mined lock, once. */
-export async function insertDelivery(
-  tx: Tx,
-  delivery: Omit<
-    Delivery,
-    | "state"
-    | "version"
-    | "orders"
-    | "claims"
-    | "returns"
-    | "deliveredTxHash"
-    | "deliveredAmount"
-    | "waitsFor"
-    | "error"
-  >,
-  nowMs: number,
-): Promise<void> {
-  await tx
-    .insertInto("deliveries")
-    .values({
-      id: delivery.id,
-      settlement_id: delivery.settlementId,
-      state: "locked",
-      src_chain: delivery.srcChain,
-      escrow: delivery.escrow,
-      wallet: delivery.wallet,
-      token: delivery.token,
-      seq: delivery.seq,
-      locked_amount: delivery.lockedAmount,
-      min_out: delivery.minOut,
-      locked_at: delivery.lockedAt,
-      delivery: delivery.delivery,
-      dest_chain: delivery.destChain,
-      dest_token: delivery.destToken,
-      dest_wallet: delivery.destWallet,
-      pay_amount: delivery.payAmount,
-      fee_service: delivery.feeService,
-      fee_gas: delivery.feeGas,
-      next_check_at: formatStamp(nowMs),
-    })
-    .execute();
+export async function insertDelivery(tx: Tx, delivery: NewDelivery, nowMs: number): Promise<void> {
+  await insertGathered(tx, { delivery, nowMs });
 }
+
+type NewDelivery = Omit<
+  Delivery,
+  | "state"
+  | "version"
+  | "orders"
+  | "claims"
+  | "returns"
+  | "deliveredTxHash"
+  | "deliveredAmount"
+  | "waitsFor"
+  | "error"
+>;
+
+const insertGathered = gatherCalls(
+  async (tx, all: readonly { readonly delivery: NewDelivery; readonly nowMs: number }[]) => {
+    await tx
+      .insertInto("deliveries")
+      .values(
+        all.map(({ delivery, nowMs }) => ({
+          id: delivery.id,
+          settlement_id: delivery.settlementId,
+          state: "locked",
+          src_chain: delivery.srcChain,
+          escrow: delivery.escrow,
+          wallet: delivery.wallet,
+          token: delivery.token,
+          seq: delivery.seq,
+          locked_amount: delivery.lockedAmount,
+          min_out: delivery.minOut,
+          locked_at: delivery.lockedAt,
+          delivery: delivery.delivery,
+          dest_chain: delivery.destChain,
+          dest_token: delivery.destToken,
+          dest_wallet: delivery.destWallet,
+          pay_amount: delivery.payAmount,
+          fee_service: delivery.feeService,
+          fee_gas: delivery.feeGas,
+          next_check_at: formatStamp(nowMs),
+        })),
+      )
+      .execute();
+    return all.map(() => undefined);
+  },
+);
 
 /**
  * Makes a lock the settlement's own. A reorg replaced every other that was not given back: nothing was signed for them, or they
  * were paid before they were final. For a lock that was paid as a final one this changes nothing, and a second one of its
  * settlement is refused.
  */
-export async function supersede(tx: Tx, settlementId: string, id: Hex32): Promise<void> {
-  await sql`
-    update deliveries d set superseded = true, version = version + 1
-     where settlement_id = ${settlementId} and id <> ${id} and not superseded
-       and state not in ('claimed', 'returned', 'taken_back')
-       and (orders = 0 or exists (select from early_payouts e where e.delivery_id = d.id)
-         or exists (select from early_losses l where l.delivery_id = d.id and l.recovered_at is null))`.execute(
-    tx,
-  );
-  await tx
-    .updateTable("deliveries")
-    .set((row) => ({ superseded: false, version: row("version", "+", 1) }))
-    .where("id", "=", id)
-    .where("superseded", "=", true)
-    .execute();
-}
+export const supersede = gatherCalls(
+  async (tx, locks: readonly { readonly settlementId: string; readonly id: Hex32 }[]) => {
+    const ids = locks.map(({ id }) => id);
+    await sql`
+      update deliveries d set superseded = true, version = version + 1
+        from unnest(${locks.map(({ settlementId }) => settlementId)}::uuid[], ${ids}::text[]) as own (settlement, lock)
+       where settlement_id = own.settlement and id <> own.lock and not superseded
+         and state not in ('claimed', 'returned', 'taken_back')
+         and (orders = 0 or exists (select from early_payouts e where e.delivery_id = d.id)
+           or exists (select from early_losses l where l.delivery_id = d.id and l.recovered_at is null))`.execute(
+      tx,
+    );
+    await tx
+      .updateTable("deliveries")
+      .set((row) => ({ superseded: false, version: row("version", "+", 1) }))
+      .where(sql<boolean>`id = any(${ids}::text[])`)
+      .where("superseded", "=", true)
+      .execute();
+    return locks.map(() => undefined);
+  },
+);
 
 /**
  * Gives a delivery to another settlement of its wallet and token: a reorg took the deposit and the lock of the first one away,
@@ -351,11 +364,12 @@ const sumOfKey = gather(async (db, keys: readonly string[]) => {
   return rows.map((row) => [row.key, row.total] as const);
 }, BigInt);
 
-/** Locks the inventory for this transaction, so that reservations are serialised, and returns its sum. */
-export async function lockReserved(tx: Tx, held: Held): Promise<bigint> {
-  const key = `${held.destChain}:${held.token}`;
-  await sql`select pg_advisory_xact_lock(10, hashtext(${key}))`.execute(tx);
-  return sumReserved(tx, held);
+/** Locks inventories for this transaction, in one order, so that reservations are serialised. */
+export async function lockReservations(tx: Tx, inventories: readonly Held[]): Promise<void> {
+  if (inventories.length === 0) return;
+  const keys = new Set(inventories.map(({ destChain, token }) => `${destChain}:${token}`));
+  await sql`select pg_advisory_xact_lock(10, hashtext(key))
+    from unnest(${[...keys].toSorted()}::text[]) as held (key)`.execute(tx);
 }
 
 /** Sums of reservations of an inventory, those of one settlement left out, and of payouts that its daily cap counts. */
@@ -374,47 +388,144 @@ const CAP_HOURS = 25;
 
 const hourOf = (nowMs: number) => BigInt(Math.floor(nowMs / HOUR_MS));
 
+/** The settlement for which an inventory is shared out. */
+interface Sharer {
+  readonly settlementId: string;
+  readonly integratorId: string;
+  readonly addressId: string;
+}
+
 /** Returns the sums that the integrator and the address of a settlement have reserved, and what was paid in a day. */
 export async function readShares(
   db: Db | Tx,
-  { destChain, token }: Held,
-  of: {
-    readonly settlementId: string;
-    readonly integratorId: string;
-    readonly addressId: string;
-    readonly nowMs: number;
-  },
+  held: Held,
+  { nowMs, ...of }: Sharer & { readonly nowMs: number },
 ): Promise<Shares> {
-  const since = hourOf(of.nowMs) - BigInt(CAP_HOURS);
+  const [sums] = await readSums(db, held, { sharers: [of], nowMs });
+  if (!sums) throw new TypeError("expected a row of sums");
+  return sums.shares;
+}
+
+interface Sums {
+  /** Of all reservations. */
+  readonly reserved: bigint;
+  /** What the settlement has reserved itself. */
+  readonly own: bigint;
+  readonly shares: Shares;
+}
+
+/** Reads the sums of several settlements, in their order. */
+async function readSums(
+  db: Db | Tx,
+  { destChain, token }: Held,
+  { sharers, nowMs }: { readonly sharers: readonly Sharer[]; readonly nowMs: number },
+): Promise<readonly Sums[]> {
+  const since = hourOf(nowMs) - BigInt(CAP_HOURS);
   const { rows } = await sql<{
+    reserved: string;
+    own: string;
     integrator: string;
     address: string;
     paid: string;
     paid_of_integrator: string;
     is_shared: boolean;
   }>`
-    select coalesce(sum(amount) filter (where integrator_id = ${of.integratorId}), 0)::text as integrator,
-           coalesce(sum(amount) filter (where address_id = ${of.addressId}), 0)::text as address,
-           (select coalesce(sum(amount), 0)::text from payout_hours
-             where dest_chain = ${destChain} and token = ${token} and hour > ${since}) as paid,
-           (select coalesce(sum(amount), 0)::text from payout_hours
-             where dest_chain = ${destChain} and token = ${token} and hour > ${since}
-               and integrator_id = ${of.integratorId}) as paid_of_integrator,
-           exists (select from integrators where id <> ${of.integratorId} and not own) as is_shared
-      from inventory_reservations
-     where dest_chain = ${destChain} and token = ${token} and settlement_id <> ${of.settlementId}`.execute(
-    db,
-  );
-  const [row] = rows;
-  if (!row) throw new TypeError("expected a row of sums");
-  return {
-    ofIntegrator: BigInt(row.integrator),
-    ofAddress: BigInt(row.address),
-    paid: BigInt(row.paid),
-    paidOfIntegrator: BigInt(row.paid_of_integrator),
-    isShared: row.is_shared,
-  };
+    with reserved as materialized (
+      select settlement_id, integrator_id, address_id, amount from inventory_reservations
+       where dest_chain = ${destChain} and token = ${token}
+    ), by_integrator as materialized (
+      select integrator_id, sum(amount) as amount from reserved group by integrator_id
+    ), by_address as materialized (
+      select address_id, sum(amount) as amount from reserved group by address_id
+    ), paid as materialized (
+      select integrator_id, sum(amount) as amount from payout_hours
+       where dest_chain = ${destChain} and token = ${token} and hour > ${since} group by integrator_id
+    )
+    select (select coalesce(sum(amount), 0) from reserved)::text as reserved, coalesce(own.amount, 0)::text as own,
+           (coalesce(by_integrator.amount, 0)
+             - case when own.integrator_id = given.integrator then own.amount else 0 end)::text as integrator,
+           (coalesce(by_address.amount, 0)
+             - case when own.address_id = given.address then own.amount else 0 end)::text as address,
+           (select coalesce(sum(amount), 0) from paid)::text as paid,
+           (select coalesce(sum(amount), 0) from paid where integrator_id = given.integrator)::text as paid_of_integrator,
+           exists (select from integrators where id <> given.integrator and not integrators.own) as is_shared
+      from unnest(
+             ${sharers.map(({ settlementId }) => settlementId)}::uuid[],
+             ${sharers.map(({ integratorId }) => integratorId)}::uuid[],
+             ${sharers.map(({ addressId }) => addressId)}::uuid[]
+           ) with ordinality as given (settlement, integrator, address, place)
+      left join reserved as own on own.settlement_id = given.settlement
+      left join by_integrator on by_integrator.integrator_id = given.integrator
+      left join by_address on by_address.address_id = given.address
+     order by place`.execute(db);
+  return rows.map((row) => ({
+    reserved: BigInt(row.reserved),
+    own: BigInt(row.own),
+    shares: {
+      ofIntegrator: BigInt(row.integrator),
+      ofAddress: BigInt(row.address),
+      paid: BigInt(row.paid),
+      paidOfIntegrator: BigInt(row.paid_of_integrator),
+      isShared: row.is_shared,
+    },
+  }));
 }
+
+/** A reservation for a settlement. */
+interface Request extends Sharer {
+  readonly held: Held;
+  readonly nowMs: number;
+  /** Destination base units. */
+  readonly amount: bigint;
+  /** Decides by the sum of all reservations, and the shares. */
+  readonly judge: (now: { readonly reserved: bigint; readonly shares: Shares }) => Reservation;
+}
+
+/**
+ * Reserves what is granted, and returns the verdicts. Each of several requests counts for those after it. Assumes the locks of
+ * `lockReservations`.
+ */
+export const reserve = gatherCalls(async (tx, requests: readonly Request[]) => {
+  const verdicts = new Map<Request, Reservation>();
+  const byInventory = Map.groupBy(
+    requests,
+    ({ held: { destChain, token } }) => `${destChain} ${token}`,
+  );
+  for (const all of byInventory.values()) {
+    const [first] = all;
+    assert(first, "a group has a member");
+    const sums = await readSums(tx, first.held, { sharers: all, nowMs: first.nowMs });
+    let more = 0n;
+    const ofIntegrators = new Map<string, bigint>();
+    const ofAddresses = new Map<string, bigint>();
+    for (const [index, request] of all.entries()) {
+      const known = sums[index];
+      assert(known, "each request has its sums");
+      const { integratorId, addressId, amount } = request;
+      const moreOfIntegrator = ofIntegrators.get(integratorId) ?? 0n;
+      const moreOfAddress = ofAddresses.get(addressId) ?? 0n;
+      const verdict = request.judge({
+        reserved: known.reserved + more,
+        shares: {
+          ...known.shares,
+          ofIntegrator: known.shares.ofIntegrator + moreOfIntegrator,
+          ofAddress: known.shares.ofAddress + moreOfAddress,
+        },
+      });
+      verdicts.set(request, verdict);
+      if (verdict !== "reserved") continue;
+      more += amount - known.own;
+      ofIntegrators.set(integratorId, moreOfIntegrator + amount);
+      ofAddresses.set(addressId, moreOfAddress + amount);
+    }
+  }
+  const granted = requests.filter((request) => verdicts.get(request) === "reserved");
+  await upsertReservations(
+    tx,
+    granted.map(({ settlementId, held, amount }) => ({ settlementId, ...held, amount })),
+  );
+  return requests.map((request) => verdicts.get(request) ?? "inventory_too_low");
+});
 
 /** A payout of a settlement, in base units. */
 export interface Paid extends Pick<Delivery, "destChain" | "settlementId"> {
@@ -445,26 +556,33 @@ export async function countPayouts(tx: Tx, paid: readonly Paid[], nowMs: number)
        and hour < ${hour - BigInt(CAP_HOURS)}`.execute(tx);
 }
 
+interface NewReservation {
+  readonly settlementId: string;
+  readonly destChain: number;
+  readonly token: Address;
+  readonly amount: bigint;
+}
+
 /** Inserts or updates the reservation of a settlement. */
-export async function upsertReservation(
-  tx: Tx,
-  reservation: {
-    readonly settlementId: string;
-    readonly destChain: number;
-    readonly token: Address;
-    readonly amount: bigint;
-  },
-): Promise<void> {
+export const upsertReservation = gatherCalls(async (tx, all: readonly NewReservation[]) => {
+  await upsertReservations(tx, all);
+  return all.map(() => undefined);
+});
+
+async function upsertReservations(tx: Db | Tx, all: readonly NewReservation[]): Promise<void> {
+  if (all.length === 0) return;
   await tx
     .insertInto("inventory_reservations")
-    .values({
-      settlement_id: reservation.settlementId,
-      dest_chain: reservation.destChain,
-      token: reservation.token,
-      amount: reservation.amount,
-    })
+    .values(
+      all.map(({ settlementId, destChain, token, amount }) => ({
+        settlement_id: settlementId,
+        dest_chain: destChain,
+        token,
+        amount,
+      })),
+    )
     .onConflict((conflict) =>
-      conflict.column("settlement_id").doUpdateSet({ amount: reservation.amount }),
+      conflict.column("settlement_id").doUpdateSet({ amount: (row) => row.ref("excluded.amount") }),
     )
     .execute();
 }

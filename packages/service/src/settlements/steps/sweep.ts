@@ -8,6 +8,7 @@ import { assertDerived, type DepositAddress } from "../../addresses/index.ts";
 import { formatUnits } from "../../core/amounts.ts";
 import { assert } from "../../core/assert.ts";
 import { OperatingError } from "../../core/errors.ts";
+import type { Tx } from "../../db/schema.ts";
 import { assignSwept, hasDepositAbove } from "../../deposits/index.ts";
 import { isQuarantined } from "../../ledger/index.ts";
 import {
@@ -33,7 +34,7 @@ import { planFee } from "../plan-fee.ts";
 import { findOpenRefund } from "../operator/refunds.ts";
 import { isScreened, isStillScreened } from "../screening/rows.ts";
 import { SETTLEMENT_CONDITIONS } from "../store/deposits.ts";
-import { getError, lockHolding } from "../store/read.ts";
+import { getError } from "../store/read.ts";
 import { recordSwapTransaction, recordSweep } from "../store/sweep.ts";
 import { changeTogether } from "../store/together.ts";
 import { dueSettlements, lookAgain } from "../store/due.ts";
@@ -178,13 +179,15 @@ async function planSweep(
   const inventory = await route.readInventory();
   const number = settlement.sweepsSent + 1;
   const deploys = settlement.step === "deploy";
-  await deps.db.transaction().execute(async (tx) => {
-    await lockHolding(tx, settlement);
+  let refusal: Exclude<Reservation, "reserved"> | null = null;
+  const write = async (tx: Tx): Promise<void> => {
     if (deps.screens && !(await isStillScreened(tx, settlement))) throw new ConcurrentChange();
     const { id: settlementId, integratorId, addressId } = settlement;
     const request = { settlementId, integratorId, addressId, amount: balance, inventory };
     const reservation = await route.reserve(tx, request);
-    if (reservation !== "reserved") throw notReserved(route, balance, reservation);
+    refusal = reservation === "reserved" ? null : reservation;
+    // Nothing is written yet, so that a refused sweep fails no other of the transaction.
+    if (refusal) return;
     await submitIntent(tx, deps.random, {
       chainId: settlement.chainId,
       lane,
@@ -209,7 +212,9 @@ async function planSweep(
       },
     });
     if (!moved) throw new ConcurrentChange();
-  });
+  };
+  await changeTogether(deps.db, settlement, write, route.reserves);
+  if (refusal) throw notReserved(route, balance, refusal);
   deps.wakeEvents(settlement.integratorId);
   deps.wakeLanes(settlement.chainId, lane);
   return "wait";

@@ -4,7 +4,7 @@ import type { Receipt } from "../../chains/port/index.ts";
 import { assert } from "../../core/assert.ts";
 import type { TxHash } from "../../core/hex.ts";
 import { formatStamp } from "../../core/stamp.ts";
-import { gatherWrites } from "../../db/gather.ts";
+import { gatherCalls, gatherWrites } from "../../db/gather.ts";
 import type { Db, Tx } from "../../db/schema.ts";
 import type { Holding } from "../../deposits/index.ts";
 import type { Delivered, Sweep } from "../../routes/index.ts";
@@ -33,29 +33,49 @@ export async function recordSweep(
     readonly final: boolean;
   },
 ): Promise<boolean> {
-  const { sweep, receipt, final } = swept;
-  const result = await tx
-    .updateTable("settlements")
-    .set({
-      step: "deliver",
-      swept_amount: sweep.amount,
-      swept_block: receipt.blockNumber,
-      swept_block_hash: receipt.blockHash,
-      swept_log_index: sweep.logIndex,
-      swept_up_to: sweep.upTo ?? null,
-      sweep_final: final,
-      min_out: sweep.minOut,
-      swap_fee: sweep.swapFee ?? null,
-      delivery_id: sweep.deliveryId,
-      swap_tx_hash: receipt.txHash,
-      version: settlement.version + 1,
-      updated_at: formatStamp(deps.clock.now()),
-    })
-    .where("id", "=", settlement.id)
-    .where("version", "=", settlement.version)
-    .executeTakeFirst();
-  return result.numUpdatedRows === 1n;
+  const updatedAt = formatStamp(deps.clock.now());
+  return recordGathered(tx, { settlement, ...swept, updatedAt });
 }
+
+const recordGathered = gatherCalls(
+  async (
+    tx,
+    all: readonly {
+      readonly settlement: Settlement;
+      readonly sweep: Sweep;
+      readonly receipt: Mined;
+      readonly final: boolean;
+      readonly updatedAt: string;
+    }[],
+  ): Promise<boolean[]> => {
+    const { rows } = await sql<{ id: string }>`
+      update "settlements" as changed
+         set step = 'deliver', swept_amount = given.amount, swept_block = given.block, swept_block_hash = given.block_hash,
+             swept_log_index = given.log_index, swept_up_to = given.up_to, sweep_final = given.final,
+             min_out = given.least, swap_fee = given.kept, delivery_id = given.delivery, swap_tx_hash = given.hash,
+             version = changed.version + 1, updated_at = given.at
+        from unnest(
+               ${all.map(({ settlement }) => settlement.id)}::uuid[],
+               ${all.map(({ settlement }) => settlement.version)}::integer[],
+               ${all.map(({ sweep }) => sweep.amount)}::numeric[],
+               ${all.map(({ receipt }) => receipt.blockNumber)}::bigint[],
+               ${all.map(({ receipt }) => receipt.blockHash)}::text[],
+               ${all.map(({ sweep }) => sweep.logIndex)}::integer[],
+               ${all.map(({ sweep }) => sweep.upTo ?? null)}::bigint[],
+               ${all.map(({ final }) => final)}::boolean[],
+               ${all.map(({ sweep }) => sweep.minOut)}::numeric[],
+               ${all.map(({ sweep }) => sweep.swapFee ?? null)}::numeric[],
+               ${all.map(({ sweep }) => sweep.deliveryId)}::text[],
+               ${all.map(({ receipt }) => receipt.txHash)}::text[],
+               ${all.map(({ updatedAt }) => updatedAt)}::timestamptz[]
+             ) as given (of, seen, amount, block, block_hash, log_index, up_to, final, least, kept, delivery, hash, at)
+       where changed.id = given.of and changed.version = given.seen
+      returning changed.id`.execute(tx);
+    const recorded = new Set(rows.map(({ id }) => id));
+    // Of two of a settlement the first is recorded, since its version is another then.
+    return all.map(({ settlement }) => recorded.delete(settlement.id));
+  },
+);
 
 /** Stores the hash of a mined sweep for display, before its receipt is verified. It is not part of the state. */
 export async function recordSwapTransaction(

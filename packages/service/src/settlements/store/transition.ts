@@ -1,11 +1,18 @@
 /** Creates settlements and changes their status. Nothing else writes that column. */
-import { categoryOf, isTerminal, phaseOf, type StatusChangedData } from "@sluice/sdk/wire";
+import {
+  categoryOf,
+  isTerminal,
+  phaseOf,
+  type SettlementStatus,
+  type StatusChangedData,
+} from "@sluice/sdk/wire";
 import { sql } from "kysely";
 import { assert } from "../../core/assert.ts";
 import { displayTxHash } from "../../core/base58.ts";
 import type { Address, TxHash } from "../../core/hex.ts";
 import type { Clock, Random } from "../../core/ports.ts";
 import { formatStamp } from "../../core/stamp.ts";
+import { gatherCalls } from "../../db/gather.ts";
 import type { Tx } from "../../db/schema.ts";
 import type { Holding } from "../../deposits/index.ts";
 import { appendEvent, lockStamps } from "../../events/index.ts";
@@ -116,36 +123,20 @@ export async function transition(
     (error !== undefined) === (categoryOf(status) === "retrying" || status === "dead"),
     "a settlement has an error exactly while it is failing, deferred or dead",
   );
-  const now = formatStamp(deps.clock.now());
-  const result = await tx
-    .with("moved", (db) =>
-      db
-        .updateTable("settlements")
-        .set({
-          ...columnsOf(change),
-          status,
-          version: settlement.version + 1,
-          error_code: error?.code ?? null,
-          error_message: error?.message ?? null,
-          error_retryable: error?.retryable ?? null,
-          error_details: error?.details ? JSON.stringify(error.details) : null,
-          updated_at: now,
-        })
-        .where("id", "=", settlement.id)
-        .where("status", "=", settlement.status)
-        .where("version", "=", settlement.version)
-        .returning(["id", "version", "status", "error_code"]),
-    )
-    .insertInto("settlement_transitions")
-    .columns(["settlement_id", "version", "from_status", "to_status", "error_code", "tx_hash"])
-    .expression((from) =>
-      from
-        .selectFrom("moved")
-        .select(["id", "version", sql<string>`${settlement.status}`.as("from_status"), "status"])
-        .select(["error_code", sql<string | null>`${txHash}::text`.as("tx_hash")]),
-    )
-    .executeTakeFirst();
-  if (result.numInsertedOrUpdatedRows !== 1n) return false;
+  const isMoved = await move(tx, {
+    settlement,
+    status,
+    txHash,
+    columns: {
+      ...columnsOf(change),
+      error_code: error?.code,
+      error_message: error?.message,
+      error_retryable: error?.retryable,
+      error_details: error?.details,
+      updated_at: formatStamp(deps.clock.now()),
+    },
+  });
+  if (!isMoved) return false;
   const data: StatusChangedData = {
     queueItemId: settlement.id,
     chainId: settlement.chainId,
@@ -175,4 +166,73 @@ export async function transition(
     deps.metrics.settlementSeconds.observe({ chain, route: settlement.route ?? "none" }, seconds);
   }
   return true;
+}
+
+/** A change of a status, with the other columns that change: null for null, and what is left out stays. */
+interface Move {
+  readonly settlement: Settlement;
+  readonly status: SettlementStatus;
+  readonly txHash: TxHash | null;
+  readonly columns: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Changes those of the settlements whose status and version are unchanged, with a row of history each, in one statement. Locks
+ * them in the order of their ids. Of two changes of a settlement the first is made, since its version is another then.
+ */
+const move = gatherCalls(async (tx, moves: readonly Move[]): Promise<boolean[]> => {
+  const first = new Map(moves.toReversed().map((one) => [one.settlement.id, one]));
+  const all = [...first.values()];
+  const { rows } = await sql<{ id: string }>`
+    with "moved" as materialized (
+      update "settlements" as changed
+         set status = given.next, version = changed.version + 1, error_code = change ->> 'error_code',
+             error_message = change ->> 'error_message', error_retryable = (change ->> 'error_retryable')::boolean,
+             error_details = change -> 'error_details', updated_at = (change ->> 'updated_at')::timestamptz,
+             step = coalesce(change ->> 'step', step), route = coalesce(change ->> 'route', route),
+             route_contract = coalesce(change ->> 'route_contract', route_contract),
+             deploys_sent = coalesce((change ->> 'deploys_sent')::integer, deploys_sent),
+             sweeps_sent = coalesce((change ->> 'sweeps_sent')::integer, sweeps_sent),
+             fee_bps = coalesce((change ->> 'fee_bps')::integer, fee_bps),
+             fee_flat = coalesce((change ->> 'fee_flat')::numeric, fee_flat),
+             fee_bridge = coalesce((change ->> 'fee_bridge')::numeric, fee_bridge),
+             deploy_tx_hash = coalesce(change ->> 'deploy_tx_hash', deploy_tx_hash),
+             swap_tx_hash = coalesce(change ->> 'swap_tx_hash', swap_tx_hash),
+             delivery_tx_hash = coalesce(change ->> 'delivery_tx_hash', delivery_tx_hash),
+             delivered_amount = coalesce((change ->> 'delivered_amount')::numeric, delivered_amount),
+             retry_count = coalesce((change ->> 'retry_count')::integer, retry_count),
+             attempts_used = coalesce((change ->> 'attempts_used')::integer, attempts_used),
+             planned_amount = case when change ? 'planned_amount'
+               then (change ->> 'planned_amount')::numeric else planned_amount end,
+             planned_up_to = case when change ? 'planned_up_to'
+               then (change ->> 'planned_up_to')::bigint else planned_up_to end,
+             retry_at = case when change ? 'retry_at' then (change ->> 'retry_at')::timestamptz else retry_at end,
+             next_check_at = case when change ? 'next_check_at'
+               then (change ->> 'next_check_at')::timestamptz else next_check_at end
+        from (select held.id as found, given.* from "settlements" as held
+                join unnest(
+                  ${all.map(({ settlement }) => settlement.id)}::uuid[],
+                  ${all.map(({ settlement }) => settlement.version)}::integer[],
+                  ${all.map(({ settlement }) => settlement.status)}::text[],
+                  ${all.map(({ status }) => status)}::text[],
+                  ${all.map(({ columns }) => toJson(columns))}::jsonb[],
+                  ${all.map(({ txHash }) => txHash)}::text[]
+                ) as given (of, seen, previous, next, change, hash)
+                  on held.id = given.of and held.version = given.seen and held.status = given.previous
+               order by held.id for update of held) as given
+       where changed.id = given.found
+      returning changed.id, changed.version, given.previous, changed.status, changed.error_code, given.hash
+    )
+    insert into "settlement_transitions" (settlement_id, version, from_status, to_status, error_code, tx_hash)
+    select id, version, previous, status, error_code, hash from moved
+    returning settlement_id as id`.execute(tx);
+  const moved = new Set(rows.map(({ id }) => id));
+  return moves.map((one) => first.get(one.settlement.id) === one && moved.has(one.settlement.id));
+});
+
+/** Whole numbers of any size are text. */
+function toJson(columns: Readonly<Record<string, unknown>>): string {
+  return JSON.stringify(columns, (_, value: unknown) =>
+    typeof value === "bigint" ? value.toString() : value,
+  );
 }

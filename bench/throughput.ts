@@ -23,6 +23,8 @@ interface Measured {
   readonly bareSeconds: number;
   readonly statements: number;
   readonly requests: Readonly<Record<string, number>>;
+  /** Requests by chain and method. */
+  readonly methods: Readonly<Record<string, number>>;
   readonly frequent: readonly (readonly [string, number])[];
   /** Seconds until the first, the median and the last of the deposits reached a status. */
   readonly reached: Readonly<Record<string, readonly number[]>>;
@@ -100,12 +102,8 @@ async function settle(
         return [status, places.map((place) => ((times[place] ?? Number.NaN) - startMs) / 1_000)];
       }),
     ),
-    requests: Object.fromEntries(
-      [...subtract(after.requests, before.requests)].map(([chain, count]) => [
-        chain,
-        count / deposits,
-      ]),
-    ),
+    requests: perDeposit(subtract(after.requests, before.requests), deposits),
+    methods: perDeposit(subtract(after.methods, before.methods), deposits),
     frequent: [...statements]
       .map(
         ([text, count]) => [text.replaceAll(/\s+/g, " ").slice(0, 160), count / deposits] as const,
@@ -187,11 +185,22 @@ async function read({ service }: Sandbox, statementsPath: string) {
   );
   const text = await (await fetch(`${service.telemetryUrl}/metrics`)).text();
   const requests = new Map<string, number>();
+  const methods = new Map<string, number>();
   for (const line of text.matchAll(/^sluice_rpc_requests_total\{(.*?)\} (\S+)$/gm)) {
     const chain = /chain="([^"]*)"/.exec(line[1] ?? "")?.[1] ?? "";
-    requests.set(chain, (requests.get(chain) ?? 0) + Number(line[2]));
+    const method = /method="([^"]*)"/.exec(line[1] ?? "")?.[1] ?? "";
+    add(requests, chain, Number(line[2]));
+    add(methods, `${chain} ${method}`, Number(line[2]));
   }
-  return { statements, requests };
+  return { statements, requests, methods };
+}
+
+function add(counts: Map<string, number>, key: string, count: number): void {
+  counts.set(key, (counts.get(key) ?? 0) + count);
+}
+
+function perDeposit(counts: Counts, deposits: number): Readonly<Record<string, number>> {
+  return Object.fromEntries([...counts].map(([key, count]) => [key, count / deposits]));
 }
 
 function subtract(after: Counts, before: Counts): Counts {
@@ -206,16 +215,20 @@ function describe(measured: Measured): string {
   const { route, deposits, seconds, bareSeconds, statements, requests, frequent } = measured;
   const perSecond = deposits / seconds;
   const bare = deposits / bareSeconds;
-  const asked = Object.entries(requests)
-    .filter(([, count]) => count >= 0.05)
-    .map(([name, count]) => `${name} ${count.toFixed(1)}`);
+  const list = (counts: Readonly<Record<string, number>>) =>
+    Object.entries(counts)
+      .filter(([, count]) => count >= 0.05)
+      .sort((one, other) => other[1] - one[1])
+      .map(([name, count]) => `${name} ${count.toFixed(1)}`)
+      .join(", ");
   return [
     `${route}: ${deposits} deposits in ${seconds.toFixed(1)} s, ${perSecond.toFixed(1)} settlements/s`,
     `the bare nodes: ${bare.toFixed(0)} of their payments and payouts per second, ratio ${(perSecond / bare).toFixed(3)}`,
     `first, median and last after s: ${Object.entries(measured.reached)
       .map(([status, times]) => `${status} ${times.map((s) => s.toFixed(1)).join(" ")}`)
       .join(", ")}`,
-    `of one settlement: ${statements.toFixed(1)} statements, requests ${asked.join(", ")}`,
+    `of one settlement: ${statements.toFixed(1)} statements, requests ${list(requests)}`,
+    `by method: ${list(measured.methods)}`,
     ...frequent.map(([text, count]) => `${count.toFixed(2).padStart(8)}  ${text}`),
   ].join("\n");
 }

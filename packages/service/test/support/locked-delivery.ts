@@ -87,6 +87,8 @@ export async function openLocked() {
     isLockGone: false,
     /** Time of the source's final block, in Unix seconds. */
     finalTime: lockedAt - 60n,
+    /** How often the time of its final block was read. */
+    timesRead: 0,
     /** Hash of the block that the destination has at any height; null if it has none. */
     blockHash: null as ReturnType<typeof hashOf> | null,
     /** Whether the lane was a relayer at the time of the lock. */
@@ -110,7 +112,11 @@ export async function openLocked() {
     getHead: async () => ({ number: state.sourceHead, hash: ID, parentHash: ID }),
     getFinalBlock: async () => ({ number: state.sourceFinal, hash: ID }),
     getBlock: async (number) => ({ number, hash: ID, parentHash: ID }),
-    getTime: async () => state.finalTime,
+    async getTime() {
+      state.timesRead += 1;
+      const { lockedAt: ofLock } = state.lock;
+      return state.isLockFinal && state.finalTime < ofLock ? ofLock : state.finalTime;
+    },
     wasListed: async (listing, at) => {
       expect(listing).toEqual({ role: "relayer", account: LANE, time: state.lock.lockedAt });
       expect(at).toBe(state.isLockFinal ? "final" : "latest");

@@ -265,6 +265,14 @@ describe("a request that may share", () => {
     ]);
   });
 
+  test("is sent once also where its turn needs several HTTP requests [T313]", async () => {
+    const { node, rpc } = await open(echo);
+    const asked = Array.from({ length: 100 }, (_, index) => index % 30);
+    const answers = await Promise.all(asked.map((index) => rpc.share("m", [index])));
+    expect(answers).toEqual(asked.map((index) => ({ ok: true, result: ["m", index] })));
+    expect(node.received.map(({ requests }) => requests.length).toSorted()).toEqual([10, 20]);
+  });
+
   test("is sent again at the next turn", async () => {
     const { node, rpc } = await open(echo);
     await rpc.share("m", [1]);

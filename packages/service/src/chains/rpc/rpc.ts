@@ -190,7 +190,10 @@ export function createRpc(options: RpcOptions): Rpc {
       const keys = requests.map((request) => JSON.stringify(request));
       const distinct = new Map(keys.map((key, index) => [key, requests[index]]));
       const asked = [...distinct.values()].filter((request) => request !== undefined);
-      const answers = await askTogether(asked);
+      const parts = Array.from({ length: Math.ceil(asked.length / SHARED_MAX) }, (_, index) =>
+        asked.slice(index * SHARED_MAX, (index + 1) * SHARED_MAX),
+      );
+      const answers = (await Promise.all(parts.map(askPart))).flat();
       const found = new Map([...distinct.keys()].map((key, index) => [key, answers[index]]));
       return keys.map((key) => {
         const answer = found.get(key);
@@ -200,10 +203,21 @@ export function createRpc(options: RpcOptions): Rpc {
     },
     {
       cache: false,
-      maxBatchSize: SHARED_MAX,
       batchScheduleFn: afterThisTurn,
     },
   );
+
+  /** Sends requests as one; a failure is the answer of each. */
+  async function askPart(
+    requests: readonly RpcRequest[],
+  ): Promise<readonly (NodeAnswer | Error)[]> {
+    try {
+      return await askTogether(requests);
+    } catch (error) {
+      const failure = error instanceof Error ? error : new Error(String(error));
+      return requests.map(() => failure);
+    }
+  }
 
   /** Sends requests as one. If that has no answer, each is sent alone: one of them may be the cause, and fails no other. */
   async function askTogether(

@@ -16,6 +16,7 @@ import type { DepositAddress } from "../../addresses/index.ts";
 import {
   failureOf,
   getByIntent,
+  isOver,
   type IntentName,
   listMinedHashes,
 } from "../../transactions/index.ts";
@@ -147,29 +148,27 @@ async function advanceLocked(
   delivery: Delivery,
   address: DepositAddress,
 ): Promise<void> {
-  const destination = chainOf(deps, delivery.destChain);
-  const found = await findPayout(deps, delivery);
-  if (found === "searching") return poll(deps, delivery);
-  if (found) return recordDelivered(deps, delivery, found);
-
+  // No attestor was asked for a payout: it is looked for once its lock can be paid.
+  if (delivery.orders === 0) return requestOrder(deps, delivery, address);
   const attestationId: AttestationId = `delivery:${delivery.id}:${delivery.orders}`;
-  const attestation =
-    delivery.orders > 0
-      ? await getAttestation(deps.db, deps.attestors, attestationId, ({ row }) => ({
-          kind: "delivery",
-          chainId: delivery.destChain,
-          order: payoutOf(delivery, address, windowStartOf(row)),
-        }))
-      : null;
-  if (!attestation || isPast(deps, attestation.deadline)) {
-    return requestOrder(deps, delivery, address);
-  }
-  assertNotRefused(attestation, "The attestors refused to sign the payout.");
-  if (attestation.signatures === null) return poll(deps, delivery);
-
+  const attestation = await getAttestation(deps.db, deps.attestors, attestationId, ({ row }) => ({
+    kind: "delivery",
+    chainId: delivery.destChain,
+    order: payoutOf(delivery, address, windowStartOf(row)),
+  }));
+  const isUsable = attestation !== null && !isPast(deps, attestation.deadline);
   const intent: IntentName = `deliver:${delivery.id}:${delivery.orders}`;
   const sent = await getByIntent(deps.db, intent);
   const failure = failureOf(sent);
+  // The lane tells what becomes of our own payout: until it is mined, the chain shows nothing new.
+  if (isUsable && sent && !sent.mined && !failure) return pollSent(deps, delivery);
+
+  const found = await findPayout(deps, delivery);
+  if (found === "searching") return poll(deps, delivery);
+  if (found) return recordDelivered(deps, delivery, found);
+  if (!attestation || !isUsable) return requestOrder(deps, delivery, address);
+  assertNotRefused(attestation, "The attestors refused to sign the payout.");
+  if (attestation.signatures === null) return poll(deps, delivery);
   if (failure) {
     const { txHash } = failure;
     deps.log.warn({ intent, txHash }, "payout not mined, requesting another");
@@ -181,9 +180,10 @@ async function advanceLocked(
         });
   }
   // A server that lags does not show yet what is mined.
-  if (sent) return sent.mined ? poll(deps, delivery) : pollSent(deps, delivery);
+  if (sent) return poll(deps, delivery);
 
   const order = payoutOf(delivery, address, windowStartOf(attestation.row));
+  const destination = chainOf(deps, delivery.destChain);
   return plan(deps, delivery, {
     chain: destination,
     lanes: { lanes: lanesOf(deps, delivery.destChain).deliver },
@@ -217,10 +217,17 @@ async function requestOrder(
     hints,
     rules,
     paid: { destChain, token, amount },
+    lockedAt: delivery.lockedAt,
   });
   if (!payable) {
     await endVanished(deps, delivery, address);
     return pollLock(deps, delivery);
+  }
+  if (delivery.orders === 0) {
+    // A database that was restored does not know what was paid.
+    const found = await findPayout(deps, delivery);
+    if (found === "searching") return poll(deps, delivery);
+    if (found) return recordDelivered(deps, delivery, found);
   }
   const { lock, windowStart, worth, after } = payable;
   if (lock.state === "returned" || lock.state === "taken_back") {
@@ -376,6 +383,13 @@ async function advanceDelivered(
 ): Promise<void> {
   const destination = chainOf(deps, delivery.destChain);
   const source = chainOf(deps, delivery.srcChain);
+  // Until it is final, the lane follows our own payout, and forgets it if a reorg undoes it.
+  const payout = await getByIntent(deps.db, `deliver:${delivery.id}:${delivery.orders}`);
+  const isFollowed = payout?.mined?.succeeded && !isOver(payout);
+  if (isFollowed && payout.mined.txHash === delivery.deliveredTxHash) {
+    if (!(await isCovered(deps, delivery, address))) return pollLock(deps, delivery);
+    return pollFinality(deps, delivery);
+  }
   const found = await findPayout(deps, delivery);
   if (found === "searching") return poll(deps, delivery);
   // After a reorg another transaction may have made it: the claim is proved by that one.

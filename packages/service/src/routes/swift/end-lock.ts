@@ -6,6 +6,7 @@ import type { DepositAddress } from "../../addresses/index.ts";
 import {
   failureOf,
   getByIntent,
+  isOver,
   type IntentName,
   type LaneChoice,
   listMinedHashes,
@@ -106,8 +107,10 @@ export async function advanceClaiming(
   delivery: Delivery,
   address: DepositAddress,
 ): Promise<void> {
-  const lock = await getLock(deps, delivery, address, "final");
   const sent = await getByIntent(deps.db, `claim:${delivery.id}:${delivery.claims}`);
+  // The lane follows it, and wakes this when it is final.
+  if (sent?.mined?.succeeded && !isOver(sent)) return pollFinality(deps, delivery);
+  const lock = await getLock(deps, delivery, address, "final");
   if (lock?.state === "claimed") {
     const claimed = sent?.mined?.succeeded ? { claimedTxHash: sent.mined.txHash } : {};
     await takeStep(deps, { delivery, change: { state: "claimed", ...claimed } });

@@ -88,6 +88,7 @@ function openBench(db: Db, { token, contract }: SuitePair, scale: Scale): RouteB
   });
   const source = createEncodingChain(HERE, {
     getLock: async () => lock(),
+    getTime: async () => lock().lockedAt,
     wasListed: async () => true,
   });
   const destination = createEncodingChain(THERE, {

@@ -228,7 +228,6 @@ describe("a lock that comes back by the next settlement of its wallet", () => {
     state.sourceHead = 97n;
     await poll();
     await signAll(db);
-    await poll();
     pay();
     await poll();
     await sql`

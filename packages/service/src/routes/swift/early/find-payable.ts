@@ -25,10 +25,13 @@ export async function findPayable(
     readonly hints: readonly TxHash[];
     readonly rules: EarlyRules | undefined;
     readonly paid: Paid;
+    /** The time of its block where that is known, in Unix seconds: before, no final block is asked for it. */
+    readonly lockedAt?: bigint;
   },
 ): Promise<Payable | null> {
-  const { hints, rules, paid } = options;
-  const final = await source.getLock(facts, "final", hints);
+  const { hints, rules, paid, lockedAt = 0n } = options;
+  const mayBeFinal = lockedAt === 0n || (await source.getTime("final")) >= lockedAt;
+  const final = mayBeFinal ? await source.getLock(facts, "final", hints) : null;
   if (final) return { lock: final, windowStart: final.lockedAt, worth: null, after: null };
   if (!rules) return null;
   const worth = await rules.readWorth(paid);

@@ -139,8 +139,11 @@ describe("simulation", () => {
     ["our error, nested", { code: -32603, message: "x", data: { data: IS_PAUSED } }, "IsPaused"],
     ["no gas left", { code: -32000, message: "out of gas" }, "reverted"],
   ])("reads a revert from %s", async (_what, error, reason) => {
-    answerBy({ eth_call: { error } });
-    expect(await chain.simulate(ADDRESS, CALL)).toEqual({ ok: false, reason });
+    // Whether the estimate says so too, or only that it failed.
+    for (const estimate of [error, { code: -32000, message: "gas required exceeds allowance" }]) {
+      answerBy({ eth_estimateGas: { error: estimate }, eth_call: { error } });
+      expect(await chain.simulate(ADDRESS, CALL)).toEqual({ ok: false, reason });
+    }
   });
 
   test("reads a revert of the gas estimate when the state changed in between", async () => {
@@ -152,7 +155,8 @@ describe("simulation", () => {
   });
 
   test("throws on other errors", async () => {
-    answerBy({ eth_call: { error: { code: -32000, message: "header not found" } } });
+    const error = { code: -32000, message: "header not found" };
+    answerBy({ eth_estimateGas: { error }, eth_call: { error } });
     await expect(chain.simulate(ADDRESS, CALL)).rejects.toMatchObject({ code: "RPC_UNAVAILABLE" });
   });
 

@@ -77,10 +77,13 @@ export function createNonceSequencing(rpc: Rpc): NonceSequencing {
 async function simulate(rpc: Rpc, from: EvmAddress, call: Call): Promise<Simulation> {
   const { to, data, value } = call;
   const request = { from, to, data, value: toQuantity(value) };
-  const called = await rpc.call("eth_call", [request, "latest"]);
-  if (!called.ok) return readFailure(rpc, "eth_call", called);
   const estimated = await rpc.call("eth_estimateGas", [request]);
-  if (!estimated.ok) return readFailure(rpc, "eth_estimateGas", estimated);
+  if (!estimated.ok) {
+    // Some nodes tell only by a call why it reverts.
+    const called = await rpc.call("eth_call", [request, "latest"]);
+    if (!called.ok) return readFailure(rpc, "eth_call", called);
+    return readFailure(rpc, "eth_estimateGas", estimated);
+  }
   const gas = withMargin(rpc.read("eth_estimateGas", estimated.result, parseQuantity));
 
   const [balance, fees, surcharge] = await Promise.all([

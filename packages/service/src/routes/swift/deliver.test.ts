@@ -114,7 +114,7 @@ describe("the search for a lock and its delivery", () => {
     await poll();
     expect((await getDelivery(desk.db, ID))?.state).toBe("delivered");
     await poll();
-    expect(state.hinted.at(-1)).toEqual(["lock", expect.arrayContaining([sweep, txHash])]);
+    expect(state.hinted.at(-1)).toEqual(["delivery", expect.arrayContaining([sweep, txHash])]);
     expect(await requests()).toMatchObject([
       { id: `claim:${ID}:1`, hints: expect.arrayContaining([sweep, txHash]) },
       { id: `delivery:${ID}:1` },

@@ -383,23 +383,30 @@ async function advanceDelivered(
 ): Promise<void> {
   const destination = chainOf(deps, delivery.destChain);
   const source = chainOf(deps, delivery.srcChain);
-  // Until it is final, the lane follows our own payout, and forgets it if a reorg undoes it.
   const payout = await getByIntent(deps.db, `deliver:${delivery.id}:${delivery.orders}`);
-  const isFollowed = payout?.mined?.succeeded && !isOver(payout);
-  if (isFollowed && payout.mined.txHash === delivery.deliveredTxHash) {
+  const isOurs =
+    payout?.mined?.succeeded === true && payout.mined.txHash === delivery.deliveredTxHash;
+  // Until it is final, the lane follows our own payout, and forgets it if a reorg undoes it.
+  if (isOurs && !isOver(payout)) {
     if (!(await isCovered(deps, delivery, address))) return pollLock(deps, delivery);
     return pollFinality(deps, delivery);
   }
-  const found = await findPayout(deps, delivery);
-  if (found === "searching") return poll(deps, delivery);
-  // After a reorg another transaction may have made it: the claim is proved by that one.
-  if (found?.txHash !== delivery.deliveredTxHash) {
-    if (found === null && (await mayBeBehind(deps, delivery))) return poll(deps, delivery);
-    return reopen(deps, delivery);
+  // Looked at once before the first claim is requested: what is final stays.
+  if (!isOurs || delivery.claims === 0) {
+    const found = await findPayout(deps, delivery);
+    if (found === "searching") return poll(deps, delivery);
+    // After a reorg another transaction may have made it: the claim is proved by that one.
+    if (found?.txHash !== delivery.deliveredTxHash) {
+      if (found === null && (await mayBeBehind(deps, delivery))) return poll(deps, delivery);
+      return reopen(deps, delivery);
+    }
+    if (!(await isCovered(deps, delivery, address))) return pollLock(deps, delivery);
+    const isFinal = await destination.isDelivered(paidLockOf(delivery), "final");
+    if (!isFinal) return pollFinality(deps, delivery);
+    if (delivery.claims === 0) return requestClaim(deps, delivery, address);
+  } else if (!(await isCovered(deps, delivery, address))) {
+    return pollLock(deps, delivery);
   }
-  if (!(await isCovered(deps, delivery, address))) return pollLock(deps, delivery);
-  const isFinal = await destination.isDelivered(paidLockOf(delivery), "final");
-  if (!isFinal) return pollFinality(deps, delivery);
   const lock = await getLock(deps, delivery, address, "latest");
   if (lock?.state === "claimed") {
     // Claimed by an earlier transaction or another relayer: only its finality is missing.
@@ -408,16 +415,18 @@ async function advanceDelivered(
   }
 
   const attestationId: AttestationId = `claim:${delivery.id}:${delivery.claims}`;
-  const attestation =
-    delivery.claims > 0
-      ? await getAttestation(deps.db, deps.attestors, attestationId, ({ deadline }) => ({
-          kind: "claim",
-          chainId: delivery.srcChain,
-          order: claimOf(delivery, deadline),
-        }))
-      : null;
+  const attestation = await getAttestation(
+    deps.db,
+    deps.attestors,
+    attestationId,
+    ({ deadline }) => ({
+      kind: "claim",
+      chainId: delivery.srcChain,
+      order: claimOf(delivery, deadline),
+    }),
+  );
   const intent: IntentName = `claim:${delivery.id}:${delivery.claims}`;
-  const sent = delivery.claims > 0 ? await getByIntent(deps.db, intent) : null;
+  const sent = await getByIntent(deps.db, intent);
   if (!attestation || isPast(deps, attestation.deadline) || failureOf(sent)) {
     return requestClaim(deps, delivery, address);
   }

@@ -116,14 +116,14 @@ describe("the share of an integrator", () => {
 
 describe("reservations of one transaction", () => {
   /** Reserves for settlements of these addresses at the same time. */
-  async function reserveAll(places: readonly Place[], amount: bigint) {
+  async function reserveAll(wanted: readonly (readonly [Tenant, Place, bigint])[]) {
     const { db } = database;
     const swift = route();
     const inventory = await swift.readInventory();
     const requests = await Promise.all(
-      places.map(async (address) => {
-        const settlementId = await insertSettlement(db, one, address);
-        const owner = { settlementId, integratorId: one.id, addressId: address.id };
+      wanted.map(async ([tenant, address, amount]) => {
+        const settlementId = await insertSettlement(db, tenant, address);
+        const owner = { settlementId, integratorId: tenant.id, addressId: address.id };
         return { ...owner, amount, inventory };
       }),
     );
@@ -140,21 +140,32 @@ describe("reservations of one transaction", () => {
     return rows[0].sum;
   };
 
-  test("count for those after them, and are granted in their order [T318]", async () => {
-    const places = [];
-    for (let count = 0; count < 4; count += 1) places.push(await insertAddress(database.db, one));
-    expect(await reserveAll(places, 300n)).toEqual([
+  test("count for those after them, of every integrator, and are granted in their order [T318]", async () => {
+    const other = await createTenant(database.db);
+    const place = (tenant: Tenant) => insertAddress(database.db, tenant);
+    // Of 1,000 this integrator may have 800.
+    expect(
+      await reserveAll([
+        [one, await place(one), 400n],
+        [one, await place(one), 400n],
+        [one, await place(one), 1n],
+        [other, await place(other), 201n],
+        [other, await place(other), 200n],
+      ]),
+    ).toEqual([
       "reserved",
       "reserved",
-      expect.not.stringMatching("^reserved$"),
-      expect.not.stringMatching("^reserved$"),
+      "integrator_share_reached",
+      "inventory_too_low",
+      "reserved",
     ]);
-    expect(await sum()).toBe(600);
+    expect(await sum()).toBe(1_000);
   });
 
   test("of one address are added up [T318]", async () => {
     const address = await insertAddress(database.db, one);
-    expect(await reserveAll([address, address, address], 250n)).toEqual([
+    const wanted = [one, address, 250n] as const;
+    expect(await reserveAll([wanted, wanted, wanted])).toEqual([
       "reserved",
       "reserved",
       "address_share_reached",

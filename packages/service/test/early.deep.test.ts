@@ -3,57 +3,21 @@
  * a reorganisation that takes deposit and lock away costs the operator the payout, on record, and nobody else anything.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { describeEarly } from "../src/routes/index.ts";
 import { afterFee, deposit, expectDelivered, USDC } from "./support/deposits.ts";
-import { openWorld, type World } from "./support/world.ts";
-
-const EXPOSURE_USD = "100";
+import { openEarlyWorld, readEarly as readEarlyOf } from "./support/early-world.ts";
+import type { World } from "./support/world.ts";
 
 let world: World;
 
 beforeAll(async () => {
-  world = await openWorld({
-    // The final block is 40 behind the head, further than a busy machine takes for a deposit.
-    slotsInAnEpoch: 20,
-    configure(config) {
-      for (const chain of config["chains"] as Record<string, unknown>[]) {
-        chain["earlyPayouts"] = {
-          exposureUsd: EXPOSURE_USD,
-          tiers: [{ after: 1, upToUsd: "50" }],
-        };
-      }
-    },
-  });
-  await untilFinal();
+  world = await openEarlyWorld();
 });
 afterAll(async () => {
   await world.close();
 });
 
-/** Waits until the contracts are in final blocks: before, no lock is read there. */
-async function untilFinal(): Promise<void> {
-  for (const chain of ["ethereum", "base"] as const) {
-    const { client } = world.chains[chain];
-    const head = await client.getBlockNumber();
-    await world.until("its contracts are final", async () => {
-      return (await client.getBlock({ blockTag: "finalized" })).number >= head;
-    });
-  }
-}
-
 const payFor = (units: bigint) => deposit(world, units * USDC);
-
-/** Returns the early payouts of ethereum's locks. */
-async function readEarly(): Promise<Described> {
-  const { chains } = await world.command("early", "list", "--json");
-  // CAST: what the command prints.
-  const described = chains as readonly Described[];
-  const found = described.find(({ chain }) => chain === "ethereum");
-  if (!found) throw new Error("ethereum has early payouts");
-  return found;
-}
-
-type Described = Awaited<ReturnType<typeof describeEarly>>[number];
+const readEarly = () => readEarlyOf(world);
 
 describe("a payout before finality", () => {
   test("is made after one block, counted until its lock is final, and then claimed [T274]", async () => {
@@ -101,34 +65,6 @@ describe("a payout before finality", () => {
       expect(await world.countDeliveries("base", recipient)).toBe(1);
     }
     await world.until("the locks are claimed", async () => (await world.openLocks()) === 0);
-    expect(await world.command("audit", "--json")).toMatchObject({ ok: true });
-  });
-
-  test("whose lost deposit is made again comes back as the same lock, and ends the accepted loss [T316]", async () => {
-    const { client } = world.chains.ethereum;
-    const before = await client.getBlockNumber();
-    const lost = await payFor(30n);
-    const first = await world.settled(lost.address);
-    await world.reorganise("ethereum", Number((await client.getBlockNumber()) - before) + 1, []);
-    // CAST: a method of the node that the client's types do not include.
-    await client.request({ method: "evm_increaseTime", params: [700] } as never);
-    await world.until("the lock is missing", async () => (await readEarly()).missing.length > 0);
-    const [missing] = (await readEarly()).missing;
-    expect(missing).toMatchObject({ settlementId: first.id });
-    const reason = ["--reason", "the payer has not paid again", "--json"];
-    await world.command("early", "accept", missing?.deliveryId ?? "", ...reason);
-    await world.command("early", "open", "--chain", "ethereum", ...reason);
-
-    // The lock of the next payment has the number of the one that was lost, and everything else too.
-    await world.pay("ethereum", lost.address, lost.amount);
-    await world.until("both settlements are completed", async () => {
-      const swaps = await world.swapsOf(lost.address);
-      return swaps.length === 2 && swaps.every(({ status }) => status === "completed");
-    });
-    await world.until("the lock is claimed", async () => (await world.openLocks()) === 0);
-    expect(await world.balance("base", lost.recipient)).toBe(afterFee(lost.amount));
-    expect(await world.countDeliveries("base", lost.recipient)).toBe(1);
-    expect(await world.balance("ethereum", lost.address)).toBe(0n);
     expect(await world.command("audit", "--json")).toMatchObject({ ok: true });
   });
 

@@ -153,7 +153,7 @@ contract EarlyPayoutsGame is Fixture {
         _signed[attestor][id] = windowStart;
     }
 
-    /// @dev Covers what is final or can no longer be paid, and closes while a paid lock is missing.
+    /// @dev Covers final locks and payouts that can no longer be made, and closes while a paid lock is missing.
     function look(uint256 attestor) public {
         Attestor storage own = _honest[attestor % HONEST];
         own.closed = false;
@@ -208,7 +208,7 @@ contract EarlyPayoutsGame is Fixture {
         } catch { }
     }
 
-    /// @dev What is paid for locks that are not final, in US dollars times 1e18.
+    /// @dev The payouts for locks that are not final, in US dollars times 1e18.
     function atRisk() external view returns (uint256 sum) {
         for (uint256 i; i < _paid.length; ++i) {
             uint64 lockedAt = lockedAtOf(_paid[i]);
@@ -224,7 +224,7 @@ contract EarlyPayoutsGame is Fixture {
         }
     }
 
-    /// @dev A part of the exposure for each attestor of whom one is needed beside the stolen one.
+    /// @dev An equal part for each attestor whose signature completes one by the stolen key.
     function partOfExposure() internal pure virtual returns (uint256) {
         return EXPOSURE / (3 - K + 1);
     }

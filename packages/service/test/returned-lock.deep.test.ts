@@ -1,6 +1,7 @@
 /**
  * A deposit that a reorganisation took away after its early payout, and that is made again, on real nodes: its lock is the same, so
- * it is claimed, and the loss that the operator had accepted ends. A world of its own: it moves the clock of its chain.
+ * it is claimed, and the loss that the operator had accepted ends. A world of its own: a reorganisation
+ * takes back by how much the clock of a node was moved, so that a second one of these would not see its lock as missing.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { afterFee, deposit, USDC } from "./support/deposits.ts";

@@ -318,7 +318,7 @@ describe("a chain with a preset", () => {
       tiers: [{ after: 1, upTo: usd(10n) }],
       acceptedLosses: [id],
     });
-    // Two of three must sign: whoever has one of the keys needs one of two others.
+    // Two of three must sign: a thief of one key needs one of two others.
     const attestors = {
       threshold: 2,
       accounts: ["5", "6", "7", "8"].map((digit) => `0x${digit.repeat(40)}`),

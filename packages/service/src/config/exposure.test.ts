@@ -15,7 +15,7 @@ test("there is one part where all attestors must sign, and one for each where on
   expect(partsOfExposure({ threshold: 1, accounts: [], cold: [] })).toBe(1n);
 });
 
-test("whoever has all keys but one has at most the exposure paid, in any order of signatures [T270]", () => {
+test("a thief of all keys but one has at most the exposure paid, in any order of signatures [T270]", () => {
   const EXPOSURE = 1_000n;
   fc.assert(
     fc.property(

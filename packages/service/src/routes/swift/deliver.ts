@@ -224,7 +224,7 @@ async function requestOrder(
     return pollLock(deps, delivery);
   }
   if (delivery.orders === 0) {
-    // A database that was restored does not know what was paid.
+    // A restored database may lack a payout.
     const found = await findPayout(deps, delivery);
     if (found === "searching") return poll(deps, delivery);
     if (found) return recordDelivered(deps, delivery, found);

@@ -60,7 +60,7 @@ export async function endVanished(
   const { number, hash } = await chainOf(deps, delivery.srcChain).getFinalBlock();
   if (number < end || hash === null) return;
   if (await getLock(deps, delivery, address, { number, hash })) return;
-  // A database that was restored does not know what was paid.
+  // A restored database may lack a payout.
   if (await chainOf(deps, delivery.destChain).isDelivered(paidLockOf(delivery), "latest")) return;
   await deps.db.transaction().execute((tx) => removeUnpaid(tx, delivery));
   deps.log.warn({ deliveryId: delivery.id }, "reorg: the lock left the chain unpaid");

@@ -91,6 +91,31 @@ describe("a deposit while a settlement is active", () => {
     expect(await owners()).toEqual([id, null]);
   });
 
+  test("is queued with a sweep that was planned with it before it was scanned [T319]", async () => {
+    const desk = await openDesk();
+    const address = await desk.issue("0x07");
+    desk.state.balance = 1_000n;
+    await desk.arrive(address, { amount: 1_000n, block: 90n });
+    desk.state.balance = 1_500n;
+    await desk.poll();
+    const swap = await desk.db
+      .selectFrom("settlements")
+      .select(["id", "status", "planned_amount"])
+      .executeTakeFirstOrThrow();
+    expect(swap).toMatchObject({ status: "swapping", planned_amount: "1500" });
+    await desk.arrive(address, { amount: 500n, block: 95n, tx: "planned" });
+    expect((await desk.deposits()).at(-1)).toMatchObject({ settlement_id: swap.id });
+    // A few units more, which no plan covers, wait.
+    desk.state.balance = 1_599n;
+    await desk.arrive(address, { amount: 99n, block: 96n, tx: "dust" });
+    const detected = (await desk.events()).filter(({ type }) => type === "deposit_detected");
+    expect(detected.map(({ data }) => data)).toMatchObject([
+      { queued: true },
+      { queued: true },
+      { queued: false, ignoredReason: "below_token_min" },
+    ]);
+  });
+
   test("is reported with the ignore reason when its amount is below the minimum", async () => {
     const { desk, address } = await openSwapping();
     desk.state.balance = 1_099n;

@@ -313,7 +313,12 @@ async function joinActive(
   }
   const remaining = sweep.kind === "open" ? balance - sweep.planned : balance;
   const gate = gateBalance(remaining, minimums);
-  if (gate.kind === "ignore") return refuse(tx, facts, gate.reason);
+  if (gate.kind === "ignore") {
+    // Planned from the balance of a newer block than is scanned, the sweep takes this deposit, or most of it.
+    return sweep.kind === "open" && remaining < amount
+      ? { queued: true, settlementId: active.id }
+      : refuse(tx, facts, gate.reason);
+  }
   await promiseSuccessor(tx, active);
   return { queued: true, settlementId: null };
 }

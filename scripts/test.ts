@@ -170,9 +170,12 @@ async function typescript(projects: string[]): Promise<Outcome> {
   return { passed, failures: tests.length === 0 ? [...failures, "no test ran"] : failures };
 }
 
+/** Returns the first line of an error's message, and of each of its causes: a property's own says only that it failed. */
 function messageOf(error: unknown): string {
   const isObject = typeof error === "object" && error !== null;
-  return firstLineOf(String(isObject && "message" in error ? error.message : error));
+  const message = firstLineOf(String(isObject && "message" in error ? error.message : error));
+  const hasCause = isObject && "cause" in error && error.cause !== undefined;
+  return hasCause ? `${message}: ${messageOf(error.cause)}` : message;
 }
 
 /** Lists the tests of a file that did not pass, skipped ones too, or else its errors outside of tests. */

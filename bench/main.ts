@@ -1,24 +1,30 @@
 /** `npm run bench -- <name> [options]`: runs one benchmark. */
+import { benchApi } from "./api.ts";
 import { benchBudget } from "./budget.ts";
 import { benchDetection } from "./detection.ts";
 import { benchGas } from "./gas.ts";
+import { benchMemory } from "./memory.ts";
 import { benchPace } from "./pace.ts";
 import { benchRecovery } from "./recovery.ts";
 import { benchRpc } from "./rpc.ts";
 import { benchSolana } from "./solana.ts";
 import { benchSpeed } from "./speed.ts";
+import { benchStream } from "./stream.ts";
 import { benchThroughput } from "./throughput.ts";
 import { benchWebhooks } from "./webhooks.ts";
 
 const BENCHES: Readonly<Record<string, (args: readonly string[]) => void | Promise<void>>> = {
+  api: benchApi,
   budget: benchBudget,
   detection: benchDetection,
   gas: benchGas,
+  memory: benchMemory,
   pace: benchPace,
   recovery: benchRecovery,
   rpc: benchRpc,
   solana: benchSolana,
   speed: benchSpeed,
+  stream: benchStream,
   throughput: benchThroughput,
   webhooks: benchWebhooks,
 };

@@ -11,6 +11,7 @@ import { type Sandbox, startSandbox } from "@sluice/sandbox";
 import { connectStream } from "@sluice/sdk";
 import { type Address, getAddress } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { insertRows } from "./history.ts";
 import { apiKeyOf, issue, payAll, type Route, ROUTES } from "./deposits.ts";
 
 const DEADLINE_MS = 900_000;
@@ -37,6 +38,8 @@ export async function benchThroughput(args: readonly string[]): Promise<void> {
     options: {
       deposits: { type: "string", default: "200" },
       "block-ms": { type: "string", default: "1000" },
+      /** Rows of history, in databases of their own. */
+      rows: { type: "string", default: "0" },
       /** Statements that are listed, the most frequent first. */
       statements: { type: "string", default: "25" },
       json: { type: "boolean", default: false },
@@ -44,6 +47,24 @@ export async function benchThroughput(args: readonly string[]): Promise<void> {
   });
   const deposits = Number(values.deposits);
   const shown = Number(values.statements);
+  const intervalMs = Number(values["block-ms"]);
+  for (const rows of values.rows.split(",").map(Number)) {
+    const measured = await measure({ deposits, shown, intervalMs, rows });
+    if (rows > 0) console.log(`\nOn ${rows} addresses, settlements, deposits and events`);
+    console.log(
+      values.json ? JSON.stringify(measured, null, 2) : measured.map(describe).join("\n\n"),
+    );
+  }
+}
+
+/** Measures both routes in a sandbox of its own. */
+async function measure(options: {
+  readonly deposits: number;
+  readonly shown: number;
+  readonly intervalMs: number;
+  readonly rows: number;
+}): Promise<readonly Measured[]> {
+  const { deposits, shown, intervalMs, rows } = options;
   const stateDir = mkdtempSync(join(tmpdir(), "sluice-bench-"));
   // The embedded PostgreSQL runs as `nobody` where the benchmark runs as root.
   chmodSync(stateDir, 0o755);
@@ -52,22 +73,21 @@ export async function benchThroughput(args: readonly string[]): Promise<void> {
   const sandbox = await startSandbox({
     stateDir,
     ports,
-    mining: { intervalMs: Number(values["block-ms"]) },
+    mining: { intervalMs },
     env: {
       NODE_OPTIONS: `--import=${new URL("count-statements.ts", import.meta.url).href}`,
       BENCH_STATEMENTS: statementsPath,
     },
   });
   try {
+    if (rows > 0) await insertRows(sandbox, { stateDir, rows });
     const measured: Measured[] = [];
     for (const route of ["SWIFT", "MONO_CHAIN"] as const) {
       // The first ones warm up code and caches.
       await settle(sandbox, statementsPath, { route, deposits: 10, shown });
       measured.push(await settle(sandbox, statementsPath, { route, deposits, shown }));
     }
-    console.log(
-      values.json ? JSON.stringify(measured, null, 2) : measured.map(describe).join("\n\n"),
-    );
+    return measured;
   } finally {
     await sandbox.stop();
     rmSync(stateDir, { recursive: true, force: true });
@@ -141,11 +161,12 @@ async function untilEmpty(sandbox: Sandbox, chain: "ethereum" | "base"): Promise
   }
 }
 
-function watchCompleted({ descriptor }: Sandbox, addresses: readonly Address[]) {
+/** Watches the stream until every address has a completed settlement. */
+export function watchCompleted({ descriptor }: Sandbox, addresses: readonly Address[]) {
   const apiKey = apiKeyOf(descriptor);
   const left = new Set(addresses);
   /** When each status was announced. */
-  const times = new Map<string, readonly number[]>();
+  const times = new Map<string, number[]>();
   const connected = Promise.withResolvers<void>();
   const all = Promise.withResolvers<void>();
   const timer = setTimeout(
@@ -158,7 +179,9 @@ function watchCompleted({ descriptor }: Sandbox, addresses: readonly Address[]) 
     onConnected: () => connected.resolve(),
     onEvent({ type, data }) {
       const status = type === "status_changed" ? data.status : type;
-      times.set(status, [...(times.get(status) ?? []), performance.now()]);
+      const seen = times.get(status);
+      if (seen) seen.push(performance.now());
+      else times.set(status, [performance.now()]);
       if (type === "status_changed" && data.status === "completed") {
         left.delete(getAddress(data.walletAddress));
       }

@@ -28,6 +28,18 @@ export interface AddressFilter {
   readonly to?: string | undefined;
 }
 
+/** Columns of a shown address. */
+const SHOWN = [
+  "id",
+  "wallet",
+  "user_id",
+  "dest_chain",
+  "dest_wallet",
+  "dest_token",
+  "chain_family",
+  "created_at",
+] as const;
+
 /** Returns a page of an integrator's deposit addresses, newest first, strictly older than `cursor`. */
 export async function listAddresses(
   db: Db,
@@ -41,7 +53,7 @@ export async function listAddresses(
 ): Promise<{ items: ShownAddress[]; nextCursor: string | null }> {
   let query = db
     .selectFrom("addresses")
-    .selectAll()
+    .select(SHOWN)
     .where("integrator_id", "=", integratorId)
     .orderBy("created_at", "desc")
     // One row more than the page shows whether another page follows.
@@ -122,7 +134,10 @@ function selectWithNotes(db: Db) {
 
 type RowWithNotes = Awaited<ReturnType<ReturnType<typeof selectWithNotes>["execute"]>>[number];
 
-function showAddress(row: Selectable<AddressesTable>, display: Display): ShownAddress {
+function showAddress(
+  row: Pick<Selectable<AddressesTable>, (typeof SHOWN)[number]>,
+  display: Display,
+): ShownAddress {
   const show = (text: string) => display(toAddress(text));
   return {
     id: row.id,

@@ -7,6 +7,7 @@ import { OperatingError } from "../core/errors.ts";
 import { formatNetwork, isInNetwork, parseAddress, parseNetwork } from "../core/networks.ts";
 import type { Random } from "../core/ports.ts";
 import type { Secret } from "../core/secret.ts";
+import { gather } from "../db/gather.ts";
 import { inTransaction } from "../db/in-transaction.ts";
 import type { Db, Tx } from "../db/schema.ts";
 import { findIntegrator, invalid, UUID } from "./integrators.ts";
@@ -295,6 +296,26 @@ export function isMissing(apiKey: unknown): boolean {
   return apiKey === undefined || apiKey === null || apiKey === "";
 }
 
+/** Reads a key that is not revoked, and its integrator, by its keyed hash in base64. Requests of one turn share the statement. */
+const readValid = gather(
+  async (db, hashes: readonly string[]) => {
+    const rows = await db
+      .selectFrom("api_keys")
+      .innerJoin("integrators", "integrators.id", "api_keys.integrator_id")
+      .select(["api_keys.id as keyId", "integrators.id as integratorId", "name", "key_hmac"])
+      .select(["deposit_addresses", "scopes", "allowed_networks", IS_EXPIRED.as("isExpired")])
+      .where(
+        "key_hmac",
+        "=",
+        sql<Buffer>`any(${hashes.map((hash) => Buffer.from(hash, "base64"))}::bytea[])`,
+      )
+      .where("revoked_at", "is", null)
+      .execute();
+    return rows.map((row) => [row.key_hmac.toString("base64"), row] as const);
+  },
+  (row) => row,
+);
+
 /**
  * Returns the principal of a key as received on the wire. The lookup is by keyed hash, so its timing reveals nothing
  * about the key.
@@ -309,15 +330,8 @@ export async function authenticate(
   }
   const isKey = typeof apiKey === "string" && KEY.test(apiKey);
   const row = isKey
-    ? await deps.db
-        .selectFrom("api_keys")
-        .innerJoin("integrators", "integrators.id", "api_keys.integrator_id")
-        .select(["api_keys.id as keyId", "integrators.id as integratorId", "name"])
-        .select(["deposit_addresses", "scopes", "allowed_networks", IS_EXPIRED.as("isExpired")])
-        .where("key_hmac", "=", hashKey(deps.pepper, apiKey))
-        .where("revoked_at", "is", null)
-        .executeTakeFirst()
-    : undefined;
+    ? await readValid(deps.db, hashKey(deps.pepper, apiKey).toString("base64"))
+    : null;
   if (!row) throw new OperatingError("FORBIDDEN", "The API key is not valid.");
   if (row.isExpired) {
     throw new OperatingError("FORBIDDEN", "The API key has expired.", {

@@ -82,6 +82,34 @@ test("refuses a second process of an exclusive role with a one-line error", asyn
   );
 });
 
-test("leaves no process and no open work", async () => {
-  await expectEmptyEscrow(world);
+test("chains spread over processes deliver to each other, and one that is killed stops only its own [T320]", async () => {
+  for (const name of ["scanner", "standby"]) await processes.stop(name, "SIGTERM");
+  // As on a machine of its own: with a journal of its signer.
+  const config = JSON.parse(readFileSync(world.configPath, "utf8"));
+  const otherPath = world.configPath.replace(/\.json$/, "-other.json");
+  writeFileSync(otherPath, JSON.stringify({ ...config, stateDir: `${config.stateDir}-other` }));
+  const others = createProcesses(otherPath);
+  const startBase = () => others.serve("scanner,settler", "--chains", "base");
+  try {
+    await processes.serve("scanner,settler", "--chains", "ethereum");
+    const made = await deposit(world, 9n * USDC);
+    // Its sweep is made by one process, its payout by the other.
+    await expect.poll(() => world.balance("ethereum", made.address)).toBe(0n);
+    await startBase();
+    await expectDelivered(world, made);
+    await others.stop("scanner,settler", "SIGKILL");
+    const meanwhile = await deposit(world, 10n * USDC);
+    await expect.poll(() => world.balance("ethereum", meanwhile.address)).toBe(0n);
+    const { said } = await others.run("serve", "--roles", "settler", "--chains", "ethereum");
+    expect(said).toMatch(/\(as its settler of chain 2\)/);
+    const { said: refusal } = await others.run("serve", "--roles", "api", "--chains", "base");
+    expect(refusal).toMatch(
+      /^--chains: expected one of the roles scanner and settler beside it\n$/,
+    );
+    await startBase();
+    await expectDelivered(world, meanwhile);
+    await expectEmptyEscrow(world);
+  } finally {
+    await others.stopAll();
+  }
 });

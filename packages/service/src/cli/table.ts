@@ -25,6 +25,7 @@ import {
   parseBatch,
   parseBps,
   parseBridgeId,
+  parseChains,
   parseCaps,
   parseChainId,
   parseExportFormat,
@@ -60,6 +61,7 @@ export const COMMANDS: readonly CommandRow[] = [
     summary: "run the service: all roles in this process, or the given ones",
     options: {
       roles: optional("names", `some of ${ROLE_NAMES.join(",")} (default: all)`, parseRoles),
+      chains: optional("names", "chains of scanner and settler (default: all)", parseChains),
       standby: flag("wait while another process has a role, and take over from it"),
       prepare: flag(
         "create the integrators of standard input as `integrator import` does, up to an empty line, and serve at a second one",
@@ -76,9 +78,7 @@ export const COMMANDS: readonly CommandRow[] = [
   command({
     name: "signer",
     summary: "hold the keys of a role in a separate process, behind a unix socket",
-    options: {
-      for: required("role", `whose keys: ${SIGNER_NAMES.join(" or ")}`, parseSigner),
-    },
+    options: { for: required("role", `whose keys: ${SIGNER_NAMES.join(" or ")}`, parseSigner) },
     load: () => import("./signer.ts"),
   }),
   command({

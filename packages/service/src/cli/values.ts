@@ -62,6 +62,13 @@ export function parseBridgeId(text: string): number {
   );
 }
 
+/** Parses chains of the registry, each once. */
+export function parseChains(text: string): readonly number[] {
+  const chains = text.split(",").map(parseBridgeId);
+  if (new Set(chains).size === chains.length) return chains;
+  throw new InvalidArgumentError("expected chains, each once, such as ethereum,base");
+}
+
 export function parseSeconds(text: string): number {
   if (/^\d{1,5}$/.test(text)) return Number(text);
   throw new InvalidArgumentError("expected a whole number of seconds");

@@ -7,6 +7,7 @@ import {
 import { systemClock } from "../roles/system-ports.ts";
 import { inspectDatabase } from "./inspect.ts";
 import { claimRoles } from "./instance.ts";
+import type { OpenDatabase } from "./pool.ts";
 
 let database: TestDatabase;
 afterEach(async () => {
@@ -49,8 +50,10 @@ test("reports the claim of a service that runs on this database, and on no other
   database = await createTestDatabase();
   const other = await createTestDatabase();
   const claim = await claimRoles(database.pool, ["settler"]);
-  expect((await inspectDatabase(database, systemClock, [])).isClaimed).toBe(true);
-  expect((await inspectDatabase(other, systemClock, [])).isClaimed).toBe(false);
+  const listHeld = async (of: OpenDatabase) =>
+    (await inspectDatabase(of, systemClock, [])).heldRoles;
+  expect(await listHeld(database)).toEqual([{ role: "settler" }]);
+  expect(await listHeld(other)).toEqual([]);
   await other.drop();
   await claim.release();
 });

@@ -2,7 +2,7 @@
 import type { Clock } from "../core/ports.ts";
 import { listWrongRights } from "./attestor-user.ts";
 import { readConnectionsMax } from "./connections.ts";
-import { isClaimed } from "./instance.ts";
+import { type HeldRole, listHeldRoles } from "./instance.ts";
 import { listMissingMigrations } from "./migrate.ts";
 import type { OpenDatabase } from "./pool.ts";
 import type { Db } from "./schema.ts";
@@ -21,8 +21,8 @@ export interface DatabaseFacts {
   readonly clockAheadMs: number;
   /** Names of the migrations that are not applied. */
   readonly missingMigrations: readonly string[];
-  /** Whether a running service holds a role on it. */
-  readonly isClaimed: boolean;
+  /** The exclusive roles that running processes hold on it. */
+  readonly heldRoles: readonly HeldRole[];
   /** Differences of the rights of the attestors' users from those they need; null if none has a user of its own. */
   readonly attestorRights: readonly string[] | null;
 }
@@ -57,7 +57,7 @@ export async function inspectDatabase(
     connectionsMax: await readConnectionsMax(pool),
     clockAheadMs: Math.round(nowMs - (before + after) / 2),
     missingMigrations: await listMissingMigrations(db),
-    isClaimed: await isClaimed(pool),
+    heldRoles: await listHeldRoles(pool),
     attestorRights: attestorUsers.length === 0 ? null : await listRights(db, attestorUsers),
   };
 }

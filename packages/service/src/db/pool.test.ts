@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { addressOf, createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
-import { claimRoles, EXCLUSIVE_ROLES } from "./instance.ts";
+import { claimRoles, EXCLUSIVE_ROLES, listHeldRoles } from "./instance.ts";
 import { openDatabase } from "./pool.ts";
 
 let database: TestDatabase;
@@ -116,6 +116,40 @@ describe("a claim", () => {
     const scanner = await claimRoles(database.pool, ["scanner"]);
     await scanner.release();
     await settler.release();
+  });
+
+  test("of chains leaves the other chains to other processes, and all of them to none [T320]", async () => {
+    const { pool } = database;
+    const claim = (chains?: readonly number[]) =>
+      claimRoles(pool, ["scanner", "settler"], { chains });
+    const first = await claim([2, 23]);
+    const second = await claim([30]);
+    await expect(claim([1, 23])).rejects.toThrow("as its scanner of chain 23");
+    await expect(claim()).rejects.toThrow("as its scanner)");
+    expect(await listHeldRoles(pool)).toEqual([
+      ...[2, 23, 30].map((chainId) => ({ role: "scanner", chainId })),
+      ...[2, 23, 30].map((chainId) => ({ role: "settler", chainId })),
+    ]);
+    await first.release();
+    await expect(claim()).rejects.toThrow("as its scanner)");
+    await second.release();
+    const whole = await claim();
+    await expect(claim([2])).rejects.toThrow("as its scanner)");
+    expect(await listHeldRoles(pool)).toEqual([{ role: "scanner" }, { role: "settler" }]);
+    await whole.release();
+  });
+
+  test("of a chain passes to the standby of this chain", async () => {
+    const holders = await Promise.all(
+      [2, 30].map((chain) => claimRoles(database.pool, ["settler"], { chains: [chain] })),
+    );
+    const standby = claimRoles(database.pool, ["settler"], { standby: true, chains: [30] });
+    await holders[1]?.release();
+    const taken = await standby;
+    await expect(claimRoles(database.pool, ["settler"], { chains: [2] })).rejects.toThrow(
+      "as its settler of chain 2",
+    );
+    await Promise.all([taken.release(), holders[0]?.release()]);
   });
 
   test("passes to a standby when the holder disconnects", async () => {

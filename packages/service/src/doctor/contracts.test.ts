@@ -145,7 +145,7 @@ async function findProblems(
       connectionsMax: 100,
       clockAheadMs: 0,
       missingMigrations: [],
-      isClaimed: false,
+      heldRoles: [],
       attestorRights: null,
     }),
     listRefundAuthorities: async () => [STRANGER],

@@ -14,12 +14,19 @@ const IN_ORDER: DatabaseFacts = {
   connectionsMax: 97,
   clockAheadMs: -3,
   missingMigrations: [],
-  isClaimed: false,
+  heldRoles: [],
   attestorRights: [],
 };
 const listOverdueClaims = async () => [];
 const listUnexpectedChanges = async () => [];
-const config = { databaseUrl: new Secret("postgres://db"), databaseConnections: CONNECTIONS };
+const config = {
+  databaseUrl: new Secret("postgres://db"),
+  databaseConnections: CONNECTIONS,
+  chains: [
+    { chainId: 2, name: "ethereum" },
+    { chainId: 30, name: "base" },
+  ],
+};
 
 async function examine(
   facts: Partial<DatabaseFacts>,
@@ -37,6 +44,23 @@ async function examine(
 describe("the database", () => {
   test("has no findings when it is correct", async () => {
     expect(await examine({})).toEqual([]);
+  });
+
+  test("has a scanner and a settler of every chain, if processes have some of them [T320]", async () => {
+    const held = (role: "scanner" | "settler", chainId?: number) => ({
+      role,
+      ...(chainId === undefined ? {} : { chainId }),
+    });
+    const [first, second] = config.chains.map(({ chainId }) => chainId);
+    const spread = [held("scanner"), held("settler", first), held("settler", second)];
+    expect(await examine({ heldRoles: spread })).toEqual([]);
+    expect(await examine({ heldRoles: spread.slice(0, 2) })).toMatchObject([
+      {
+        id: "database.claim",
+        status: "problem",
+        found: "scanner, settler of ethereum, no settler of base",
+      },
+    ]);
   });
 
   test.each<[Partial<DatabaseFacts>, object]>([

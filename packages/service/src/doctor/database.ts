@@ -2,7 +2,9 @@
 import { countConnections, ROLE_NAMES } from "../config/index.ts";
 import { DURABILITY_SETTINGS } from "../db/inspect.ts";
 import { haltsChain } from "../ledger/index.ts";
+import { findChainById } from "../core/chain-registry.ts";
 import { type Check, judge, ok, once } from "../core/check.ts";
+import { SPREADABLE_ROLES } from "../db/instance.ts";
 import type { DoctorDeps } from "./facts.ts";
 
 const SUBJECT = "database";
@@ -11,6 +13,8 @@ const MAJOR_VERSION_MIN = 15;
 const CLOCK_WARNING_MS = 1_000;
 const CLOCK_PROBLEM_MS = 30_000;
 
+const nameOf = (chainId: number) => findChainById(chainId)?.name ?? `chain ${chainId}`;
+
 export interface DatabaseChecks {
   readonly all: readonly Check[];
   /** Passes when the tables can be read. */
@@ -18,7 +22,7 @@ export interface DatabaseChecks {
 }
 
 export function checkDatabase({
-  config: { databaseUrl, databaseConnections },
+  config: { databaseUrl, databaseConnections, chains },
   readDatabase,
   listBreaches,
   listOverdueClaims,
@@ -27,7 +31,9 @@ export function checkDatabase({
   DoctorDeps,
   "readDatabase" | "listBreaches" | "listOverdueClaims" | "listUnexpectedChanges"
 > & {
-  readonly config: Pick<DoctorDeps["config"], "databaseUrl" | "databaseConnections">;
+  readonly config: Pick<DoctorDeps["config"], "databaseUrl" | "databaseConnections"> & {
+    readonly chains: readonly { readonly chainId: number }[];
+  };
 }): DatabaseChecks {
   const facts = once(readDatabase);
   const connectionsNeeded = ROLE_NAMES.reduce(
@@ -89,9 +95,25 @@ export function checkDatabase({
     });
   });
   const claim = check("claim", async () => {
-    const { isClaimed } = await facts();
-    const found = isClaimed ? "claimed by a running service" : "not claimed by a running service";
-    return ok(found, "either");
+    const { heldRoles } = await facts();
+    const held = heldRoles.map(({ role, chainId }) =>
+      chainId === undefined ? role : `${role} of ${nameOf(chainId)}`,
+    );
+    // Processes that were given chains leave those that none was given.
+    const left = SPREADABLE_ROLES.flatMap((role) => {
+      const mine = heldRoles.filter((one) => one.role === role);
+      const all = mine.length === 0 || mine.some(({ chainId }) => chainId === undefined);
+      const lacking = chains.filter(
+        (chain) => !mine.some(({ chainId }) => chainId === chain.chainId),
+      );
+      return all ? [] : lacking.map(({ chainId }) => `no ${role} of ${nameOf(chainId)}`);
+    });
+    const found = [...held, ...left].join(", ");
+    return judge(left.length === 0, {
+      found: found === "" ? "no running service" : found,
+      expected: "a scanner and a settler of every chain, or no running service",
+      advice: "Start a process with --roles scanner,settler and --chains with these chains.",
+    });
   });
   const attestor = check("attestor", async () => {
     const { attestorRights } = await facts();

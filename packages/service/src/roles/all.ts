@@ -67,13 +67,15 @@ export async function startRoles(
   config: Config,
   options: {
     readonly roles: readonly RoleName[];
+    /** Chains that scanner and settler of this process work on; all of the configuration if undefined. */
+    readonly workedChains?: readonly number[] | undefined;
     readonly standby: boolean;
     readonly askPassphrase: AskPassphrase;
     /** What operators may run from the console. */
     readonly examinations: Examinations;
   },
 ): Promise<RunningService> {
-  const { roles, examinations } = options;
+  const { roles, workedChains, examinations } = options;
   // First of all: later the process may be a standby without a person at its terminal.
   const askPassphrase = await askEarly(config, options.askPassphrase);
   const log = createLog({ level: config.logLevel, role: isWhole(roles) ? "all" : roles.join(",") });
@@ -88,7 +90,7 @@ export async function startRoles(
     const given = { ...options, config, log, health, cleanups };
     const { pools, wakeups, telemetryUrl } = await openShared(given);
     const nodeMeter = createNodeMeter();
-    const lasting = { roles, log, health, askPassphrase, pools, wakeups, nodeMeter };
+    const lasting = { roles, workedChains, log, health, askPassphrase, pools, wakeups, nodeMeter };
     let running = { config, generation: await startGeneration(lasting, config) };
     cleanups.push(() => running.generation.stop());
     const servers = await startServers(running.generation, { ...given, wakeups, examinations });
@@ -161,6 +163,7 @@ type Cleanups = (() => Promise<void>)[];
 interface StartingProcess {
   readonly config: Config;
   readonly roles: readonly RoleName[];
+  readonly workedChains?: readonly number[] | undefined;
   readonly standby: boolean;
   readonly log: Log;
   readonly health: Health;
@@ -172,7 +175,15 @@ function isWhole(roles: readonly RoleName[]): boolean {
 }
 
 /** Opens the database, the listener of metrics, the claim on the exclusive roles, and the wake-ups. */
-async function openShared({ config, roles, standby, log, health, cleanups }: StartingProcess) {
+async function openShared({
+  config,
+  roles,
+  workedChains,
+  standby,
+  log,
+  health,
+  cleanups,
+}: StartingProcess) {
   const clock = systemClock;
   const limits = config.databaseConnections;
   const database = await openServiceDatabase(config, log, limits.shared);
@@ -192,6 +203,7 @@ async function openShared({ config, roles, standby, log, health, cleanups }: Sta
   if (claimed.length > 0) {
     const instance = await claimRoles(pool, claimed, {
       standby,
+      chains: workedChains,
       // Another process may have taken the roles over already: two settlers would send on the same lanes.
       onLost() {
         log.fatal("database claim lost, stopping");

@@ -27,6 +27,8 @@ export interface RoleContext {
   readonly log: Log;
   readonly health: Health;
   readonly crashPoint: CrashPoint;
+  /** Returns whether scanner and settler of this process work on a chain. */
+  readonly worksOn: (chainId: number) => boolean;
   /** The limits of the scanner's reads. */
   readonly pace: Pace;
   readonly wakeups: Wakeups;

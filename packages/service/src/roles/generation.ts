@@ -30,6 +30,8 @@ import { startWebhooks, WEBHOOKS_PARTS } from "./webhooks.ts";
 /** What stays while generations follow one another. */
 export interface Lasting {
   readonly roles: readonly RoleName[];
+  /** Chains of scanner and settler; all of the configuration if undefined. */
+  readonly workedChains: readonly number[] | undefined;
   readonly log: Log;
   readonly health: Health;
   readonly askPassphrase: AskPassphrase;
@@ -50,7 +52,7 @@ export interface Generation {
  * @throws OperatingError whose message names the setting to correct.
  */
 export async function startGeneration(lasting: Lasting, given: Config): Promise<Generation> {
-  const { roles, log, health, pools, nodeMeter } = lasting;
+  const { roles, workedChains, log, health, pools, nodeMeter } = lasting;
   const { wakeups, ignore } = scopeWakeups(lasting.wakeups);
   const cleanups: (() => Promise<void>)[] = [];
   // In reverse order: roles end before the signers that they use.
@@ -90,6 +92,7 @@ export async function startGeneration(lasting: Lasting, given: Config): Promise<
       lanes,
       findVault: vaults ? (commitment) => vaults.deriveVault(commitment) : undefined,
       nodeMeter,
+      workedChains,
     });
     // The attestor reads through its own nodes.
     const reader = findReader(roles);

@@ -35,6 +35,8 @@ export function createParts(given: {
   /** Signers of the settler, if it runs in this process. */
   readonly lanes: readonly LaneSigner[] | undefined;
   readonly findVault: FindVault | undefined;
+  /** Chains of scanner and settler; all of the configuration by default. */
+  readonly workedChains?: readonly number[] | undefined;
   /** Counts for callers whose work outlasts these parts; one of its own by default. */
   readonly nodeMeter?: ReturnType<typeof createNodeMeter>;
 }): (role: RoleName) => RoleContext {
@@ -46,6 +48,7 @@ export function createParts(given: {
     wakeups,
     lanes,
     findVault,
+    workedChains,
     nodeMeter = createNodeMeter(),
   } = given;
   const { metrics } = health;
@@ -107,6 +110,7 @@ export function createParts(given: {
       nodeMeter,
       http,
       crashPoint,
+      worksOn: (chainId) => workedChains?.includes(chainId) !== false,
       pace: PACE,
       format: addressFormat,
       findVault,

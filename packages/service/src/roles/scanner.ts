@@ -23,7 +23,7 @@ const RETENTION_POLL_MS = 3_600_000;
 const SECOND_LOOK_MS = 60_000;
 
 /** Parts of the scanner. */
-export const SCANNER_PARTS = [...INTAKE_PARTS, "crashPoint", "pace", "random"] as const;
+export const SCANNER_PARTS = [...INTAKE_PARTS, "crashPoint", "pace", "random", "worksOn"] as const;
 
 /**
  * @param context `chains` are the scanner's own readers, also for settlements, so that a wallet's balance is not older than
@@ -34,10 +34,11 @@ export function startScanner(
   context: Parts<(typeof SCANNER_PARTS)[number]>,
   streams: ReadonlyMap<number, BlockStreams> = new Map(),
 ): RunningRole {
-  const { db, clock, config, chains } = context;
+  const { db, clock, config, chains, worksOn } = context;
   const settlements = createIntakeDeps(context);
   const pushes: RunningRole[] = [];
-  const loops = config.chains.flatMap((chain) => {
+  const worked = config.chains.filter(({ chainId }) => worksOn(chainId));
+  const loops = worked.flatMap((chain) => {
     const log = context.log.child({ chainId: chain.chainId });
     const vitals = context.health.vitals.watchScanner(chain.chainId);
     const { scannedBlocks } = context.health.metrics;
@@ -98,22 +99,26 @@ export function startScanner(
           ]),
     ];
   });
-  // Only one process has this role, so only one runs the retention of events.
-  const retention = startRoleLoop(context, "scanner", {
-    name: "retention of events",
-    intervalMs: RETENTION_POLL_MS,
-    async poll() {
-      const { created, dropped, deleted } = await maintainEvents(db, clock.now());
-      if (created.length + dropped.length + deleted > 0) {
-        context.log.info({ created, dropped, deleted }, "event retention ran");
-      }
-      return false;
-    },
-  });
+  // Only one process scans the first chain, so only one runs the retention of events.
+  if (worked[0] === config.chains[0]) {
+    loops.push(
+      startRoleLoop(context, "scanner", {
+        name: "retention of events",
+        intervalMs: RETENTION_POLL_MS,
+        async poll() {
+          const { created, dropped, deleted } = await maintainEvents(db, clock.now());
+          if (created.length + dropped.length + deleted > 0) {
+            context.log.info({ created, dropped, deleted }, "event retention ran");
+          }
+          return false;
+        },
+      }),
+    );
+  }
   const readings = startReadings(
     context,
-    [...chains.values()].map((chain) => ({
-      chain,
+    worked.map((chain) => ({
+      chain: getChain(chains, chain.chainId),
       head: true,
       lanes: [],
       inventory: [],
@@ -126,7 +131,7 @@ export function startScanner(
       },
     })),
   );
-  loops.push(retention, ...readings);
+  loops.push(...readings);
   return {
     async stop() {
       await Promise.all([...loops, ...pushes].map((part) => part.stop()));

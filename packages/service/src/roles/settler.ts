@@ -67,6 +67,7 @@ export const SETTLER_PARTS = [
   "attestations",
   "attestors",
   "endingChains",
+  "worksOn",
 ] as const;
 type SettlerParts = Parts<(typeof SETTLER_PARTS)[number]>;
 
@@ -75,10 +76,12 @@ type SettlerParts = Parts<(typeof SETTLER_PARTS)[number]>;
  * transactions, per worker for the legs of routes.
  */
 export function startSettler(context: SettlerParts, signers: readonly LaneSigner[]): RunningRole {
-  const { wakeups } = context;
+  const { wakeups, worksOn } = context;
   const lanes = groupLanes(context.config, signers);
+  const chainIds = [...lanes.keys()].filter(worksOn);
+  const own = signers.filter(({ chainId }) => worksOn(chainId));
   const settlements = createSettlementDeps(context, lanes);
-  const settlementLoops = [...lanes.keys()].map((chainId) => ({
+  const settlementLoops = chainIds.map((chainId) => ({
     queue: { name: SETTLEMENTS, chainId },
     loop: startRoleLoop(context, "settler", {
       name: `settlements of chain ${chainId}`,
@@ -86,14 +89,14 @@ export function startSettler(context: SettlerParts, signers: readonly LaneSigner
       poll: createSettlementsPoll(settlements, chainId),
     }),
   }));
-  const waitingLoops = [...lanes.keys()].flatMap((chainId) =>
+  const waitingLoops = chainIds.flatMap((chainId) =>
     startWaitingLoops(context, settlements, chainId),
   );
   const treasuryLoops = startTreasuries(context, lanes);
-  const screeningLoops = startScreening(context, settlements, [...lanes.keys()]);
+  const screeningLoops = startScreening(context, settlements, chainIds);
   const routeLoops = startRouteWorkers(context, lanes);
-  const laneLoops = startLanes(context, signers);
-  const readings = startReadings(context, listReadings(context, signers));
+  const laneLoops = startLanes(context, own);
+  const readings = startReadings(context, listReadings(context, own));
 
   // A wake-up is a hint. Loops also poll, so that a lost one only delays.
   wakeups.on(TOPICS.due, (subject) => {
@@ -169,11 +172,11 @@ function startTreasuries(
   context: SettlerParts,
   lanes: ReadonlyMap<number, ChainLanes>,
 ): readonly Loop[] {
-  const { config, db, clock, random, log, chains, wakeups } = context;
+  const { config, db, clock, random, log, chains, wakeups, worksOn } = context;
   if (listRefilled(config).length === 0) return [];
   return [...lanes].flatMap(([chainId, { settle }]) => {
     const chain = getChain(chains, chainId);
-    if (!chain.treasury) return [];
+    if (!chain.treasury || !worksOn(chainId)) return [];
     return startRoleLoop(context, "settler", {
       name: `treasury of chain ${chainId}`,
       intervalMs: TREASURY_POLL_MS,
@@ -226,8 +229,9 @@ function startScreening(
 }
 
 /** Returns the chain readings of the settler for metrics. */
-function listReadings({ config, chains }: SettlerParts, signers: readonly LaneSigner[]) {
-  return config.chains.map(({ chainId, tokens }) => ({
+function listReadings({ config, chains, worksOn }: SettlerParts, signers: readonly LaneSigner[]) {
+  const worked = config.chains.filter(({ chainId }) => worksOn(chainId));
+  return worked.map(({ chainId, tokens }) => ({
     chain: getChain(chains, chainId),
     head: false,
     lanes: signers.filter((signer) => signer.chainId === chainId),
@@ -242,12 +246,12 @@ function listReadings({ config, chains }: SettlerParts, signers: readonly LaneSi
   }));
 }
 
-/** Starts the loops of every kind of route. */
+/** Starts the loops of every kind of route for the chains that this process works on. */
 function startRouteWorkers(
   context: SettlerParts,
   lanes: ReadonlyMap<number, ChainLanes>,
 ): readonly { readonly queue: Queue | undefined; readonly loop: Loop }[] {
-  const { clock, wakeups } = context;
+  const { clock, wakeups, worksOn } = context;
   const deps: SettlerDeps = {
     config: context.config,
     db: context.db,
@@ -256,6 +260,7 @@ function startRouteWorkers(
     clock,
     random: context.random,
     log: context.log,
+    worksOn,
     attestations: context.attestations,
     attestors: context.attestors,
     prices: context.prices,
@@ -272,12 +277,13 @@ function startRouteWorkers(
     wakeLanes: (chainId, lane) => wakeLanes(wakeups, chainId, lane),
     pollMs: POLL_MS,
   };
-  return ROUTE_MODULES.flatMap((module) => module.listSettlerWorkers?.(deps) ?? []).map(
-    ({ name, queue, poll }) => ({
+  const workers = ROUTE_MODULES.flatMap((module) => module.listSettlerWorkers?.(deps) ?? []);
+  return workers
+    .filter(({ queue }) => !queue || worksOn(queue.chainId))
+    .map(({ name, queue, poll }) => ({
       queue,
       loop: startRoleLoop(context, "settler", { name, poll, intervalMs: POLL_MS }),
-    }),
-  );
+    }));
 }
 
 /** Starts one loop per lane. Retired lanes are included, since they must finish their open transactions. */

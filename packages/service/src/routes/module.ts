@@ -91,7 +91,9 @@ export interface SettlerDeps {
   readonly attestors: AttestorSet;
   /** Value payouts that are made before finality. */
   readonly prices: Pick<Prices, "readUsd">;
-  /** Senders by bridge chain id. */
+  /** Returns whether this process works on a chain. Workers with a queue run only where it does. */
+  readonly worksOn: (chainId: number) => boolean;
+  /** Senders by bridge chain id, of all chains. */
   readonly lanes: ReadonlyMap<
     number,
     Readonly<Record<"settle" | "deliver" | "claim", readonly Address[]>>

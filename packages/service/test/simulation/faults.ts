@@ -234,7 +234,7 @@ export interface MarketMoves {
 }
 
 /** Draws the moves of a seed's pools; null without pool swaps, as in two seeds of three. */
-export function drawMarket(dice: Dice): MarketMoves | null {
+function drawMarket(dice: Dice): MarketMoves | null {
   if (!dice.chance(0.33)) return null;
   return {
     everyS: dice.pick([10, 30, 120]),
@@ -244,8 +244,18 @@ export function drawMarket(dice: Dice): MarketMoves | null {
   };
 }
 
+/** Returns the moves of a run's pools: those drawn, or as its options say; null without pool swaps. */
+export function marketOf(
+  dice: Dice,
+  options: { readonly faults?: Faults; readonly swaps?: boolean },
+): MarketMoves | null {
+  const drawn = options.faults ? null : drawMarket(dice);
+  if (options.swaps === undefined) return drawn;
+  return options.swaps ? (drawn ?? STILL_MARKET) : null;
+}
+
 /** Pools that do not move. */
-export const STILL_MARKET: MarketMoves = { everyS: 3_600, spread: 0, shove: 0, drift: 0 };
+const STILL_MARKET: MarketMoves = { everyS: 3_600, spread: 0, shove: 0, drift: 0 };
 
 export function drawBridgeFaults(dice: Dice): BridgeFaults {
   const rate = (most: number) => (dice.chance(0.4) ? dice.next() * most : 0);

@@ -17,6 +17,7 @@ import type {
 import { UNLIMITED } from "../../src/chains/rpc/traffic.ts";
 import { type Config, LANE_PURPOSES } from "../../src/config/index.ts";
 import { OperatingError } from "../../src/core/errors.ts";
+import { SPREADABLE_ROLES } from "../../src/db/instance.ts";
 import type { EvmAddress } from "../../src/core/hex.ts";
 import type { Http } from "../../src/core/ports.ts";
 import type { Wakeups } from "../../src/jobs/wakeups.ts";
@@ -54,10 +55,26 @@ const PACE: Pace = {
 export const ROLES = ["scanner", "settler", "attestor", "auditor"] as const;
 export type Role = (typeof ROLES)[number];
 
+/** The work of one process: a role, for one chain if the chains are spread. */
+export interface Post {
+  readonly role: Role;
+  readonly chainId?: number;
+}
+
+/** Returns the posts of a run: one per role, or of scanner and settler one per chain. */
+export function listPosts(chainIds: readonly number[], isSpread: boolean): readonly Post[] {
+  return ROLES.flatMap((role): Post[] =>
+    isSpread && SPREADABLE_ROLES.includes(role)
+      ? chainIds.map((chainId) => ({ role, chainId }))
+      : [{ role }],
+  );
+}
+
 /** A process and its nodes. */
 export interface Process {
   readonly life: Life;
   readonly role: Role | "api";
+  readonly post: Post | null;
   readonly context: RoleContext;
   readonly nodes: readonly { readonly chain: FakeChain; readonly node: FakeNode }[];
 }
@@ -279,9 +296,10 @@ export function createLives(stage: Stage) {
     throw noAnswer(chainId);
   }
 
-  /** Starts a process. */
-  function start(role: Role | "api"): Process {
+  /** Starts a process of a role, or of the API. */
+  function start(post: Post | null): Process {
     count += 1;
+    const role = post?.role ?? "api";
     const config = stage.config();
     const life: Life = { name: `${role}${count}`, dead: false, frozenUntilMs: 0 };
     kernel.note(`${life.name} starts`);
@@ -318,6 +336,7 @@ export function createLives(stage: Stage) {
         stage.onCrashPoint(life, name);
         if (life.dead) throw new Killed(`killed at ${name}`);
       },
+      worksOn: (chainId) => post?.chainId === undefined || post.chainId === chainId,
       pace: PACE,
       health,
       wakeups,
@@ -336,7 +355,7 @@ export function createLives(stage: Stage) {
         },
       },
     };
-    const process: Process = { life, role, context, nodes };
+    const process: Process = { life, role, post, context, nodes };
     running.add(process);
     if (role === "scanner") startScanner(context);
     if (role === "settler") startSettler(context, lanes());

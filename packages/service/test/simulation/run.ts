@@ -27,22 +27,27 @@ import {
   drawOutages,
   drawFaults,
   drawLarge,
-  drawMarket,
   drawRoutes,
   drawSolana,
   type Faults,
   type Outages,
-  type MarketMoves,
   NO_BRIDGE_FAULTS,
   NO_FAULTS,
   type RouteChoice,
-  STILL_MARKET,
+  marketOf,
 } from "./faults.ts";
 import { acceptLosses, checkExposure, drawWithEarly } from "./early.ts";
 import { checkAlways, checkQuota, describeRest, isAtRest } from "./invariants.ts";
 import { Kernel, type Life } from "./kernel.ts";
 import { drawLimits, NO_LIMITS } from "./limits.ts";
-import { createLives, type Disturbance, type Process, type Role, ROLES } from "./lives.ts";
+import {
+  createLives,
+  type Disturbance,
+  listPosts,
+  type Post,
+  type Process,
+  ROLES,
+} from "./lives.ts";
 import { judge } from "./oracle.ts";
 import { startOperator } from "./operator.ts";
 import { listMetLimits, listMetOnSolana } from "./marks.ts";
@@ -201,7 +206,7 @@ async function play(
   const windowS = drawn.isHasty ? PAYOUT_WINDOW_S.hasty : PAYOUT_WINDOW_S.ordinary;
   // In some runs deposits are charged for gas; deposits in coin are then large, like their fees.
   const gas = createDice(seed, 4).chance(0.3) ? "charged" : "sponsored";
-  const market = marketOf(seed, options);
+  const market = marketOf(createDice(seed, 9), options);
   // A pool swap costs more gas than a transfer.
   const chargedUnit = market ? 10n * ETHER : ETHER;
   const coinUnit = gas === "charged" ? chargedUnit : ETHER / 1000n;
@@ -352,16 +357,18 @@ async function play(
     });
   };
 
-  /** Roles without a process, whose restart is scheduled. */
-  const awaited = new Set<Role>();
+  const posts = listPosts([...chains.keys()], !options.faults && createDice(seed, 46).chance(0.3));
+  if (posts.length > ROLES.length) mark("chains are spread over processes");
+  /** Posts without a process, whose restart is scheduled. */
+  const awaited = new Set<Post>();
   const restartDead = () => {
     for (const _ of lives.bury()) mark("killed");
-    for (const role of ROLES) {
-      if (awaited.has(role) || [...lives.running].some((one) => one.role === role)) continue;
-      awaited.add(role);
-      kernel.schedule(`restart ${role}`, dice.between(100, 30_000), () => {
-        awaited.delete(role);
-        lives.start(role);
+    for (const post of posts) {
+      if (awaited.has(post) || [...lives.running].some((one) => one.post === post)) continue;
+      awaited.add(post);
+      kernel.schedule(`restart ${post.role}`, dice.between(100, 30_000), () => {
+        awaited.delete(post);
+        lives.start(post);
       });
     }
   };
@@ -377,26 +384,26 @@ async function play(
 
   /** Freezes a process while another takes over; the first resumes without noticing, and ends soon after. */
   function freeze(process: Process): void {
-    if (process.role === "api" || process.life.frozenUntilMs > kernel.nowMs) return;
+    const { post } = process;
+    if (!post || process.life.frozenUntilMs > kernel.nowMs) return;
     mark("frozen");
     process.life.frozenUntilMs = kernel.nowMs + dice.between(1_000, 300_000);
-    const { role } = process;
-    kernel.schedule(`takeover ${role}`, dice.between(500, 20_000), () => {
-      lives.start(role);
+    kernel.schedule(`takeover ${post.role}`, dice.between(500, 20_000), () => {
+      lives.start(post);
       const patience =
         Math.max(0, process.life.frozenUntilMs - kernel.nowMs) + dice.between(0, 20_000);
       kernel.schedule("the frozen one notices", patience, () => lives.kill(process));
     });
   }
 
-  const api = lives.start("api");
+  const api = lives.start(null);
   const terms = createDice(seed, 37);
   const isUnattended = () => !options.faults && terms.chance(0.3);
   const addresses = await prepare(kernel, api, dice, isUnattended);
   const readers = startReaders(api, guard);
-  for (const role of ROLES) {
-    lives.start(role);
-    if (drawn.isCrowded) lives.start(role);
+  for (const post of posts) {
+    lives.start(post);
+    if (drawn.isCrowded) lives.start(post);
   }
 
   // An operator who changes the routes, and restarts every process.
@@ -770,7 +777,7 @@ async function play(
   await auditFaults.check(database, destroying.isSubject);
   if (!options.onRest) return;
   for (const process of lives.running) lives.kill(process);
-  const { context, nodes } = lives.start("api");
+  const { context, nodes } = lives.start(null);
   const seen = new Map(nodes.map(({ node }) => [node.chainId, node]));
   for (const { node } of nodes) node.sync(0);
   const audits = createAudits({ ...context, chains: seen });
@@ -780,13 +787,6 @@ async function play(
 /** Multiplies a price by a fraction, to the millionth. */
 const partOf = (price: bigint, part: number) =>
   (price * BigInt(Math.round(part * 1e6))) / 1_000_000n;
-
-/** Returns the moves of a run's pools; null without pool swaps. */
-function marketOf(seed: number, options: RunOptions): MarketMoves | null {
-  const drawn = options.faults ? null : drawMarket(createDice(seed, 9));
-  if (options.swaps === undefined) return drawn;
-  return options.swaps ? (drawn ?? STILL_MARKET) : null;
-}
 
 const OTHERS: ReadonlySet<Address> = new Set(
   [

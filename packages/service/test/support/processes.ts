@@ -71,8 +71,9 @@ export function createProcesses(configPath: string, env: NodeJS.ProcessEnv = {})
     start,
     stop,
 
-    /** Starts a process of one role, named for it. */
-    serve: (role: string) => start(role, "serve", "--roles", role),
+    /** Starts a process of a role, or of some, named for it. */
+    serve: (role: string, ...args: readonly string[]) =>
+      start(role, "serve", "--roles", role, ...args),
 
     /** Starts a standby of a role; returns once it waits. */
     async standBy(name: string, role: string): Promise<void> {

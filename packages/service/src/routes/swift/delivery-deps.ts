@@ -41,7 +41,7 @@ import type { Delivery } from "./store.ts";
 /** Dependencies of the delivery worker of a process. */
 export interface DeliveryDeps extends Omit<
   SettlerDeps,
-  "config" | "attestations" | "lanes" | "prices"
+  "config" | "attestations" | "lanes" | "prices" | "worksOn"
 > {
   /** Lanes of payouts by destination chain, and of claims and returns by source chain. */
   readonly lanes: ReadonlyMap<

@@ -56,7 +56,7 @@ export const swift: RouteModule<SwiftConfig> = {
     });
   },
   /** Two loops per destination: claims wait behind nothing else. */
-  listSettlerWorkers({ config, prices, ...deps }) {
+  listSettlerWorkers({ config, prices, worksOn, ...deps }) {
     const delivery: DeliveryDeps = {
       ...deps,
       early: createEarlyRules(config.chains, prices),
@@ -86,7 +86,10 @@ export const swift: RouteModule<SwiftConfig> = {
         },
       ];
     });
-    return [...loops, { name: "overdue claims", poll: createOverdueClaimsPoll(deps) }];
+    return [
+      ...loops,
+      { name: "overdue claims", poll: createOverdueClaimsPoll({ ...deps, worksOn }) },
+    ];
   },
 
   /** Signs payouts, claims and returns, and prices for sweeps and refunds of any kind of route. */

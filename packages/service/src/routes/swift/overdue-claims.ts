@@ -24,15 +24,20 @@ export const stagesTable = sql`(values ${sql.join(
 
 const LOOK_MS = 60_000;
 
-/** Creates the poll that logs overdue claims, each stage at its own level and interval. Returns false. */
+/**
+ * Creates the poll that logs the overdue claims of the chains that this process works on, each stage at its own level and
+ * interval. Returns false.
+ */
 export function createOverdueClaimsPoll({
   db,
   clock,
   log,
+  worksOn,
 }: {
   readonly db: Db;
   readonly clock: Clock;
   readonly log: Log;
+  readonly worksOn: (chainId: number) => boolean;
 }): () => Promise<boolean> {
   let nextLookMs = 0;
   const loggedMs = new Map<string, number>();
@@ -40,7 +45,9 @@ export function createOverdueClaimsPoll({
     const nowMs = clock.now();
     if (nowMs < nextLookMs) return false;
     nextLookMs = nowMs + LOOK_MS;
-    const overdue = await listOverdueClaims(db, nowMs);
+    const overdue = (await listOverdueClaims(db, nowMs)).filter(({ srcChain }) =>
+      worksOn(srcChain),
+    );
     for (const { kind, level, everyMs } of CLAIM_STAGES) {
       const lastMs = loggedMs.get(kind);
       if (lastMs !== undefined && nowMs - lastMs < everyMs) continue;

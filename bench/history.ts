@@ -4,7 +4,11 @@ import { join } from "node:path";
 import type { Sandbox } from "@sluice/sandbox";
 import { socketDirOf } from "../packages/service/src/db/embedded-home.ts";
 import { openDatabase } from "../packages/service/src/db/pool.ts";
-import { authenticate } from "../packages/service/src/integrators/index.ts";
+import {
+  authenticate,
+  createIntegrator,
+  createKey,
+} from "../packages/service/src/integrators/index.ts";
 import { loadConfig } from "../packages/service/src/roles/config.ts";
 import { systemRandom } from "../packages/service/src/roles/system-ports.ts";
 import { insertHistory } from "../packages/service/test/support/million-rows.ts";
@@ -14,19 +18,50 @@ import {
   insertStatusEvent,
 } from "../packages/service/test/support/tenants.ts";
 
+/** Events of a full page. */
+const PAGE = 200;
 /** Known chains, which no role of the sandbox works on. */
 const FOREIGN_CHAINS = { usual: 4, rare: 23 };
+
+/** Creates integrators that have as many events as a page, and returns a key of each. */
+export async function createKeys(
+  { configPath }: Sandbox,
+  { stateDir, count }: { readonly stateDir: string; readonly count: number },
+): Promise<readonly string[]> {
+  const { db, close } = await openDatabaseOf(stateDir);
+  try {
+    const pepper = loadConfig({ path: configPath, env: {} }).apiKeyPepper;
+    const deps = { db, pepper, random: systemRandom };
+    const facts = { refundEvm: `0x${"7".repeat(40)}`, maxFeeBps: 50, maxSlippageBps: 100 };
+    const keys: string[] = [];
+    for (let n = 0; n < count; n += 1) {
+      const { integratorId: id, name } = await createIntegrator(deps, {
+        ...facts,
+        name: `load-${n}`,
+      });
+      const key = await createKey(deps, { integrator: id, depositAddresses: true });
+      for (let event = 0; event < PAGE; event += 1) {
+        await insertEvent(db, { id, name, ...key }, FOREIGN_CHAINS.usual);
+      }
+      keys.push(key.apiKey);
+    }
+    return keys;
+  } finally {
+    await close();
+  }
+}
+
+async function openDatabaseOf(stateDir: string) {
+  const socketDir = socketDirOf(realpathSync(join(stateDir, "service", "postgres")));
+  return openDatabase({ socketDir, user: "sluice", database: "postgres" }, { max: 2 });
+}
 
 /** Inserts addresses, and as many settlements, deposits and events; half of them are the first integrator's. */
 export async function insertRows(
   { descriptor, configPath }: Sandbox,
   { stateDir, rows }: { readonly stateDir: string; readonly rows: number },
 ): Promise<void> {
-  const socketDir = socketDirOf(realpathSync(join(stateDir, "service", "postgres")));
-  const { db, close } = await openDatabase(
-    { socketDir, user: "sluice", database: "postgres" },
-    { max: 2 },
-  );
+  const { db, close } = await openDatabaseOf(stateDir);
   try {
     const pepper = loadConfig({ path: configPath, env: {} }).apiKeyPepper;
     const apiKey = descriptor.integrators[0]?.apiKey ?? "";

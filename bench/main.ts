@@ -4,6 +4,7 @@ import { benchBudget } from "./budget.ts";
 import { benchDetection } from "./detection.ts";
 import { benchGas } from "./gas.ts";
 import { benchMemory } from "./memory.ts";
+import { benchOverload } from "./overload.ts";
 import { benchPace } from "./pace.ts";
 import { benchRecovery } from "./recovery.ts";
 import { benchRpc } from "./rpc.ts";
@@ -19,6 +20,7 @@ const BENCHES: Readonly<Record<string, (args: readonly string[]) => void | Promi
   detection: benchDetection,
   gas: benchGas,
   memory: benchMemory,
+  overload: benchOverload,
   pace: benchPace,
   recovery: benchRecovery,
   rpc: benchRpc,

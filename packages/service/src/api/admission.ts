@@ -12,6 +12,7 @@ import type { Secret } from "../core/secret.ts";
 import type { Db } from "../db/schema.ts";
 import { authenticate, isAllowedFrom, isMissing, type Principal } from "../integrators/index.ts";
 import type { AtOnce } from "./at-once.ts";
+import type { Capacity } from "./capacity.ts";
 import { type Caller, createCallerReader } from "./client-address.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { KeyMemory } from "./key-memory.ts";
@@ -135,11 +136,12 @@ export function admit(
   app: FastifyInstance,
   deps: IdentifyDeps & {
     readonly atOnce: AtOnce;
+    readonly capacity: Capacity;
     readonly uses: KeyUses;
     readonly trustedProxies: readonly string[];
   },
 ): Admitted {
-  const { limiter, atOnce, keys, uses, log } = deps;
+  const { limiter, atOnce, capacity, keys, uses, log } = deps;
   const callerOf = createCallerReader(deps.trustedProxies);
   const principals = new WeakMap<FastifyRequest, Principal>();
   const held = new WeakMap<FastifyRequest, Promise<unknown>>();
@@ -192,9 +194,16 @@ export function admit(
     const { handler, config } = route;
     if (!config?.admission?.keyOf) return;
     route.handler = async function takePlace(request, reply) {
-      const leave = await atOnce.enter(principalOf(request).keyId);
+      const { keyId, integratorId } = principalOf(request);
+      const leave = await atOnce.enter(keyId);
       try {
-        return await handler.call(this, request, reply);
+        // Given back with the answer: work that goes on behind it is bounded by the places of its key.
+        const giveBack = await capacity.enter(integratorId);
+        try {
+          return await handler.call(this, request, reply);
+        } finally {
+          giveBack();
+        }
       } finally {
         const work = held.get(request);
         if (work) void work.then(leave, leave);

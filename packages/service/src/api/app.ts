@@ -40,6 +40,7 @@ import {
 import type { Log } from "../telemetry/log.ts";
 import { type Admission, admit } from "./admission.ts";
 import type { AtOnce } from "./at-once.ts";
+import type { Capacity } from "./capacity.ts";
 import { createCallerReader } from "./client-address.ts";
 import { serveConsole } from "./console.ts";
 import { allowOrigins } from "./cors.ts";
@@ -102,6 +103,7 @@ export interface ApiDeps {
   /** Counts the requests to nodes of a call. */
   readonly nodeMeter: NodeMeter;
   readonly atOnce: AtOnce;
+  readonly capacity: Capacity;
   readonly keys: KeyMemory;
   readonly uses: KeyUses;
   /** Proxies whose `X-Forwarded-For` is trusted, by address or range. */

@@ -10,6 +10,7 @@ import { QuotaExceeded } from "../integrators/index.ts";
 import { systemClock } from "../roles/system-ports.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
 import { createAtOnce } from "./at-once.ts";
+import { Overloaded } from "./capacity.ts";
 import { countRequests, createRefusals } from "./count-requests.ts";
 import { createRateLimiter, type RateLimiter, type RateLimits } from "./rate-limits.ts";
 import { type Refusal, refusalOf, REFUSALS } from "./refusals.ts";
@@ -88,6 +89,7 @@ test("counts refused requests by their reason, and no others", async () => {
     at_once: 1,
   });
   expect(refusalOf(new QuotaExceeded("addresses", 1))).toBe("quota" satisfies Refusal);
+  expect(refusalOf(new Overloaded())).toBe("overloaded" satisfies Refusal);
 });
 
 async function openStream(limiter: RateLimiter) {

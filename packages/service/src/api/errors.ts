@@ -14,6 +14,7 @@ import type { Log } from "../telemetry/log.ts";
 import { isPoolExhausted, isStatementTimeout } from "../db/transient-errors.ts";
 import { QuotaExceeded } from "../integrators/index.ts";
 import { TooManyAtOnce } from "./at-once.ts";
+import { Overloaded } from "./capacity.ts";
 import { IdempotencyRefused } from "./idempotency.ts";
 import { RateLimited } from "./rate-limits.ts";
 
@@ -105,6 +106,7 @@ function answerOf(error: OperatingError): {
   if (
     error instanceof RateLimited ||
     error instanceof TooManyAtOnce ||
+    error instanceof Overloaded ||
     error instanceof IdempotencyRefused
   ) {
     return { status: error.httpStatus, retryAfterS: error.retryAfterS };

@@ -9,6 +9,7 @@ export { createKeyMemory } from "./key-memory.ts";
 export { createKeyUses, type KeyUses } from "./key-uses.ts";
 export { logExceeded } from "./admission.ts";
 export { createAtOnce } from "./at-once.ts";
+export { CAPACITY_POLL_MS, createCapacity } from "./capacity.ts";
 export { countRequests, createRefusals } from "./count-requests.ts";
 export { BOUNDS_INTERVAL_MS } from "./connection-guard.ts";
 export { createFront, type Front } from "./front.ts";

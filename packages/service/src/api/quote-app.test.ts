@@ -14,6 +14,7 @@ import { createTestDatabase, type TestDatabase } from "../../test/support/databa
 import { createTenant, PEPPER, type Tenant, USDC } from "../../test/support/tenants.ts";
 import { OperatingError } from "../core/errors.ts";
 import type { Principal } from "../integrators/index.ts";
+import { createCapacity } from "./capacity.ts";
 import { createRateLimiter } from "./rate-limits.ts";
 import { systemClock, systemRandom } from "../roles/system-ports.ts";
 import { createNodeMeter } from "../roles/node-meter.ts";
@@ -48,6 +49,7 @@ beforeAll(async () => {
     clock: systemClock,
     log: pino({ level: "trace" }, sink),
     atOnce: createGenerousPlaces(),
+    capacity: createCapacity(systemClock),
     keys: createTestKeys(),
     uses: createTestUses(database.db),
     limiter: createRateLimiter({

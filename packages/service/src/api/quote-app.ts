@@ -19,6 +19,7 @@ import type { Log } from "../telemetry/log.ts";
 import { admit } from "./admission.ts";
 import { SERVER_LIMITS } from "./app.ts";
 import type { AtOnce } from "./at-once.ts";
+import type { Capacity } from "./capacity.ts";
 import { parseBody } from "./body.ts";
 import { allowOrigins } from "./cors.ts";
 import { answerInTime } from "./deadline.ts";
@@ -43,6 +44,7 @@ export interface QuoteAppDeps {
   /** Counts the requests to nodes of a call. */
   readonly nodeMeter: NodeMeter;
   readonly atOnce: AtOnce;
+  readonly capacity: Capacity;
   readonly keys: KeyMemory;
   readonly uses: KeyUses;
   /** Proxies whose `X-Forwarded-For` is trusted, by address or range. */

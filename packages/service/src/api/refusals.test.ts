@@ -18,6 +18,7 @@ import { silentLog } from "../../test/support/doubles.ts";
 import { createTenant, PEPPER } from "../../test/support/tenants.ts";
 import { systemClock, systemRandom } from "../roles/system-ports.ts";
 import { createNodeMeter } from "../roles/node-meter.ts";
+import { createCapacity } from "./capacity.ts";
 import { createQuoteApp } from "./quote-app.ts";
 
 let database: TestDatabase;
@@ -37,6 +38,7 @@ beforeAll(async () => {
     clock: systemClock,
     log: silentLog,
     atOnce: createGenerousPlaces(),
+    capacity: createCapacity(systemClock),
     keys: createTestKeys(),
     uses: createTestUses(database.db),
     limiter,

@@ -2,12 +2,14 @@
 import { OperatingError } from "../core/errors.ts";
 import { QuotaExceeded } from "../integrators/index.ts";
 import { TooManyAtOnce } from "./at-once.ts";
+import { Overloaded } from "./capacity.ts";
 import { IdempotencyRefused } from "./idempotency.ts";
 import { LIMIT_NAMES, RateLimited } from "./rate-limits.ts";
 
 export const REFUSALS = [
   ...LIMIT_NAMES,
   "at_once",
+  "overloaded",
   "quota",
   "no_key",
   "wrong_key",
@@ -27,6 +29,7 @@ export type OnRefused = (reason: Refusal) => void;
 export function refusalOf(error: unknown): Refusal | null {
   if (error instanceof RateLimited) return error.limit;
   if (error instanceof TooManyAtOnce) return "at_once";
+  if (error instanceof Overloaded) return "overloaded";
   if (error instanceof QuotaExceeded) return "quota";
   if (error instanceof IdempotencyRefused) return error.httpStatus === 429 ? "quota" : null;
   if (!(error instanceof OperatingError)) return null;

@@ -12,7 +12,9 @@ import {
   createRefusals,
   capConnections,
   type ConnectionCaps,
+  CAPACITY_POLL_MS,
   createAtOnce,
+  createCapacity,
   createKeyMemory,
   createKeyUses,
   deleteExpiredKeys,
@@ -93,6 +95,7 @@ export async function startApi(
   const pepper = config.apiKeyPepper;
   // One limiter for REST and stream, so that an address has one budget for both.
   const { limiter, useLimitsOf } = createReplaceableLimiter(context);
+  const { capacity, loop: capacityLoop } = startCapacity(context, "api");
   const keys = createKeyMemory({ clock, pepper });
   const uses = createKeyUses({ db, clock });
   const service = "api";
@@ -127,6 +130,7 @@ export async function startApi(
       keys,
       uses,
       atOnce: createAtOnce(now.requestsAtOnce, clock),
+      capacity,
       trustedProxies: now.trustedProxies,
       corsOrigins: now.corsOrigins,
       describeService: () => describeService(now, { api: url }),
@@ -220,7 +224,7 @@ export async function startApi(
     },
     async stop() {
       const loops = [loop, rightsLoop, boundsLoop, limitsLoop, idempotencyLoop, usesLoop];
-      loops.push(payLoop, payLinksLoop);
+      loops.push(payLoop, payLinksLoop, capacityLoop);
       await Promise.all(loops.map((running) => running.stop()));
       await stream.close();
       await front.close();
@@ -235,6 +239,7 @@ export async function startQuoteServer(
 ): Promise<ReplaceableServer<QuoterParts>> {
   const { config, db, log, clock } = context;
   const { limiter, useLimitsOf } = createReplaceableLimiter(context);
+  const { capacity, loop: capacityLoop } = startCapacity(context, "quoter");
   const uses = createKeyUses({ db, clock });
   const keys = createKeyMemory({ clock, pepper: config.apiKeyPepper });
   const service = "quote";
@@ -258,6 +263,7 @@ export async function startQuoteServer(
       nodeMeter: parts.nodeMeter,
       keys,
       atOnce: createAtOnce(now.requestsAtOnce, clock),
+      capacity,
       trustedProxies: now.trustedProxies,
       corsOrigins: now.corsOrigins,
       describeService: () => describeService(now, { quote: url }),
@@ -280,7 +286,7 @@ export async function startQuoteServer(
       await front.replace(createApp(next));
     },
     async stop() {
-      await usesLoop.stop();
+      await Promise.all([usesLoop.stop(), capacityLoop.stop()]);
       await front.close();
       await flushLast(uses, log);
     },
@@ -331,6 +337,24 @@ function createLimiter({ config, db, clock }: Parts<"config" | "db" | "clock">):
   return shareRateLimits
     ? createSharedLimiter(rateLimits, { db, clock })
     : createRateLimiter(rateLimits);
+}
+
+/** Starts the limit on requests of all keys, which follows how late this process's event loop is. */
+function startCapacity(context: Parts<"config" | "clock" | "log" | "health">, role: string) {
+  const { clock } = context;
+  const capacity = createCapacity(clock);
+  let lastMs = clock.now();
+  const loop = startRoleLoop(context, role, {
+    name: `capacity of the ${role}`,
+    intervalMs: CAPACITY_POLL_MS,
+    async poll() {
+      const nowMs = clock.now();
+      capacity.adjust(nowMs - lastMs - CAPACITY_POLL_MS);
+      lastMs = nowMs;
+      return false;
+    },
+  });
+  return { capacity, loop };
 }
 
 /** Creates a limiter whose limits can be replaced. While they stay the same, so do the counts. */

@@ -43,6 +43,7 @@ import {
   type Tenant,
   USDC,
 } from "../support/tenants.ts";
+import { createCapacity } from "../../src/api/capacity.ts";
 import { hashCommitment, predictWallet } from "../../src/chains/evm/commitment.ts";
 import { toEvmAddress } from "../../src/core/hex.ts";
 import { issueMany, quote as quoteRoutes, type QuoteDeps } from "../../src/quotes/index.ts";
@@ -94,6 +95,7 @@ beforeAll(async () => {
     clock: systemClock,
     log,
     atOnce: createGenerousPlaces(),
+    capacity: createCapacity(systemClock),
     keys: createTestKeys(),
     uses: createTestUses(database.db),
     limiter,

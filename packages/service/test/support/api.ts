@@ -1,6 +1,7 @@
 /** The interfaces of the service, over a test's database. */
 import { type ApiDeps, createApi } from "../../src/api/app.ts";
 import { type AtOnce, createAtOnce } from "../../src/api/at-once.ts";
+import { createCapacity } from "../../src/api/capacity.ts";
 import { createKeyUses, type KeyUses } from "../../src/api/key-uses.ts";
 import { createKeyMemory, type KeyMemory } from "../../src/api/key-memory.ts";
 import { readPageFiles } from "../../src/api/page-files.ts";
@@ -84,6 +85,7 @@ export function createTestApi(deps: TestDeps) {
     limiter: createGenerousLimiter(),
     nodeMeter: createNodeMeter(),
     atOnce: createGenerousPlaces(),
+    capacity: createCapacity(systemClock),
     keys: createTestKeys(),
     uses: createTestUses(deps.db),
     trustedProxies: [],
@@ -110,6 +112,7 @@ export async function startQuoteApp(deps: Pick<QuoteAppDeps, "db"> & Partial<Quo
     limiter: createGenerousLimiter(),
     nodeMeter: createNodeMeter(),
     atOnce: createGenerousPlaces(),
+    capacity: createCapacity(systemClock),
     keys: createTestKeys(),
     uses: createTestUses(deps.db),
     trustedProxies: [],

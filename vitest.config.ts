@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { findChromium } from "./packages/service/test/support/chromium.ts";
 
 /** Test files at once, of whatever project: most of a story is waiting for blocks. */
@@ -16,9 +17,43 @@ const globalSetup = ["packages/service/test/support/global-setup.ts"];
 /** Whatever takes too long for `npm test`, by its name. */
 const deep = "{packages/*/{src,test,proofs},scripts,examples}/**/*.deep.test.ts";
 
-/** Projects run in the order of their names, and the files of each by what they took last time, longest first. */
+/** Files that take longest, in their order: one that begins last runs alone at the end, while a processor is idle. */
+const LONGEST = [
+  "providers.deep",
+  "rehearsal.deep",
+  "installed.deep",
+  "simulation.deep",
+  "exchange.deep",
+  "faults.browser.deep",
+  "refills.browser.deep",
+  "plans.deep",
+  "early.deep",
+  "reorgs.deep",
+  "solana-crashes.deep",
+  "bridge.deep",
+  "crashes.deep",
+  "hostile-tokens.deep",
+  "returned-lock.deep",
+  "laws.deep",
+];
+
+/**
+ * Puts the longest files first also on a machine that has no times of its own. Projects run in the order of their names, and the
+ * other files of each by what they took last time.
+ */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const placeOf = ({ moduleId }: TestSpecification) => {
+      const place = LONGEST.findIndex((name) => moduleId.endsWith(`/${name}.test.ts`));
+      return place === -1 ? LONGEST.length : place;
+    };
+    return (await super.sort(files)).toSorted((one, other) => placeOf(one) - placeOf(other));
+  }
+}
+
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {

@@ -225,7 +225,7 @@ export function combineNodes(pure: ChainAtBlocks, nodes: Nodes<ChainAtBlocks>): 
     },
     readSurcharge: async () =>
       nodes.reachedBy((await collect((node) => node.readSurcharge())).values),
-    simulate: (from, call) => agree((node) => node.simulate(from, call), SIMULATIONS),
+    simulate: (from, call, hint) => agree((node) => node.simulate(from, call, hint), SIMULATIONS),
     // All nodes get the same bytes, so one that takes them is enough.
     send: async (raw) =>
       (await nodes.findAny(

@@ -49,6 +49,9 @@ const SIGNER_TRIES = 120;
 /** More than a full batch needs. */
 const GAS_MAX = 8_000_000n;
 
+/** Signatures whose signers a process remembers. */
+const RECOVERED_MAX = 10_000;
+
 /** Signers, and the resources to close after them. */
 export interface OpenedSigners extends HeldSigners {
   close(): void;
@@ -328,10 +331,21 @@ function attestedChainsOf(config: Config): ReadonlyMap<number, AttestedChain> {
 /** Returns the attestors of the configuration, with the recovery of their signatures. Opens no key. */
 export function createAttestorSet(config: Config): AttestorSet {
   const digestOf = createAttestationDigest(attestedChainsOf(config));
+  /** Signers by digest and signature, the oldest first: an answer is read again at each step, and a recovery takes milliseconds. */
+  const known = new Map<string, ReturnType<typeof recoverSigner>>();
   return {
     ...config.attestors,
-    recover: (message, signature) =>
-      recoverSigner(Buffer.from(digestOf(message).slice(2), "hex"), signature),
+    recover(message, signature) {
+      const digest = digestOf(message);
+      const name = `${digest} ${signature}`;
+      const found = known.get(name);
+      if (found !== undefined) return found;
+      const signer = recoverSigner(Buffer.from(digest.slice(2), "hex"), signature);
+      known.set(name, signer);
+      const [oldest] = known.keys();
+      if (known.size > RECOVERED_MAX && oldest !== undefined) known.delete(oldest);
+      return signer;
+    },
   };
 }
 

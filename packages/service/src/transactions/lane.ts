@@ -327,7 +327,7 @@ async function isAffordable(
 ): Promise<boolean> {
   const size = batch.members.length;
   try {
-    const simulation = await chain.simulate(signer.address, batch.call);
+    const simulation = await chain.simulate(signer.address, batch.call, { gas: batch.gas });
     if (!simulation.ok) {
       log.warn({ reason: simulation.reason, size }, "batch would revert, sending one by one");
       return false;

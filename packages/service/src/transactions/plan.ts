@@ -43,7 +43,12 @@ export interface CallPlan {
  */
 export async function planCall(
   { db, chain }: { readonly db: Db; readonly chain: Chain },
-  args: LaneChoice & { readonly call: Call; readonly what: string },
+  args: LaneChoice & {
+    readonly call: Call;
+    readonly what: string;
+    /** Names calls that take about as much gas. */
+    readonly like?: string;
+  },
 ): Promise<CallPlan> {
   const lanes = [
     ...(await orderLanes(db, chain.chainId, args.lanes)),
@@ -53,7 +58,8 @@ export async function planCall(
   let unlisted: OperatingError | null = null;
   for (const lane of lanes) {
     try {
-      const simulation = await chain.simulate(lane, args.call);
+      const hint = args.like === undefined ? undefined : { like: args.like };
+      const simulation = await chain.simulate(lane, args.call, hint);
       if (!simulation.ok) throw explainRevert(simulation.reason, args.what);
       if (simulation.gas > CALL_GAS_MAX) {
         throw new OperatingError("SIMULATION_REVERTED", `${args.what} would take too much gas.`, {

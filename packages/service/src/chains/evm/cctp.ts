@@ -4,13 +4,8 @@
  * Interface: circlefin/evm-cctp-contracts, `src/v2/MessageTransmitterV2.sol`, `src/v2/BaseTokenMessenger.sol` and
  * `src/roles/TokenController.sol`.
  */
-import {
-  decodeEventLog,
-  decodeFunctionResult,
-  encodeFunctionData,
-  parseAbi,
-  toEventSelector,
-} from "viem";
+import { decodeEventLog, parseAbi, toEventSelector } from "viem";
+import { decodeFunctionResult, encodeFunctionData } from "./abi.ts";
 import {
   type Address,
   type EvmAddress,

@@ -1,6 +1,7 @@
 /** Calls to the service's contracts on an EVM chain, and reads of their state. */
-import { encodeFunctionData, maxUint256 } from "viem";
+import { maxUint256 } from "viem";
 import { deliveryAbi, depositFactoryAbi, escrowAbi } from "@sluice/contracts/abi";
+import { encodeFunctionData } from "./abi.ts";
 import { type EvmAddress, type Hex, padAddress, toEvmAddress } from "../../core/hex.ts";
 import { numberOfReason } from "../../core/refund-reason.ts";
 import type {

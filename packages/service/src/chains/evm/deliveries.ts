@@ -1,6 +1,7 @@
 /** Reads payouts of a `Delivery` contract. */
-import { decodeFunctionResult, encodeFunctionData, toEventSelector } from "viem";
+import { toEventSelector } from "viem";
 import { deliveryAbi } from "@sluice/contracts/abi";
+import { decodeFunctionResult, encodeFunctionData } from "./abi.ts";
 import { type EvmAddress, padAddress, type TxHash } from "../../core/hex.ts";
 import type {
   FoundDelivery,

@@ -4,8 +4,6 @@
  */
 import {
   type ContractEventName,
-  decodeFunctionResult,
-  encodeFunctionData,
   getAbiItem,
   type Hex,
   keccak256,
@@ -13,6 +11,7 @@ import {
   toHex,
 } from "viem";
 import { deliveryAbi, depositFactoryAbi, treasuryAbi } from "@sluice/contracts/abi";
+import { decodeFunctionResult, encodeFunctionData } from "./abi.ts";
 import { assert } from "../../core/assert.ts";
 import { type EvmAddress, NATIVE_TOKEN, toEvmAddress } from "../../core/hex.ts";
 import type { Call, GovernanceChange, GovernanceLog, GovernedRole } from "../port/index.ts";

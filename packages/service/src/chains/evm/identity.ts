@@ -1,6 +1,6 @@
 /** Checks that a node serves the configured chain and that the addresses hold the expected contracts. */
-import { decodeFunctionResult, encodeFunctionData } from "viem";
 import { depositFactoryAbi, escrowAbi } from "@sluice/contracts/abi";
+import { decodeFunctionResult, encodeFunctionData } from "./abi.ts";
 import { OperatingError } from "../../core/errors.ts";
 import { type EvmAddress, toEvmAddress } from "../../core/hex.ts";
 import type { EvmContracts } from "./contracts.ts";

@@ -4,9 +4,7 @@ import {
   type ContractFunctionArgs,
   type ContractFunctionName,
   type ContractFunctionReturnType,
-  decodeFunctionResult,
   type DecodeFunctionResultParameters,
-  encodeFunctionData,
   type EncodeFunctionDataParameters,
   keccak256,
 } from "viem";
@@ -22,6 +20,7 @@ import {
   transferRouteAbi,
   treasuryAbi,
 } from "@sluice/contracts/abi";
+import { decodeFunctionResult, encodeFunctionData } from "./abi.ts";
 import {
   type EvmAddress,
   type Hex,

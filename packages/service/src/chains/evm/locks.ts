@@ -1,6 +1,6 @@
 /** Reads locks of an escrow, and who may claim them. */
-import { decodeFunctionResult, encodeFunctionData } from "viem";
 import { depositFactoryAbi, escrowAbi } from "@sluice/contracts/abi";
+import { decodeFunctionResult, encodeFunctionData } from "./abi.ts";
 import { type EvmAddress, toEvmAddress } from "../../core/hex.ts";
 import type { Listing, Lock, LockFacts, ReadPoint } from "../port/index.ts";
 import { readView } from "./calls.ts";

@@ -1,6 +1,6 @@
 /** Encodes the calls by which an owner puts the contracts of a chain into service. */
-import { encodeFunctionData } from "viem";
 import { deliveryAbi, depositFactoryAbi, treasuryAbi } from "@sluice/contracts/abi";
+import { encodeFunctionData } from "./abi.ts";
 import type { EvmAddress, Hex } from "../../core/hex.ts";
 import type { GovernedRole } from "../port/index.ts";
 import { hashOfRole } from "./governance.ts";

@@ -1,5 +1,6 @@
 /** Simulates payments that contracts of the routes will make, before value is locked or burned for them. */
-import { encodeFunctionData, erc20Abi, parseAbi } from "viem";
+import { erc20Abi, parseAbi } from "viem";
+import { encodeFunctionData } from "./abi.ts";
 import { type Address, type EvmAddress, type Hex, isNative, toEvmAddress } from "../../core/hex.ts";
 import type { CctpContracts, Payment, PaymentOutcome } from "../port/index.ts";
 import { parseBytes, parseUintWord } from "./answers.ts";

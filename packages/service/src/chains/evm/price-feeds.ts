@@ -2,7 +2,8 @@
  * Price feeds of the `AggregatorV3Interface` form: `decimals()` and `latestRoundData()`.
  * https://docs.chain.link/data-feeds/api-reference
  */
-import { decodeFunctionResult, encodeFunctionData, parseAbi } from "viem";
+import { parseAbi } from "viem";
+import { decodeFunctionResult, encodeFunctionData } from "./abi.ts";
 import type { EvmAddress } from "../../core/hex.ts";
 import type { ReadPoint } from "../port/index.ts";
 import { readView } from "./calls.ts";

@@ -1,6 +1,6 @@
 /** Reads an EVM chain through one node. */
-import { encodeFunctionData } from "viem";
 import { erc20Abi } from "@sluice/contracts/abi";
+import { encodeFunctionData } from "./abi.ts";
 import { type Address, type EvmAddress, NATIVE_TOKEN, toEvmAddress } from "../../core/hex.ts";
 import type { BalancesAtBlock, BlockRef, ChainReader, ReadPoint } from "../port/index.ts";
 import {

@@ -1,6 +1,6 @@
 /** Reads the states of the factory that refuse settlements. */
-import { decodeFunctionResult, encodeFunctionData } from "viem";
 import { depositFactoryAbi } from "@sluice/contracts/abi";
+import { decodeFunctionResult, encodeFunctionData } from "./abi.ts";
 import { assertNever } from "../../core/assert.ts";
 import { type EvmAddress, type Hex, toEvmAddress } from "../../core/hex.ts";
 import type { ContractRefusal, ReadPoint } from "../port/index.ts";

@@ -1,9 +1,9 @@
 /** Node answers to the sender that a local node cannot produce. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { encodeErrorResult, keccak256, toEventSelector } from "viem";
 import { errorsAbi } from "@sluice/contracts/abi";
 import { toEvmAddress, toHex32, toTxHash } from "../../core/hex.ts";
-import type { Chain } from "../port/index.ts";
+import type { Chain, GasHint } from "../port/index.ts";
 import { GAS_PRICE_ORACLE } from "./surcharge.ts";
 import { connectChain } from "../../../test/evm/connect-chain.ts";
 import {
@@ -204,6 +204,52 @@ describe("simulation", () => {
       code: "INSUFFICIENT_BALANCE",
       details: { reason: "gas" },
     });
+  });
+
+  test("estimates a call once a minute, if those like it succeed within the limit [T322]", async () => {
+    const methods: string[] = [];
+    /** Gas that the calls need. */
+    let needed = 200_000n;
+    node.answer(({ method, params: [call] }) => {
+      methods.push(method);
+      // CAST: the parameter of an eth_call.
+      const { gas = "0x0" } = (call ?? {}) as { readonly gas?: string };
+      const table: Readonly<Record<string, Reply>> = {
+        eth_call:
+          BigInt(gas) < needed
+            ? { error: { code: -32000, message: "out of gas" } }
+            : { result: "0x" },
+        eth_estimateGas: { result: `0x${needed.toString(16)}` },
+        eth_getBlockByNumber: { result: BLOCK },
+        eth_maxPriorityFeePerGas: { result: "0x0" },
+        eth_getBalance: { result: "0xffffffffffff" },
+      };
+      return table[method] ?? { result: undefined };
+    });
+    const now = vi.spyOn(performance, "now");
+    onTestFinished(() => now.mockRestore());
+    const startMs = performance.now();
+    const like = connectChain(node, ADDRESS, { chainId: 2 });
+    const simulate = async (hint?: GasHint) => {
+      methods.length = 0;
+      const simulation = await like.simulate(ADDRESS, CALL, hint);
+      return { simulation, estimates: methods.includes("eth_estimateGas") };
+    };
+    const estimated = (gas: bigint) => ({ simulation: { ok: true, gas }, estimates: true });
+    const known = (gas: bigint) => ({ simulation: { ok: true, gas }, estimates: false });
+    expect(await simulate({ like: "claim" })).toEqual(estimated(250_000n));
+    needed = 214_000n;
+    expect(await simulate({ like: "claim" })).toEqual(known(250_000n));
+    expect(await simulate({ like: "payout" })).toEqual(estimated(267_500n));
+    // It takes more than the slack: another estimate.
+    needed = 216_000n;
+    expect(await simulate({ like: "claim" })).toEqual(estimated(270_000n));
+    now.mockReturnValue(startMs + 61_000);
+    expect(await simulate({ like: "claim" })).toEqual(estimated(270_000n));
+    expect(await simulate()).toEqual(estimated(270_000n));
+    // A limit that is given is used as it is.
+    expect(await simulate({ gas: 216_000n })).toEqual(known(216_000n));
+    expect(await simulate({ gas: 215_999n })).toEqual(estimated(270_000n));
   });
 
   test("adds at least 30,000 to a small estimate", async () => {

@@ -3,7 +3,8 @@
  * layer 1, and a fee of the operator; a predeployed oracle states both. On Arbitrum the data is part of the gas that a node
  * estimates (`gasEstimateForL1`), so nothing is added to a simulated call.
  */
-import { encodeFunctionData, parseAbi } from "viem";
+import { parseAbi } from "viem";
+import { encodeFunctionData } from "./abi.ts";
 import { isOpStack } from "../../core/chain-registry.ts";
 import { type EvmAddress, toEvmAddress } from "../../core/hex.ts";
 import { parseUintWord } from "./answers.ts";

@@ -3,7 +3,8 @@
  * https://docs.uniswap.org/contracts/v3/reference/periphery/lens/QuoterV2
  */
 import { swapRouteAbi } from "@sluice/contracts/abi";
-import { decodeFunctionResult, encodeFunctionData, parseAbi } from "viem";
+import { parseAbi } from "viem";
+import { decodeFunctionResult, encodeFunctionData } from "./abi.ts";
 import { toEvmAddress } from "../../core/hex.ts";
 import type { LimitedSwap, PoolSwapQuestion, ReadPoint, SwapLimits } from "../port/index.ts";
 import { findInView, readView } from "./calls.ts";

@@ -1,6 +1,6 @@
 /** Take-backs: the calls of the refund authority, and its announcement. */
-import { decodeFunctionResult, encodeFunctionData } from "viem";
 import { escrowAbi } from "@sluice/contracts/abi";
+import { decodeFunctionResult, encodeFunctionData } from "./abi.ts";
 import { type Address, type EvmAddress, type Hex, toEvmAddress } from "../../core/hex.ts";
 import type { ReadPoint, TakeBackStep } from "../port/index.ts";
 import { readView } from "./calls.ts";

@@ -1,6 +1,6 @@
 /** The treasury contract: moves in the directions that its owner listed, and withdrawals to the owner. */
 import { erc20Abi, treasuryAbi } from "@sluice/contracts/abi";
-import { decodeFunctionResult, encodeFunctionData } from "viem";
+import { decodeFunctionResult, encodeFunctionData } from "./abi.ts";
 import {
   type Address,
   type EvmAddress,

@@ -29,6 +29,13 @@ export type Simulation =
       /** Name of the contract's error, or "reverted". */ readonly reason: string;
     };
 
+/** What is known of a call's gas before it is simulated. */
+export type GasHint =
+  /** Its limit is known: the simulation says whether the call succeeds within it. */
+  | { readonly gas: bigint }
+  /** Names calls that take about as much. A limit of the last minute is used again if the call succeeds within it now. */
+  | { readonly like: string };
+
 /** Prices of one unit of gas: wei per gas on EVM chains, micro-lamports per compute unit on Solana. */
 export interface Fees {
   /** Most that is paid for a unit, the tip included. */
@@ -72,7 +79,7 @@ export interface ChainSender {
    * layer 1 and of the operator, 0 elsewhere.
    */
   readSurcharge(): Promise<bigint>;
-  simulate(from: Address, call: Call): Promise<Simulation>;
+  simulate(from: Address, call: Call, hint?: GasHint): Promise<Simulation>;
   send(raw: Hex): Promise<SendOutcome>;
   getReceipt(txHash: TxHash): Promise<Receipt | null>;
 }

@@ -190,6 +190,7 @@ async function advanceLocked(
     intent,
     call: destination.buildDeliver(order, attestation.signatures),
     what: "The delivery",
+    like: `payout of ${order.commitment.destToken}`,
     change: {},
   });
 }
@@ -443,6 +444,7 @@ async function advanceDelivered(
     buildCall: (ending) =>
       source.buildClaim(order, signatures, { ...openLockOf(delivery, address), ...ending }),
     what: "The claim",
+    like: `claim of ${delivery.token} from ${delivery.escrow}`,
     change: { state: "claiming", error: null },
   });
 }

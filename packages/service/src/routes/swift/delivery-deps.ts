@@ -94,13 +94,16 @@ export interface PlanArgs {
   readonly intent: IntentName;
   readonly call: Call;
   readonly what: string;
+  /** Names calls that take about as much gas. */
+  readonly like?: string;
   readonly change: store.DeliveryChange;
 }
 
 /** Simulates a call and queues it, in the transaction that records it. */
 export async function plan(deps: DeliveryDeps, delivery: Delivery, args: PlanArgs): Promise<void> {
-  const { chain, lanes, intent, call, what, change } = args;
-  const { lane, gas } = await planCall({ db: deps.db, chain }, { ...lanes, call, what });
+  const { chain, lanes, intent, call, what, like, change } = args;
+  const priced = { call, what, ...(like !== undefined && { like }) };
+  const { lane, gas } = await planCall({ db: deps.db, chain }, { ...lanes, ...priced });
   const { settlementId } = delivery;
   const { chainId } = chain;
   await takeStep(deps, {

@@ -46,7 +46,7 @@ export function openLockOf(delivery: Delivery, address: DepositAddress) {
 export async function planEnding(
   deps: DeliveryDeps,
   delivery: Delivery,
-  args: Pick<PlanArgs, "intent" | "what" | "change"> & {
+  args: Pick<PlanArgs, "intent" | "what" | "like" | "change"> & {
     readonly lock: Lock | null;
     readonly lanes: LaneChoice;
     /** The previous transaction for this purpose, if any. */

@@ -174,7 +174,12 @@ async function planSweep(
   const { settle: lanes } = lanesOf(deps, settlement);
   const { lane, gas } = await planCall(
     { db: deps.db, chain },
-    { lanes, call, what: "Sweeping the wallet" },
+    {
+      lanes,
+      call,
+      what: "Sweeping the wallet",
+      like: `${settlement.step} ${settlement.token} by ${route.contract}`,
+    },
   );
   const inventory = await route.readInventory();
   const number = settlement.sweepsSent + 1;

@@ -1,6 +1,7 @@
 /** The calls that a lane may sign: methods of its purpose, on the contracts of its chain, and no others. */
 import { deliveryAbi, depositFactoryAbi, escrowAbi, treasuryAbi } from "@sluice/contracts/abi";
-import { type Abi, decodeFunctionData, encodeFunctionData, pad, parseAbi, slice } from "viem";
+import { type Abi, decodeFunctionData, pad, parseAbi, slice } from "viem";
+import { encodeFunctionData } from "../../chains/evm/abi.ts";
 import type { Call, Payout } from "../../chains/port/index.ts";
 import type { LanePurpose } from "../../config/index.ts";
 import { listOrders, toPayout } from "../../chains/evm/calldata.ts";

@@ -1,5 +1,5 @@
 /**
- * Limit on the requests that a process serves at the same time, of all keys together. It falls while the event loop is late,
+ * Limit on the requests that a process serves at the same time, of all keys together. It falls while the event loop is busy,
  * since money moves on the same one, and rises again afterwards. What waits is served by turns of the integrators, so
  * that one with many requests delays another by one of its own at most; what waits too long is refused.
  */
@@ -8,11 +8,11 @@ import type { Clock } from "../core/ports.ts";
 
 /** Bounds of the limit. The least still answers, slowly, while settlements take the whole processor. */
 const SERVED_MAX = 64;
-const SERVED_MIN = 4;
-/** Lateness of the event loop from which the limit falls, in milliseconds. */
-const LATE_MS = 50;
+const SERVED_MIN = 2;
+/** Share of its time that the event loop was busy from which the limit falls. */
+const BUSY = 0.8;
 const FALL = 0.7;
-const RISE = 4;
+const RISE = 2;
 const WAIT_MS = 2_000;
 /** Requests of one integrator that may wait. */
 const WAITING_MAX = 64;
@@ -37,8 +37,8 @@ export interface Capacity {
    * @throws Overloaded if none is free in time.
    */
   enter(integratorId: string): Promise<() => void>;
-  /** Changes the limit by how late the event loop was lately, in milliseconds. */
-  adjust(lateMs: number): void;
+  /** Changes the limit by the share of its time that the event loop was busy lately. */
+  adjust(busy: number): void;
 }
 
 /** Creates the limit. An integrator without a waiting request is not remembered. */
@@ -98,9 +98,9 @@ export function createCapacity(clock: Clock): Capacity {
         serveNext();
       };
     },
-    adjust(lateMs) {
+    adjust(busy) {
       limit =
-        lateMs > LATE_MS
+        busy > BUSY
           ? Math.max(SERVED_MIN, Math.floor(limit * FALL))
           : Math.min(SERVED_MAX, limit + RISE);
       serveNext();

@@ -339,18 +339,18 @@ function createLimiter({ config, db, clock }: Parts<"config" | "db" | "clock">):
     : createRateLimiter(rateLimits);
 }
 
-/** Starts the limit on requests of all keys, which follows how late this process's event loop is. */
+/** Starts the limit on requests of all keys, which follows how busy this process's event loop is. */
 function startCapacity(context: Parts<"config" | "clock" | "log" | "health">, role: string) {
   const { clock } = context;
   const capacity = createCapacity(clock);
-  let lastMs = clock.now();
+  let before = performance.eventLoopUtilization();
   const loop = startRoleLoop(context, role, {
     name: `capacity of the ${role}`,
     intervalMs: CAPACITY_POLL_MS,
     async poll() {
-      const nowMs = clock.now();
-      capacity.adjust(nowMs - lastMs - CAPACITY_POLL_MS);
-      lastMs = nowMs;
+      const now = performance.eventLoopUtilization();
+      capacity.adjust(performance.eventLoopUtilization(now, before).utilization);
+      before = now;
       return false;
     },
   });

@@ -145,6 +145,8 @@ export function admit(
   const callerOf = createCallerReader(deps.trustedProxies);
   const principals = new WeakMap<FastifyRequest, Principal>();
   const held = new WeakMap<FastifyRequest, Promise<unknown>>();
+  /** Give the places of requests back among those of all keys. */
+  const givesBack = new WeakMap<FastifyRequest, () => void>();
 
   app.addHook("onRequest", async (request, reply) => {
     if (request.is404) return;
@@ -197,8 +199,8 @@ export function admit(
       const { keyId, integratorId } = principalOf(request);
       const leave = await atOnce.enter(keyId);
       try {
-        // Given back with the answer: work that goes on behind it is bounded by the places of its key.
         const giveBack = await capacity.enter(integratorId);
+        givesBack.set(request, giveBack);
         try {
           return await handler.call(this, request, reply);
         } finally {
@@ -217,6 +219,8 @@ export function admit(
     workOf: (request) => held.get(request),
     holdPlace(request, work) {
       held.set(request, work);
+      // Waiting for nodes takes no processor, and is bounded by the places of the key: it delays no other integrator.
+      givesBack.get(request)?.();
       return work;
     },
   };

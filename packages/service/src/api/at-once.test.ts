@@ -10,6 +10,7 @@ import { createTenant, insertAddress, type Tenant } from "../../test/support/ten
 import { openPool } from "../db/pool.ts";
 import { systemClock } from "../roles/system-ports.ts";
 import { createAtOnce } from "./at-once.ts";
+import { createCapacity } from "./capacity.ts";
 
 let database: TestDatabase;
 let alice: Tenant;
@@ -122,6 +123,38 @@ test("work that outlives its answer, or its client, keeps its place [T178]", asy
   expect((await list()).status).toBe(429);
   resolve({ queued: false, reason: "below_min" });
   await expect.poll(async () => (await list()).status).toBe(200);
+});
+
+test("requests that wait for nodes delay no other integrator [T321]", async () => {
+  const { promise: work, resolve } = Promise.withResolvers<{
+    queued: false;
+    reason: "below_min";
+  }>();
+  const address = await insertAddress(database.db, alice);
+  const capacity = createCapacity(systemClock);
+  for (let n = 0; n < 20; n += 1) capacity.adjust(1);
+  const api = await startApi({
+    db: database.db,
+    capacity,
+    scanned: [{ chainId: 2, name: "ethereum", kind: "evm", tokens: [] }],
+    requestIndex: () => work,
+  });
+  cleanups.push(api.close);
+  const settle = () =>
+    fetch(`${api.url}/request-index`, {
+      method: "POST",
+      headers: { "x-api-key": alice.apiKey, "content-type": "application/json" },
+      body: JSON.stringify({
+        walletAddress: toChecksumAddress(address.wallet),
+        tokenAddress: "native",
+        chain: 2,
+      }),
+    });
+  const waiting = Array.from({ length: 6 }, settle);
+  const list = await fetch(`${api.url}/swaps`, { headers: { "x-api-key": bob.apiKey } });
+  expect(list.status).toBe(200);
+  resolve({ queued: false, reason: "below_min" });
+  expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual(Array(6).fill(200));
 });
 
 test("bounds the requests that wait", async () => {

@@ -8,7 +8,7 @@ import type { Clock } from "../core/ports.ts";
 
 /** Bounds of the limit. The least still answers, slowly, while settlements take the whole processor. */
 const SERVED_MAX = 64;
-const SERVED_MIN = 2;
+const SERVED_MIN = 4;
 /** Share of its time that the event loop was busy from which the limit falls. */
 const BUSY = 0.8;
 const FALL = 0.7;

@@ -332,7 +332,7 @@ function attestedChainsOf(config: Config): ReadonlyMap<number, AttestedChain> {
 export function createAttestorSet(config: Config): AttestorSet {
   const digestOf = createAttestationDigest(attestedChainsOf(config));
   /** Signers by digest and signature, the oldest first: an answer is read again at each step, and a recovery takes milliseconds. */
-  const known = new Map<string, ReturnType<typeof recoverSigner>>();
+  const known = new Map<string, NonNullable<ReturnType<typeof recoverSigner>>>();
   return {
     ...config.attestors,
     recover(message, signature) {
@@ -341,6 +341,8 @@ export function createAttestorSet(config: Config): AttestorSet {
       const found = known.get(name);
       if (found !== undefined) return found;
       const signer = recoverSigner(Buffer.from(digest.slice(2), "hex"), signature);
+      // Whatever has no signer is of any length, and refused at once.
+      if (signer === null) return null;
       known.set(name, signer);
       const [oldest] = known.keys();
       if (known.size > RECOVERED_MAX && oldest !== undefined) known.delete(oldest);

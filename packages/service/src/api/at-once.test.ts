@@ -132,12 +132,17 @@ test("requests that wait for nodes delay no other integrator [T321]", async () =
   }>();
   const address = await insertAddress(database.db, alice);
   const capacity = createCapacity(systemClock);
+  // As few places as there ever are.
   for (let n = 0; n < 20; n += 1) capacity.adjust(1);
+  let asked = 0;
   const api = await startApi({
     db: database.db,
     capacity,
     scanned: [{ chainId: 2, name: "ethereum", kind: "evm", tokens: [] }],
-    requestIndex: () => work,
+    requestIndex() {
+      asked += 1;
+      return work;
+    },
   });
   cleanups.push(api.close);
   const settle = () =>
@@ -151,6 +156,7 @@ test("requests that wait for nodes delay no other integrator [T321]", async () =
       }),
     });
   const waiting = Array.from({ length: 6 }, settle);
+  await expect.poll(() => asked).toBeGreaterThanOrEqual(4);
   const list = await fetch(`${api.url}/swaps`, { headers: { "x-api-key": bob.apiKey } });
   expect(list.status).toBe(200);
   resolve({ queued: false, reason: "below_min" });

@@ -238,7 +238,8 @@ same 429. Answers from memory are free: quotes use prices, gas prices and the st
 
 At most 8 requests of one key are served at the same time. A further one waits up to a second, then it is refused: 429 with
 \`RPC_UNAVAILABLE\`, \`details.reason\` \`too_many_at_once\`, and \`Retry-After\`. A request whose statements take the database more than 3
-seconds gets 503 with \`RPC_UNAVAILABLE\` and \`details.reason\` \`timeout\`.
+seconds gets 503 with \`RPC_UNAVAILABLE\` and \`details.reason\` \`timeout\`. While all integrators together send more than a process can
+serve, requests are served by turns of the integrators; one that waits two seconds gets 503 with \`details.reason\` \`overloaded\` and \`Retry-After\`.
 
 Requests that wait for a node (\`POST /request-index\`, quotes) are answered within 12 seconds: 503 with \`RPC_UNAVAILABLE\` and
 \`details.reason\` \`timeout\`. The work continues, and the request can be repeated.

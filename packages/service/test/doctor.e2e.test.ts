@@ -63,13 +63,13 @@ describe("sluice doctor", () => {
     try {
       const { checks } = await world.diagnose();
       const claim = checks.find(({ id }) => id === "database.claim");
-      expect(claim).toMatchObject({ status: "ok", found: "claimed by a running service" });
+      expect(claim).toMatchObject({ status: "ok", found: "running: scanner, settler, attestor" });
     } finally {
       await service.stop();
     }
     const { checks } = await world.diagnose();
     const claim = checks.find(({ id }) => id === "database.claim");
-    expect(claim).toMatchObject({ status: "ok", found: "not claimed by a running service" });
+    expect(claim).toMatchObject({ status: "ok", found: "no running service" });
   });
 
   test("lists every problem of a configuration, without a stack", async () => {

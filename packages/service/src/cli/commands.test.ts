@@ -439,7 +439,7 @@ describe("the command line", () => {
       "unknown option '--stanby'; did you mean --standby?\n",
     );
     expect(await complaintOf("serve --frob")).toBe(
-      "unknown option '--frob'; expected --roles <names>, --standby, --prepare, --config <file>, --json\n",
+      "unknown option '--frob'; expected --roles <names>, --chains <names>, --standby, --prepare, --config <file>, --json\n",
     );
     expect(await complaintOf("settlement show")).toBe("missing required argument 'id'\n");
     const { stderr } = await run(["frobnicate", "--json"]);

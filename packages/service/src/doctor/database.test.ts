@@ -58,7 +58,7 @@ describe("the database", () => {
       {
         id: "database.claim",
         status: "problem",
-        found: "scanner, settler of ethereum, no settler of base",
+        found: "running: scanner, settler of ethereum; missing: settler of base",
       },
     ]);
   });

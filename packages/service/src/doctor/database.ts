@@ -106,11 +106,11 @@ export function checkDatabase({
       const lacking = chains.filter(
         (chain) => !mine.some(({ chainId }) => chainId === chain.chainId),
       );
-      return all ? [] : lacking.map(({ chainId }) => `no ${role} of ${nameOf(chainId)}`);
+      return all ? [] : lacking.map(({ chainId }) => `${role} of ${nameOf(chainId)}`);
     });
-    const found = [...held, ...left].join(", ");
+    const running = held.length === 0 ? "no running service" : `running: ${held.join(", ")}`;
     return judge(left.length === 0, {
-      found: found === "" ? "no running service" : found,
+      found: left.length === 0 ? running : `${running}; missing: ${left.join(", ")}`,
       expected: "a scanner and a settler of every chain, or no running service",
       advice: "Start a process with --roles scanner,settler and --chains with these chains.",
     });

@@ -117,21 +117,21 @@ export interface HeldRole {
 
 /** Lists the exclusive roles that processes hold on the database. */
 export async function listHeldRoles(pool: pg.Pool): Promise<readonly HeldRole[]> {
-  // `objsubid` 2 marks a lock of two keys.
-  const { rows } = await pool.query<{ class: number; key: number; mode: string }>(
-    `select classid::int4 as class, objid::int8::int4 as key, mode from pg_locks
+  // `objsubid` 2 marks a lock of two keys. The key of an attestor is a hash, which as an object id may have 32 bits.
+  const { rows } = await pool.query<{ class: number; key: string; mode: string }>(
+    `select classid::int4 as class, objid::text as key, mode from pg_locks
       where locktype = 'advisory' and classid in ($1, $2, $3, $4) and objsubid = 2 and granted
         and database = (select oid from pg_database where datname = current_database())
-      order by 1, 2`,
+      order by classid, objid`,
     [LOCK_CLASS, ATTESTOR_LOCK_CLASS, CHAIN_LOCK_CLASSES.scanner, CHAIN_LOCK_CLASSES.settler],
   );
   return rows.flatMap(({ class: of, key, mode }): HeldRole[] => {
     if (of === ATTESTOR_LOCK_CLASS) return [{ role: "attestor" }];
-    if (of === CHAIN_LOCK_CLASSES.scanner) return [{ role: "scanner", chainId: key }];
-    if (of === CHAIN_LOCK_CLASSES.settler) return [{ role: "settler", chainId: key }];
+    if (of === CHAIN_LOCK_CLASSES.scanner) return [{ role: "scanner", chainId: Number(key) }];
+    if (of === CHAIN_LOCK_CLASSES.settler) return [{ role: "settler", chainId: Number(key) }];
     // Shared, the lock says only that a process has some of the chains.
     if (mode !== "ExclusiveLock") return [];
-    return [{ role: key === LOCK_KEYS.scanner ? "scanner" : "settler" }];
+    return [{ role: Number(key) === LOCK_KEYS.scanner ? "scanner" : "settler" }];
   });
 }
 

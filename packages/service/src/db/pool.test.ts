@@ -139,6 +139,16 @@ describe("a claim", () => {
     await whole.release();
   });
 
+  test("of an attestor is listed, whatever the hash of its user [T320]", async () => {
+    const client = await database.pool.connect();
+    for (const hash of [-1, 2 ** 31 - 1]) {
+      await client.query("select pg_advisory_lock(13, $1)", [hash]);
+      expect(await listHeldRoles(database.pool)).toEqual([{ role: "attestor" }]);
+      await client.query("select pg_advisory_unlock_all()");
+    }
+    client.release();
+  });
+
   test("of a chain passes to the standby of this chain", async () => {
     const holders = await Promise.all(
       [2, 30].map((chain) => claimRoles(database.pool, ["settler"], { chains: [chain] })),

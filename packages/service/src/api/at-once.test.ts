@@ -56,6 +56,18 @@ async function lockSwaps() {
   return unlock;
 }
 
+/** Requests to settle what an address of alice's holds. */
+const requestIndex = (api: { readonly url: string }, { wallet }: { readonly wallet: string }) =>
+  fetch(`${api.url}/request-index`, {
+    method: "POST",
+    headers: { "x-api-key": alice.apiKey, "content-type": "application/json" },
+    body: JSON.stringify({
+      walletAddress: toChecksumAddress(wallet),
+      tokenAddress: "native",
+      chain: 2,
+    }),
+  });
+
 async function untilWaiting(count: number) {
   await expect
     .poll(async () => {
@@ -109,15 +121,7 @@ test("work that outlives its answer, or its client, keeps its place [T178]", asy
     requestIndex: () => work,
   });
   cleanups.push(api.close);
-  const late = await fetch(`${api.url}/request-index`, {
-    method: "POST",
-    headers: { "x-api-key": alice.apiKey, "content-type": "application/json" },
-    body: JSON.stringify({
-      walletAddress: toChecksumAddress(address.wallet),
-      tokenAddress: "native",
-      chain: 2,
-    }),
-  });
+  const late = await requestIndex(api, address);
   expect(late.status).toBe(503);
   const list = () => fetch(`${api.url}/swaps`, { headers: { "x-api-key": alice.apiKey } });
   expect((await list()).status).toBe(429);
@@ -145,17 +149,7 @@ test("requests that wait for nodes delay no other integrator [T321]", async () =
     },
   });
   cleanups.push(api.close);
-  const settle = () =>
-    fetch(`${api.url}/request-index`, {
-      method: "POST",
-      headers: { "x-api-key": alice.apiKey, "content-type": "application/json" },
-      body: JSON.stringify({
-        walletAddress: toChecksumAddress(address.wallet),
-        tokenAddress: "native",
-        chain: 2,
-      }),
-    });
-  const waiting = Array.from({ length: 6 }, settle);
+  const waiting = Array.from({ length: 6 }, () => requestIndex(api, address));
   await expect.poll(() => asked).toBeGreaterThanOrEqual(4);
   const list = await fetch(`${api.url}/swaps`, { headers: { "x-api-key": bob.apiKey } });
   expect(list.status).toBe(200);

@@ -4,14 +4,12 @@
  *
  *     npm run bench -- memory [--rows 1000,1000000] [--deposits 600] [--seconds 60]
  */
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { startSandbox } from "@sluice/sandbox";
 import { issue, payAll, ROUTES } from "./deposits.ts";
 import { insertRows } from "./history.ts";
+import { withSandbox } from "./sandbox.ts";
 import { watchCompleted } from "./throughput.ts";
 
 /** Start-up work ends within this time. */
@@ -45,12 +43,7 @@ async function measure(
   rows: number,
   { deposits, idleMs }: { readonly deposits: number; readonly idleMs: number },
 ) {
-  const stateDir = mkdtempSync(join(tmpdir(), "sluice-bench-"));
-  // The embedded PostgreSQL runs as `nobody` where the benchmark runs as root.
-  chmodSync(stateDir, 0o755);
-  const ports = { ethereum: 0, base: 0, solana: 0, api: 0, quote: 0, telemetry: 0, control: 0 };
-  const sandbox = await startSandbox({ stateDir, ports });
-  try {
+  return withSandbox(async (sandbox, stateDir) => {
     await insertRows(sandbox, { stateDir, rows });
     const { pid } = await sandbox.restartService();
     await sleep(WARM_UP_MS);
@@ -74,10 +67,7 @@ async function measure(
       "idle % of a processor": (((idle.cpuS - before.cpuS) * 100_000) / idleMs).toFixed(1),
       "most MiB under load": Math.round(most),
     };
-  } finally {
-    await sandbox.stop();
-    rmSync(stateDir, { recursive: true, force: true });
-  }
+  });
 }
 
 /** Returns the resident memory and the processor time of a process. */

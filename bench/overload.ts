@@ -6,16 +6,16 @@
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { type Sandbox, startSandbox } from "@sluice/sandbox";
+import type { Sandbox } from "@sluice/sandbox";
 import { issue, payAll, ROUTES } from "./deposits.ts";
 import { createKeys, insertRows } from "./history.ts";
 import { median } from "./median.ts";
 import type { Answers } from "./overload-load.ts";
+import { withSandbox } from "./sandbox.ts";
 import { watchCompleted } from "./throughput.ts";
 
 const LOAD = join(import.meta.dirname, "overload-load.ts");
@@ -35,12 +35,7 @@ export async function benchOverload(args: readonly string[]): Promise<void> {
     },
   });
   const deposits = Number(values.deposits);
-  const stateDir = mkdtempSync(join(tmpdir(), "sluice-bench-"));
-  // The embedded PostgreSQL runs as `nobody` where the benchmark runs as root.
-  chmodSync(stateDir, 0o755);
-  const ports = { ethereum: 0, base: 0, solana: 0, api: 0, quote: 0, telemetry: 0, control: 0 };
-  const sandbox = await startSandbox({ stateDir, ports });
-  try {
+  await withSandbox(async (sandbox, stateDir) => {
     await insertRows(sandbox, { stateDir, rows: ROWS });
     const keys = await createKeys(sandbox, { stateDir, count: Number(values.integrators) });
     const config = JSON.parse(readFileSync(sandbox.configPath, "utf8"));
@@ -64,10 +59,7 @@ export async function benchOverload(args: readonly string[]): Promise<void> {
     console.table(counts);
     const served = counts.map((answers) => answers["200"] ?? 0);
     console.log(`served per integrator: ${Math.min(...served)} to ${Math.max(...served)}`);
-  } finally {
-    await sandbox.stop();
-    rmSync(stateDir, { recursive: true, force: true });
-  }
+  });
 }
 
 /** Pays new addresses at once, and returns the seconds until they were completed. */

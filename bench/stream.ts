@@ -7,15 +7,15 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
-import { pay, type Sandbox, startSandbox } from "@sluice/sandbox";
+import { pay, type Sandbox } from "@sluice/sandbox";
 import { io, type Socket } from "socket.io-client";
 import { apiKeyOf, issue } from "./deposits.ts";
 import { median } from "./median.ts";
+import { withSandbox } from "./sandbox.ts";
 
 const BARE = join(import.meta.dirname, "stream-server.ts");
 /** Sockets that connect at the same time. */
@@ -33,21 +33,13 @@ export async function benchStream(args: readonly string[]): Promise<void> {
     },
   });
   const [sockets, events] = [Number(values.sockets), Number(values.events)];
-  const stateDir = mkdtempSync(join(tmpdir(), "sluice-bench-"));
-  // The embedded PostgreSQL runs as `nobody` where the benchmark runs as root.
-  chmodSync(stateDir, 0o755);
-  const ports = { ethereum: 0, base: 0, solana: 0, api: 0, quote: 0, telemetry: 0, control: 0 };
-  const sandbox = await startSandbox({ stateDir, ports });
-  try {
+  await withSandbox(async (sandbox) => {
     writeLimits(sandbox.configPath, sockets);
     await sandbox.restartService();
     const { service, seen } = await measureService(sandbox, { sockets, events });
     const bare = await measureBare(seen, sockets);
     console.table({ service, "bare Socket.IO": bare });
-  } finally {
-    await sandbox.stop();
-    rmSync(stateDir, { recursive: true, force: true });
-  }
+  });
 }
 
 /** Raises the limits of a configuration, for one key at one address. */

@@ -33,7 +33,7 @@ const UNIT = 1_000_000n;
 const afterFee = (amount: bigint) => amount - amount / 1_000n;
 
 const NOTHING = [0n, 0n] as const;
-/** What is delivered of USDC: less CCTP's fee where a slow machine has the fault make `SWIFT` unavailable. */
+/** Delivered USDC, from and to: less CCTP's fee where the fault makes `SWIFT` unavailable on a slow machine. */
 const delivered = (amount: bigint) =>
   [afterFee(amount) - amount / 5_000n, afterFee(amount)] as const;
 /** Deliveries in base units of USDC, from and to: those of other tokens depend on a price. */

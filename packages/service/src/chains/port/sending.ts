@@ -29,7 +29,7 @@ export type Simulation =
       /** Name of the contract's error, or "reverted". */ readonly reason: string;
     };
 
-/** What is known of a call's gas before it is simulated. */
+/** Knowledge of a call's gas before its simulation. */
 export type GasHint =
   /** Its limit is known: the simulation says whether the call succeeds within it. */
   | { readonly gas: bigint }

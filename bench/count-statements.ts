@@ -2,7 +2,7 @@
  * Preloaded into the service by a benchmark: counts the statements that it sends to PostgreSQL, by text, and writes the counts
  * to the file that `BENCH_STATEMENTS` names, twice a second.
  */
-import { writeFileSync } from "node:fs";
+import { renameSync, writeFileSync } from "node:fs";
 import pg from "pg";
 
 const path = process.env["BENCH_STATEMENTS"];
@@ -15,5 +15,8 @@ if (path !== undefined && process.argv.includes("serve")) {
     counts.set(text, (counts.get(text) ?? 0) + 1);
     return Reflect.apply(query, this, args);
   } as typeof query;
-  setInterval(() => writeFileSync(path, JSON.stringify([...counts])), 500).unref();
+  setInterval(() => {
+    writeFileSync(`${path}.new`, JSON.stringify([...counts]));
+    renameSync(`${path}.new`, path);
+  }, 500).unref();
 }

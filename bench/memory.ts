@@ -4,19 +4,17 @@
  *
  *     npm run bench -- memory [--rows 1000,1000000] [--deposits 600] [--seconds 60]
  */
-import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { issue, payAll, ROUTES } from "./deposits.ts";
 import { insertRows } from "./history.ts";
+import { readProcess } from "./processes.ts";
 import { withSandbox } from "./sandbox.ts";
 import { watchCompleted } from "./throughput.ts";
 
 /** Start-up work ends within this time. */
 const WARM_UP_MS = 20_000;
 const SAMPLE_MS = 250;
-/** Ticks of a second in `/proc`, the same on every Linux. */
-const TICKS = 100;
 
 export async function benchMemory(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
@@ -68,15 +66,4 @@ async function measure(
       "most MiB under load": Math.round(most),
     };
   });
-}
-
-/** Returns the resident memory and the processor time of a process. */
-function readProcess(pid: number): { readonly memoryMiB: number; readonly cpuS: number } {
-  const status = readFileSync(`/proc/${pid}/status`, "utf8");
-  const memoryMiB = Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024;
-  // Behind the name, which may have spaces: 11 other fields, then user and system time.
-  const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
-    .replace(/^.*\) /s, "")
-    .split(" ");
-  return { memoryMiB, cpuS: (Number(fields[11]) + Number(fields[12])) / TICKS };
 }

@@ -12,6 +12,7 @@ import { connectStream } from "@sluice/sdk";
 import { type Address, getAddress } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { insertRows } from "./history.ts";
+import { readProcessorTimes } from "./processes.ts";
 import { apiKeyOf, issue, payAll, type Route, ROUTES } from "./deposits.ts";
 
 const DEADLINE_MS = 900_000;
@@ -22,6 +23,8 @@ interface Measured {
   readonly seconds: number;
   /** Of the bare nodes with the same number of payments on the source and payouts on the destination. */
   readonly bareSeconds: number;
+  /** Milliseconds of processors for one settlement, by program. */
+  readonly processors: Readonly<Record<string, number>>;
   readonly statements: number;
   readonly requests: Readonly<Record<string, number>>;
   /** Requests by chain and method. */
@@ -105,9 +108,11 @@ async function settle(
   await completed.connected;
   const before = await read(sandbox, statementsPath);
   const startMs = performance.now();
+  const timesBefore = readProcessorTimes();
   await payAll(sandbox, ROUTES[route].from, addresses);
   await completed.all;
   const seconds = (performance.now() - startMs) / 1_000;
+  const times = subtract(readProcessorTimes(), timesBefore);
   const after = await read(sandbox, statementsPath);
   const statements = subtract(after.statements, before.statements);
   return {
@@ -115,6 +120,7 @@ async function settle(
     deposits,
     seconds,
     bareSeconds,
+    processors: perDeposit(times, deposits / 1_000),
     statements: sum(statements) / deposits,
     reached: Object.fromEntries(
       [...completed.times].map(([status, times]) => {
@@ -251,6 +257,7 @@ function describe(measured: Measured): string {
       .map(([status, times]) => `${status} ${times.map((s) => s.toFixed(1)).join(" ")}`)
       .join(", ")}`,
     `of one settlement: ${statements.toFixed(1)} statements, requests ${list(requests)}`,
+    `milliseconds of processors of one settlement: ${list(measured.processors)}`,
     `by method: ${list(measured.methods)}`,
     ...frequent.map(([text, count]) => `${count.toFixed(2).padStart(8)}  ${text}`),
   ].join("\n");

@@ -5,6 +5,7 @@
 import { Kysely, PostgresDialect } from "kysely";
 import pg from "pg";
 import { OperatingError } from "../core/errors.ts";
+import { nameStatements } from "./named-statements.ts";
 import { assertSessionMode } from "./session-mode.ts";
 import { isStatementTimeout } from "./transient-errors.ts";
 import type { Secret } from "../core/secret.ts";
@@ -85,7 +86,7 @@ export function openPool(address: DatabaseAddress, options: PoolOptions): OpenPo
   let closing: Promise<void> | undefined;
   return {
     db: new Kysely<Database>({
-      dialect: new PostgresDialect({ pool }),
+      dialect: new PostgresDialect({ pool: nameStatements(pool) }),
       log(event) {
         if (event.level === "query") onQuery?.(event.query.sql, event.queryDurationMillis);
         else if (isStatementTimeout(event.error)) {

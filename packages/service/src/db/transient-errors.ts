@@ -1,3 +1,5 @@
+import { isOutdatedStatement } from "./named-statements.ts";
+
 /**
  * Error classes and codes of PostgreSQL that do not concern the statement itself: connection lost (08), insufficient
  * resources (53), ended by an operator or a timeout (57, 25P03, 25P04), serialization failure and deadlock (40).
@@ -12,6 +14,7 @@ const MESSAGES = /^(timeout exceeded when trying to connect|Connection terminate
 export function isTransientDatabaseError(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  if (isOutdatedStatement(error)) return true;
   return CLASSES.test(code) || CONNECTION.test(code) || MESSAGES.test(error.message);
 }
 

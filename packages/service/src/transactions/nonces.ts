@@ -5,6 +5,7 @@ import type { Address } from "../core/hex.ts";
 import { formatStamp } from "../core/stamp.ts";
 import type { Db, Tx } from "../db/schema.ts";
 import { takeQueued } from "./store.ts";
+import { literal, literals } from "../db/literals.ts";
 
 type Lane = { readonly chainId: number; readonly address: Address };
 
@@ -23,7 +24,7 @@ export async function orderLanes(
     .select((eb) => ["lane", eb.fn.countAll<bigint>().as("count")])
     .where("chain_id", "=", chainId)
     .where("lane", "in", lanes)
-    .where("state", "in", ["queued", "carried", "assigned"])
+    .where("state", "in", literals(["queued", "carried", "assigned"]))
     .groupBy("lane")
     .execute();
   const busy = new Map(rows.map(({ lane, count }) => [lane, Number(count)]));
@@ -203,7 +204,7 @@ export async function vacateNonce(
     .select("id")
     .where("chain_id", "=", lane.chainId)
     .where("lane", "=", lane.address)
-    .where("state", "in", ["assigned", "mined", "final"])
+    .where("state", "in", literals(["assigned", "mined", "final"]))
     .where("nonce", ">=", nonce)
     .forUpdate()
     .execute();
@@ -236,7 +237,7 @@ export async function countOpen(
     .select((eb) => eb.fn.countAll<bigint>().as("count"))
     .where("chain_id", "=", lane.chainId)
     .where("lane", "=", lane.address)
-    .where("state", "=", "assigned")
+    .where("state", "=", literal("assigned"))
     .executeTakeFirstOrThrow();
   return Number(count);
 }
@@ -252,7 +253,7 @@ export async function findWork(
     .distinct()
     .where("chain_id", "=", lane.chainId)
     .where("lane", "=", lane.address)
-    .where("state", "in", ["queued", "assigned", "mined"])
+    .where("state", "in", literals(["queued", "assigned", "mined"]))
     .execute();
   if (states.length === 0) return "none";
   return states.every(({ state }) => state === "mined") ? "follow" : "send";
@@ -268,7 +269,7 @@ export async function hasEnding(
     .select("id")
     .where("chain_id", "=", lane.chainId)
     .where("lane", "=", lane.address)
-    .where("state", "in", ["queued", "carried", "assigned", "mined"])
+    .where("state", "in", literals(["queued", "carried", "assigned", "mined"]))
     .where((eb) => eb.or([eb("intent", "like", "claim:%"), eb("intent", "like", "return:%")]))
     .limit(1)
     .executeTakeFirst();

@@ -9,6 +9,7 @@ import { assert } from "../core/assert.ts";
 import { type Address, type Hex, toAddress, toHex32, toTxHash, type TxHash } from "../core/hex.ts";
 import { formatStamp } from "../core/stamp.ts";
 import type { TransactionsTable } from "../db/chain-tables.ts";
+import { literal, literals } from "../db/literals.ts";
 import { gather } from "../db/gather.ts";
 import type { Db, Tx } from "../db/schema.ts";
 import { takeTurns, type Turn } from "../jobs/turns.ts";
@@ -273,7 +274,7 @@ export async function listByState(
     .selectAll()
     .where("chain_id", "=", lane.chainId)
     .where("lane", "=", lane.address)
-    .where("state", "=", state)
+    .where("state", "=", literal(state))
     .where("carrier_id", "is", null)
     .orderBy("nonce")
     .execute();
@@ -293,7 +294,7 @@ export async function recordMined(tx: Tx, id: string, mined: MinedFacts): Promis
       gas_cost: mined.gasCost,
     })
     .where("id", "=", id)
-    .where("state", "in", ["assigned", "carried"])
+    .where("state", "in", literals(["assigned", "carried"]))
     .executeTakeFirst();
   return result.numUpdatedRows === 1n;
 }
@@ -322,7 +323,7 @@ export async function recordAbandoned(tx: Tx, id: string): Promise<LaneTransacti
     .updateTable("transactions")
     .set({ state: "abandoned" })
     .where((eb) => eb.or([eb("id", "=", id), eb("carrier_id", "=", id)]))
-    .where("state", "in", ["assigned", "carried"])
+    .where("state", "in", literals(["assigned", "carried"]))
     .returningAll()
     .execute();
   return rows.map(parseTransaction);

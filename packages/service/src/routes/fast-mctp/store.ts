@@ -15,6 +15,7 @@ import { createDueRows } from "../../jobs/due.ts";
 import { formatStamp } from "../../core/stamp.ts";
 import type { BridgeTransfersTable, Database, Db, Tx } from "../../db/schema.ts";
 import { mayMove, OPEN_STATES, type BridgeTransferState } from "./lifecycle.ts";
+import { literals } from "../../db/literals.ts";
 
 /** A burn on the source chain, as its receipt shows it. */
 export interface Burn {
@@ -165,7 +166,7 @@ export const dueTransfers = createDueRows({
   table: "bridge_transfers",
   chain: "dest_chain",
   queue: sql`${TRANSFERS}`,
-  isOpen: expressionBuilder<Database, "bridge_transfers">()("state", "in", OPEN_STATES),
+  isOpen: expressionBuilder<Database, "bridge_transfers">()("state", "in", literals(OPEN_STATES)),
 });
 
 /** Makes the transfers of settlements due, in the transaction that records the events they waited for. */

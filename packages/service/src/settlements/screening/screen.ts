@@ -8,6 +8,7 @@ import type { SettlementDeps } from "../deps.ts";
 import { retryNow } from "../store/due.ts";
 import { getActive } from "../store/read.ts";
 import type { Verdict } from "./rows.ts";
+import { literal } from "../../db/literals.ts";
 
 /** A deposit as the screening is asked about it. */
 export interface ScreenedDeposit {
@@ -43,7 +44,7 @@ const RETRY_MAX_MS = 300_000;
 const dueScreenings = createDueRows({
   table: "screenings",
   chain: "chain_id",
-  isOpen: expressionBuilder<Database, "screenings">()("verdict", "=", "wait"),
+  isOpen: expressionBuilder<Database, "screenings">()("verdict", "=", literal("wait")),
   keepsEnded: true,
 });
 
@@ -77,7 +78,7 @@ async function screenOne(deps: SettlementDeps, screen: Screen, id: string): Prom
       }))
       .where("id", "=", id)
       // An operator may have decided meanwhile.
-      .where("verdict", "=", "wait")
+      .where("verdict", "=", literal("wait"))
       .returning("tries")
       .executeTakeFirst();
     if (!row) return;

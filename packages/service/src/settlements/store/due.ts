@@ -9,6 +9,7 @@ import { TOO_SMALL_FOR_FEES } from "../../fees/index.ts";
 import type { Reservation } from "../../routes/index.ts";
 import type { Settlement } from "../types.ts";
 import { parseSettlement } from "./row.ts";
+import { literals } from "../../db/literals.ts";
 
 const OF_SETTLEMENT = expressionBuilder<Database, "settlements">();
 
@@ -20,7 +21,7 @@ export const dueSettlements = createDueRows({
   table: "settlements",
   chain: "chain_id",
   queue: sql`${SETTLEMENTS}`,
-  isOpen: OF_SETTLEMENT("status", "not in", ["completed", "dead"]),
+  isOpen: OF_SETTLEMENT("status", "not in", literals(["completed", "dead"])),
   keepsEnded: true,
 });
 
@@ -175,6 +176,6 @@ export async function retryNow(tx: Tx, id: string, nowMs: number): Promise<void>
     .updateTable("settlements")
     .set({ next_check_at: formatStamp(nowMs), retry_at: null })
     .where("id", "=", id)
-    .where("status", "not in", ["completed", "dead"])
+    .where("status", "not in", literals(["completed", "dead"]))
     .execute();
 }

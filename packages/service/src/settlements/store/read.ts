@@ -7,6 +7,7 @@ import type { Db, Tx } from "../../db/schema.ts";
 import type { Holding } from "../../deposits/index.ts";
 import { type Settlement, type SettlementError, TOO_LITTLE } from "../types.ts";
 import { errorOf, parseSettlement } from "./row.ts";
+import { literals } from "../../db/literals.ts";
 
 /** Locks a holding until the end of the transaction, so that decisions about it are serialized. */
 export async function lockHolding(tx: Tx, holding: Holding): Promise<void> {
@@ -49,7 +50,7 @@ export async function listConcerned(
 /** Returns the active settlement of a holding, at most one; null when all are terminal. */
 export async function getActive(db: Db | Tx, holding: Holding): Promise<Settlement | null> {
   const row = await selectHolding(db, holding)
-    .where("status", "not in", ["completed", "dead"])
+    .where("status", "not in", literals(["completed", "dead"]))
     .executeTakeFirst();
   return row ? parseSettlement(row) : null;
 }
@@ -110,7 +111,7 @@ export async function countOpen(
         .select("id")
         .where("chain_id", "=", owner.chainId)
         .where("integrator_id", "=", owner.integratorId)
-        .where("status", "not in", ["completed", "dead"])
+        .where("status", "not in", literals(["completed", "dead"]))
         // Anybody can pay a token whose issuer then destroys it, and only an operator ends the quarantine.
         .where(sql<boolean>`error_details ->> 'reason' is distinct from 'quarantined'`)
         // Only lower costs end these, or further deposits.

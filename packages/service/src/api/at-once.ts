@@ -4,7 +4,7 @@
  * that one key holds are so bounded, whatever its requests cost.
  */
 import { OperatingError } from "../core/errors.ts";
-import type { Clock } from "../core/ports.ts";
+import { AWAKE, type Clock } from "../core/ports.ts";
 
 /** Requests of one key that may wait, for each that is served. */
 const WAITING_PER_SERVED = 8;
@@ -58,7 +58,7 @@ export function createAtOnce(
     const take = () => {
       places.waiting.delete(take);
       resolve(true);
-      served.abort();
+      served.abort(AWAKE);
     };
     places.waiting.add(take);
     void clock.sleep(waitMs, served.signal).then(() => {

@@ -4,7 +4,7 @@
  * that one with many requests delays another by one of its own at most; what waits too long is refused.
  */
 import { OperatingError } from "../core/errors.ts";
-import type { Clock } from "../core/ports.ts";
+import { AWAKE, type Clock } from "../core/ports.ts";
 
 /** Bounds of the limit. The least still answers, slowly, while settlements take the whole processor. */
 const SERVED_MAX = 64;
@@ -70,7 +70,7 @@ export function createCapacity(clock: Clock): Capacity {
     const over = new AbortController();
     const take = () => {
       resolve(true);
-      over.abort();
+      over.abort(AWAKE);
     };
     waiting.set(integratorId, requests.add(take));
     void clock.sleep(WAIT_MS, over.signal).then(() => {

@@ -1,6 +1,6 @@
 /** Deadline for answers that wait for a node. */
 import { OperatingError } from "../core/errors.ts";
-import type { Clock } from "../core/ports.ts";
+import { AWAKE, type Clock } from "../core/ports.ts";
 import type { Log } from "../telemetry/log.ts";
 
 /** From the arrival of a request. Shorter than the connection timeout, so that the answer arrives. */
@@ -29,6 +29,6 @@ export async function answerInTime<Result>(
   try {
     return await Promise.race([work, late]);
   } finally {
-    done.abort();
+    done.abort(AWAKE);
   }
 }

@@ -13,6 +13,9 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
+/** Reason of an abort that ends a sleep. Without a reason Node.js creates an exception with its stack for each. */
+export const AWAKE = "awake";
+
 /** Counts the requests that some work sends to nodes, through any reader. */
 export interface NodeMeter {
   /** Runs work; `onRequests` is called with the number of requests before they are sent. */

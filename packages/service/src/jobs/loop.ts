@@ -4,7 +4,7 @@
  * Work is stored in rows (`next_check_at`, an open request, an unscanned block), never in a queue in memory, so a restart
  * resumes from the rows and a lost wake-up costs one interval. `wake` only starts the next poll; it authorizes nothing.
  */
-import type { Clock } from "../core/ports.ts";
+import { AWAKE, type Clock } from "../core/ports.ts";
 import type { Log } from "../telemetry/log.ts";
 
 /** Least time from the start of a poll to the next one that a wake-up starts, in milliseconds, unless the loop has its own. */
@@ -72,11 +72,11 @@ export function startLoop(options: {
   return {
     wake() {
       woken = true;
-      pause.abort();
+      pause.abort(AWAKE);
     },
     async stop() {
       stopped = true;
-      pause.abort();
+      pause.abort(AWAKE);
       await running;
     },
   };

@@ -2,7 +2,7 @@
  * The limits of one node, shared by all clients of the process: back-off, requests at once, requests per second and per day.
  * Requests wait in the order in which they came, those that come first before the usual ones, each until its deadline.
  */
-import type { Clock, Random } from "../../core/ports.ts";
+import { AWAKE, type Clock, type Random } from "../../core/ports.ts";
 import { createBackOff } from "./back-off.ts";
 import type { DayBudget } from "./day-budget.ts";
 import { createLearnedRate } from "./learned-rate.ts";
@@ -79,7 +79,7 @@ export function createNodeTraffic(options: NodeTrafficOptions): NodeTraffic {
           backOff.answered(sentMs);
           learned.accepted(count, clock.now());
         }
-        wake.abort();
+        if (isPumping) wake.abort(AWAKE);
       },
     });
   }

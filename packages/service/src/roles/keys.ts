@@ -31,7 +31,7 @@ import { type Guard, openGuard } from "../signers/guard.ts";
 import { type LaneRules, reserveForClaims } from "../signers/lane-memory.ts";
 import { type CheckPayout, createPayoutPolicy, listPayoutPairs } from "../signers/payout-policy.ts";
 import type { AttestorSet, AttestorSigner, LaneSigner, VaultSigner } from "../signers/port.ts";
-import { recoverSigner } from "../signers/solana/attestation.ts";
+import { createRecovery } from "../signers/solana/attestation.ts";
 import { openCustody } from "../signers/solana/custody.ts";
 import type { CheckRefund } from "../signers/solana/lane-signer.ts";
 import type { LockPair } from "../signers/solana/policy.ts";
@@ -331,7 +331,8 @@ function attestedChainsOf(config: Config): ReadonlyMap<number, AttestedChain> {
 /** Returns the attestors of the configuration, with the recovery of their signatures. Opens no key. */
 export function createAttestorSet(config: Config): AttestorSet {
   const digestOf = createAttestationDigest(attestedChainsOf(config));
-  /** Signers by digest and signature, the oldest first: an answer is read again at each step, and a recovery takes milliseconds. */
+  const recoverSigner = createRecovery(config.attestors.accounts);
+  /** Signers by digest and signature, the oldest first: an answer is read again at each step. */
   const known = new Map<string, NonNullable<ReturnType<typeof recoverSigner>>>();
   return {
     ...config.attestors,

@@ -1,5 +1,6 @@
 import fc from "fast-check";
-import { hashTypedData, recoverTypedDataAddress } from "viem";
+import { bytesToHex, hashTypedData, recoverTypedDataAddress } from "viem";
+import { privateKeyToAddress, sign } from "viem/accounts";
 import { describe, expect, test } from "vitest";
 import { GOVERNED } from "../../core/commitment.ts";
 import { deliveryIdOfPayout } from "../../chains/evm/commitment.ts";
@@ -9,6 +10,7 @@ import { Secret } from "../../core/secret.ts";
 import { type AttestedChain, createEvmAttestorSigner } from "../evm/attestor-signer.ts";
 import { createRawKey } from "../evm/key.ts";
 import {
+  createRecovery,
   hashClaim,
   hashDeliver,
   hashPrice,
@@ -260,6 +262,42 @@ describe("recovering the signer of a signature", () => {
     expect(recoverSigner(digest, toHex(signature.slice(0, -2) + flipped))).not.toBe(
       attestor.address,
     );
+  });
+});
+
+describe("a recovery with known keys", () => {
+  const keys = ["2b", "2c", "2d", "2e"].map((byte) => `0x${byte.repeat(32)}` as const);
+  const accounts = keys.map((key) => toEvmAddress(privateKeyToAddress(key)));
+
+  test.each([0, 1, 2, 3, 4])("of %i accounts recovers the same signers", async (count) => {
+    const recover = createRecovery(accounts.slice(0, count));
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...keys),
+        fc.uint8Array({ minLength: 32, maxLength: 32 }),
+        fc.option(fc.integer({ min: 0, max: 64 })),
+        async (privateKey, digest, changed) => {
+          const signed = await sign({ hash: bytesToHex(digest), privateKey, to: "hex" });
+          const bytes = Buffer.from(signed.slice(2), "hex");
+          if (changed === 64) bytes[64] = (bytes[64] ?? 0) ^ 7;
+          else if (changed !== null) bytes[changed] = (bytes[changed] ?? 0) ^ 1;
+          const signature = toHex(bytesToHex(bytes));
+          expect(recover(digest, signature)).toBe(recoverSigner(digest, signature));
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
+
+  test("recovers nobody known from another digest, or with the other v", async () => {
+    const [privateKey = "0x"] = keys;
+    const recover = createRecovery(accounts.slice(0, 1));
+    const digest = new Uint8Array(32).fill(1);
+    const signature = await sign({ hash: bytesToHex(digest), privateKey, to: "hex" });
+    for (const signed of [signature, signature]) expect(recover(digest, signed)).toBe(accounts[0]);
+    const other = signature.endsWith("1b") ? "1c" : "1b";
+    expect(recover(digest, `${toHex(signature.slice(0, -2))}${other}`)).not.toBe(accounts[0]);
+    expect(recover(new Uint8Array(32).fill(2), signature)).not.toBe(accounts[0]);
   });
 });
 

@@ -3,6 +3,8 @@
  * contracts verify on EVM chains; the domain's salt is the account that stands for the contract, and its chain id is the
  * hash of the cluster's first block, so that no other cluster accepts them.
  */
+import { invert, mod } from "@noble/curves/abstract/modular";
+import type { ProjPointType, RecoveredSignatureType } from "@noble/curves/abstract/weierstrass";
 import { secp256k1 } from "@noble/curves/secp256k1";
 import { keccak_256 } from "@noble/hashes/sha3";
 import type { ClaimProof, ReturnProof, SignedPrice } from "../../chains/port/index.ts";
@@ -67,18 +69,89 @@ export function hashPrice(
 
 /** Recovers a digest's signer from r, s (low half of the order) and v (27 or 28). Returns null for any other form. */
 export function recoverSigner(digest: Uint8Array, signature: Hex): EvmAddress | null {
+  return recoverKey(digest, signature)?.signer ?? null;
+}
+
+interface RecoveredKey {
+  readonly signer: EvmAddress;
+  readonly key: ProjPointType<bigint>;
+}
+
+function recoverKey(digest: Uint8Array, signature: Hex): RecoveredKey | null {
+  const parsed = parseSignature(signature);
+  if (parsed === null) return null;
+  try {
+    const key = parsed.recoverPublicKey(digest);
+    const [, ...point] = key.toRawBytes(false);
+    const signer = toEvmAddress(`0x${toHexDigits(keccak_256(Uint8Array.from(point))).slice(24)}`);
+    return { signer, key };
+  } catch {
+    // r is not on the curve: no key made this signature.
+    return null;
+  }
+}
+
+function parseSignature(signature: Hex): RecoveredSignatureType | null {
   const match = /^0x([0-9a-f]{128})(1b|1c)$/.exec(signature);
   if (!match) return null;
   const [, rs = "", v] = match;
   try {
     const parsed = secp256k1.Signature.fromCompact(rs).addRecoveryBit(v === "1b" ? 0 : 1);
-    if (parsed.hasHighS()) return null;
-    const [, ...point] = parsed.recoverPublicKey(digest).toRawBytes(false);
-    return toEvmAddress(`0x${toHexDigits(keccak_256(Uint8Array.from(point))).slice(24)}`);
+    return parsed.hasHighS() ? null : parsed;
   } catch {
-    // r or s is out of range, or r is not on the curve: no key made this signature.
+    // r or s is out of range.
     return null;
   }
+}
+
+/** To check a signature against a known key takes a third of a recovery, so that more keys would save nothing. */
+const KEYS_MAX = 3;
+
+/**
+ * Returns a recovery with the results of `recoverSigner`, for signatures of few accounts. It remembers their keys, each with a
+ * table of its multiples. Without accounts it remembers the first key that it finds.
+ */
+export function createRecovery(accounts: readonly EvmAddress[]): typeof recoverSigner {
+  if (accounts.length > KEYS_MAX) return recoverSigner;
+  const isKept = (signer: EvmAddress) =>
+    accounts.length === 0 ? keys.size === 0 : accounts.includes(signer);
+  const keys = new Map<EvmAddress, ProjPointType<bigint>>();
+  return (digest, signature) => {
+    const parsed = parseSignature(signature);
+    if (parsed === null) return null;
+    for (const [signer, key] of keys) {
+      if (isSignedBy(key, digest, parsed)) return signer;
+    }
+    const recovered = recoverKey(digest, signature);
+    if (recovered && isKept(recovered.signer)) {
+      keys.set(recovered.signer, secp256k1.utils.precompute(TABLE_BITS, recovered.key));
+    }
+    return recovered?.signer ?? null;
+  };
+}
+
+/** Size of the windows of a table of multiples. */
+const TABLE_BITS = 8;
+
+/**
+ * Returns whether a key made a signature over a digest: whether h/s G + r/s Q is the point that r and v describe, which is
+ * what recovery solves for Q (SEC 1, sections 4.1.4 and 4.1.6).
+ */
+function isSignedBy(
+  key: ProjPointType<bigint>,
+  digest: Uint8Array,
+  { r, s, recovery }: RecoveredSignatureType,
+): boolean {
+  const { n } = secp256k1.CURVE;
+  const inverse = invert(s, n);
+  const ofBase = mod(BigInt(`0x${toHexDigits(digest)}`) * inverse, n);
+  // A digest that is a multiple of the order; nobody can find one.
+  if (ofBase === 0n) return false;
+  const base = secp256k1.ProjectivePoint.BASE.multiply(ofBase);
+  const point = base.add(key.multiply(mod(r * inverse, n)));
+  if (point.equals(secp256k1.ProjectivePoint.ZERO)) return false;
+  const { x, y } = point.toAffine();
+  return x === r && y % 2n === BigInt(recovery);
 }
 
 /**

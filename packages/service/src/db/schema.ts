@@ -443,6 +443,8 @@ export interface AttestationsTable {
   /** Set by a trigger, like the next. */
   integrator_id: Generated<string>;
   queue_weight: Generated<number>;
+  /** Whether a planned transaction carries its signatures. */
+  used: Generated<boolean>;
 }
 
 export interface AttestationAnswersTable {

@@ -36,12 +36,11 @@ async function readOwnCap(deps: LaneDeps, transaction: LaneTransaction): Promise
   const claims = readClaimCap ? await listClaims(deps, transaction) : [];
   if (!readClaimCap || claims.length === 0) return limits.gasPriceMax;
   // The mean by gas: a batch costs at most what its members may cost one by one.
-  let [cost, gas] = [0n, 0n];
-  for (const claim of claims) {
-    cost += claim.gas * (await readClaimCap(claim, limits.gasPriceMax));
-    gas += claim.gas;
-  }
-  return cost / gas;
+  const costs = await Promise.all(
+    claims.map(async (claim) => claim.gas * (await readClaimCap(claim, limits.gasPriceMax))),
+  );
+  const sum = (values: readonly bigint[]) => values.reduce((total, value) => total + value, 0n);
+  return sum(costs) / sum(claims.map(({ gas }) => gas));
 }
 
 /** Reports whether a transaction is a transfer of nothing, which only uses up its nonce. */

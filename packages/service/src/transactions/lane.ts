@@ -286,28 +286,34 @@ async function assignQueued(deps: LaneDeps, halt: Halt): Promise<void> {
   }
   // At the limit the queue grows, and is combined as soon as nonces are free: into a batch for each of them, where it is long.
   const room = limits.openMax - (await countOpen(db, lane));
-  for (let batches = 0; batches < room; batches++) {
-    if (!(await combineQueued(deps))) break;
-  }
+  if (room > 0) await combineQueued(deps, room);
   await assignNonces(db, lane, { openMax: limits.openMax, nowMs });
   // Other work at its limit must not keep a claim waiting: its lock can be taken back in time.
   await assignNonces(db, lane, { openMax: limits.openMax + CLAIM_NONCES, nowMs, claimsOnly: true });
 }
 
-/**
- * Combines queued intents into one batch. Intents whose batch would revert are sent one by one. Returns whether there may be
- * enough for another batch.
- */
-async function combineQueued(deps: LaneDeps): Promise<boolean> {
+/** Combines queued intents into batches, at most `batchesMax`. Intents whose batch would revert are sent one by one. */
+async function combineQueued(deps: LaneDeps, batchesMax: number): Promise<void> {
+  const { db, signer, clock } = deps;
+  const args = { limit: QUEUE_READ_MAX, nowMs: clock.now() };
+  let queued = await store.listQueued(db, laneOf(signer), args);
+  for (let batches = 0; batches < batchesMax && queued.length > 1; batches++) {
+    const members = await combineOldest(deps, queued);
+    if (!members) return;
+    queued = queued.filter(({ id }) => !members.has(id));
+  }
+}
+
+/** Combines the oldest intents that one batch can carry, and returns their ids; null if they are sent one by one. */
+async function combineOldest(
+  deps: LaneDeps,
+  queued: readonly LaneTransaction[],
+): Promise<ReadonlySet<string> | null> {
   const { db, chain, signer, limits, random, log } = deps;
   const lane = laneOf(signer);
-  const queued = await store.listQueued(db, lane, {
-    limit: QUEUE_READ_MAX,
-    nowMs: deps.clock.now(),
-  });
   const batch = chain.combine(queued);
-  if (!batch) return false;
-  if (!(await isAffordable({ chain, signer, limits, log }, batch))) return false;
+  if (!batch) return null;
+  if (!(await isAffordable({ chain, signer, limits, log }, batch))) return null;
   const memberIds = batch.members.flatMap((position) => queued[position]?.id ?? []);
   const id = random.uuid();
   const { call, gas } = batch;
@@ -317,7 +323,7 @@ async function combineQueued(deps: LaneDeps): Promise<boolean> {
     memberIds,
   );
   log.info({ batch: id, size: memberIds.length }, "intents combined into a batch");
-  return queued.length - memberIds.length > 1;
+  return new Set(memberIds);
 }
 
 /** Reports whether a batch succeeds in simulation, and the lane can pay for it within its budget. */

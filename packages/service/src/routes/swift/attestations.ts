@@ -67,6 +67,16 @@ export async function insertAttestations(
     .execute();
 }
 
+/** Records that planned transactions carry the signatures of these requests: no attestor is asked for more of them. */
+export async function recordUsed(tx: Tx, ids: readonly AttestationId[]): Promise<void> {
+  if (ids.length === 0) return;
+  await tx
+    .updateTable("attestations")
+    .set({ used: true })
+    .where(sql<boolean>`id = any(${ids}::text[])`)
+    .execute();
+}
+
 /** Reads a request and its answers; null if there is none. Counts the signatures over exactly the given message. */
 export async function getAttestation(
   db: Db | Tx,
@@ -121,7 +131,7 @@ export interface OpenRequest {
 }
 
 /**
- * Lists requests that are due for an attestor, without an answer of its own, whose deadline has not passed. Integrators take
+ * Lists requests that are due for an attestor, without an answer of its own, not used and whose deadline has not passed. Integrators take
  * turns, so that nobody's claims and prices wait behind all requests of another; those of each come in the order in which
  * they became due.
  */
@@ -153,6 +163,7 @@ export async function listOpenRequests(
       ),
     ])
     .where("kind", "in", args.kinds)
+    .where("used", "=", sql.lit(false))
     .where("own.signature", "is", null)
     .where("own.refusal", "is", null)
     .where((eb) =>

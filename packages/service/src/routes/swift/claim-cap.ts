@@ -6,12 +6,13 @@
 import type { Config } from "../../config/index.ts";
 import { convert } from "../../core/amounts.ts";
 import { OperatingError } from "../../core/errors.ts";
-import { NATIVE_TOKEN } from "../../core/hex.ts";
+import { type Hex32, NATIVE_TOKEN } from "../../core/hex.ts";
 import type { Clock } from "../../core/ports.ts";
 import type { Db } from "../../db/schema.ts";
 import type { Prices } from "../../prices/index.ts";
 import { CLAIM_CAP_FACTOR_MAX } from "../../signers/port.ts";
 import type { LaneTransaction } from "../../transactions/index.ts";
+import { getDelivery } from "./store.ts";
 
 const HOUR_S = 3_600n;
 
@@ -75,16 +76,15 @@ export function createClaimCapReader({
 
   return async ({ intent, gas }, cap) => {
     const [, deliveryId = ""] = intent.split(":");
-    const row = await db
-      .selectFrom("deliveries")
-      .select(["src_chain", "token", "locked_amount", "locked_at"])
-      .where("id", "=", deliveryId)
-      .executeTakeFirst();
-    if (!row) return cap;
-    const ageS = BigInt(Math.floor(clock.now() / 1000)) - row.locked_at;
+    // CAST: an intent that names no delivery finds none.
+    const delivery = await getDelivery(db, deliveryId as Hex32);
+    if (!delivery) return cap;
+    const ageS = BigInt(Math.floor(clock.now() / 1000)) - delivery.lockedAt;
     if (STAGES.every(({ afterS }) => ageS < afterS)) return cap;
-    const amount = BigInt(row.locked_amount);
-    const worth = await readWorth(row.src_chain, { token: row.token, amount });
+    const worth = await readWorth(delivery.srcChain, {
+      token: delivery.token,
+      amount: delivery.lockedAmount,
+    });
     return claimCapOf({ cap, ageS, gas, worth });
   };
 }

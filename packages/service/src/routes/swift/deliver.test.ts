@@ -13,7 +13,7 @@ import { RECIPIENT, USDC } from "../../../test/support/settlement-desk.ts";
 import type { Effect } from "../../chains/port/index.ts";
 import { assert } from "../../core/assert.ts";
 import { OperatingError } from "../../core/errors.ts";
-import { NATIVE_TOKEN } from "../../core/hex.ts";
+import { NATIVE_TOKEN, toAddress } from "../../core/hex.ts";
 import { recordFindings, toFinding } from "../../ledger/index.ts";
 import { submitIntent } from "../../transactions/index.ts";
 import { startPause } from "../../settlements/index.ts";
@@ -22,7 +22,7 @@ import { swiftGauges } from "./gauges.ts";
 import { createClaimCapReader } from "./claim-cap.ts";
 import { createOverdueClaimsPoll } from "./overdue-claims.ts";
 import { createSwiftRoute } from "./route.ts";
-import { answerAttestation } from "./attestations.ts";
+import { answerAttestation, listOpenRequests } from "./attestations.ts";
 import { getDelivery, wakeOfAnswer, wakeOfSettlements } from "./store.ts";
 
 test("a payout that is not final yet is looked at every 15 seconds, and at once when its lane says so", async () => {
@@ -43,6 +43,22 @@ test("a payout that is not final yet is looked at every 15 seconds, and at once 
   expect(await looks(120)).toBeLessThanOrEqual(60_000 / 15_000);
   await desk.db.transaction().execute((tx) => wakeOfSettlements(tx, [settlementId], clock.now()));
   expect(await looks(1)).toBe(1);
+});
+
+test("a request is asked of no attestor once a planned transaction carries its signatures [T324]", async () => {
+  const { desk, clock, poll } = await openLocked();
+  const other = toAddress(`0x${"0b".repeat(20)}`);
+  const listAsked = async () => {
+    const args = { attestor: other, kinds: ["delivery", "claim"] as const, limit: 9 };
+    const open = await listOpenRequests(desk.db, { ...args, nowMs: clock.now() });
+    return open.map(({ id }) => id);
+  };
+  await poll();
+  await signAll(desk.db);
+  // Another attestor has not answered yet.
+  expect(await listAsked()).toEqual([`delivery:${ID}:1`]);
+  await poll();
+  expect(await listAsked()).toEqual([]);
 });
 
 test("a lock is polled soon after it was made, and later after a twentieth of its wait, until it is final [T280]", async () => {

@@ -9,7 +9,7 @@ import type { FoundDelivery, Lock, ReadAt } from "../../chains/port/index.ts";
 import { errorDelay, LEASE_MS } from "../../jobs/delays.ts";
 import { createResumingPoll, type DueRows, workAndRecordError, workOnDue } from "../../jobs/due.ts";
 import { OperatingError } from "../../core/errors.ts";
-import { gatherCalls } from "../../db/gather.ts";
+import { gatherCalls, shareStatements } from "../../db/gather.ts";
 import { assert, assertNever } from "../../core/assert.ts";
 import type { Hex32 } from "../../core/hex.ts";
 import type { DepositAddress } from "../../addresses/index.ts";
@@ -192,6 +192,7 @@ async function advanceLocked(
     what: "The delivery",
     like: `payout of ${order.commitment.destToken}`,
     change: {},
+    attestation: attestationId,
   });
 }
 
@@ -355,11 +356,13 @@ const recordPayouts = gatherCalls(
       const amounts = paid.map(({ delivery, found }) => ({ ...delivery, amount: found.amount }));
       await store.countPayouts(tx, amounts, first.deps.clock.now());
       await store.endReservations(tx, amounts);
-      for (const { deps, delivery, found } of paid) {
-        const { settlementId, id: deliveryId } = delivery;
-        const { txHash, amount } = found;
-        await deps.onDelivered(tx, { settlementId, deliveryId, txHash, amount });
-      }
+      shareStatements(tx);
+      await Promise.all(
+        paid.map(
+          ({ deps, delivery: { settlementId, id: deliveryId }, found: { txHash, amount } }) =>
+            deps.onDelivered(tx, { settlementId, deliveryId, txHash, amount }),
+        ),
+      );
     });
     return all.map(() => undefined);
   },
@@ -446,5 +449,6 @@ async function advanceDelivered(
     what: "The claim",
     like: `claim of ${delivery.token} from ${delivery.escrow}`,
     change: { state: "claiming", error: null },
+    attestation: attestationId,
   });
 }

@@ -32,7 +32,13 @@ import {
   planCall,
   submitIntents,
 } from "../../transactions/index.ts";
-import { type Attestation, insertAttestations, type NewAttestation } from "./attestations.ts";
+import type { AttestationId } from "./attestation-requests.ts";
+import {
+  type Attestation,
+  insertAttestations,
+  type NewAttestation,
+  recordUsed,
+} from "./attestations.ts";
 import type { EarlyRulesByChain } from "./early/rules.ts";
 import { type DeliveryState, mayMove } from "./lifecycle.ts";
 import * as store from "./store.ts";
@@ -97,11 +103,13 @@ export interface PlanArgs {
   /** Names calls that take about as much gas. */
   readonly like?: string;
   readonly change: store.DeliveryChange;
+  /** The request whose signatures the call carries. */
+  readonly attestation: AttestationId;
 }
 
 /** Simulates a call and queues it, in the transaction that records it. */
 export async function plan(deps: DeliveryDeps, delivery: Delivery, args: PlanArgs): Promise<void> {
-  const { chain, lanes, intent, call, what, like, change } = args;
+  const { chain, lanes, intent, call, what, like, change, attestation } = args;
   const priced = { call, what, ...(like !== undefined && { like }) };
   const { lane, gas } = await planCall({ db: deps.db, chain }, { ...lanes, ...priced });
   const { settlementId } = delivery;
@@ -110,6 +118,7 @@ export async function plan(deps: DeliveryDeps, delivery: Delivery, args: PlanArg
     delivery,
     change,
     intent: { chainId, lane, intent, settlementId, call, gas },
+    used: attestation,
   });
   deps.wakeLanes(chain.chainId, lane);
   return pollSent(deps, delivery);
@@ -121,6 +130,8 @@ export interface Step {
   readonly change: store.DeliveryChange;
   readonly attestation?: NewAttestation;
   readonly intent?: Intent;
+  /** The request whose signatures the intent carries. */
+  readonly used?: AttestationId;
 }
 
 /**
@@ -146,6 +157,10 @@ const takeSteps = gatherCalls(
       const taken = new Set(first.filter(({ delivery }) => changed.has(delivery.id)));
       const attestations = [...taken].flatMap(({ attestation }) => attestation ?? []);
       await insertAttestations(tx, attestations);
+      await recordUsed(
+        tx,
+        [...taken].flatMap(({ used }) => used ?? []),
+      );
       const intents = [...taken].flatMap(({ intent }) => intent ?? []);
       if (random) await submitIntents(tx, random, intents);
       return steps.map((step) => taken.has(step));

@@ -46,7 +46,7 @@ export function openLockOf(delivery: Delivery, address: DepositAddress) {
 export async function planEnding(
   deps: DeliveryDeps,
   delivery: Delivery,
-  args: Pick<PlanArgs, "intent" | "what" | "like" | "change"> & {
+  args: Pick<PlanArgs, "intent" | "what" | "like" | "change" | "attestation"> & {
     readonly lock: Lock | null;
     readonly lanes: LaneChoice;
     /** The previous transaction for this purpose, if any. */
@@ -160,6 +160,7 @@ export async function giveBack(
       source.buildReturn(order, signatures, { ...openLockOf(delivery, address), ...ending }),
     what: "The return",
     change: { state: "returning" },
+    attestation: attestationId,
   });
 }
 

@@ -6,7 +6,9 @@ import { ID, openLocked } from "../../../test/support/locked-delivery.ts";
 import { RECIPIENT } from "../../../test/support/settlement-desk.ts";
 import { assert } from "../../core/assert.ts";
 import { type Hex32, toHex32, toTxHash } from "../../core/hex.ts";
-import { type Step, takeStep } from "./delivery-deps.ts";
+import type { AttestationId } from "./attestation-requests.ts";
+import { insertAttestation } from "./attestations.ts";
+import { lockOf, type Step, takeStep } from "./delivery-deps.ts";
 import { getDelivery } from "./store.ts";
 
 const PAYOUT = toTxHash(hashOf("payout"));
@@ -67,6 +69,32 @@ test("a step from an old version inserts nothing, and the others are taken [T313
   ]);
   expect(taken).toEqual([false, true]);
   expect(await listIntents()).toEqual([`deliver:${OTHER}:1`]);
+});
+
+test("a step that is not taken leaves its request unused [T324]", async () => {
+  const { deps, one, other, desk, address } = await open();
+  const requestOf = ({ id }: Step["delivery"]): AttestationId => `return:${id}:1`;
+  const { commitment } = address;
+  for (const delivery of [one, other]) {
+    const { id: deliveryId, srcChain } = delivery;
+    const order = { deliveryId, deadline: 0n };
+    const lock = lockOf(delivery, address);
+    const request = { kind: "return", srcChain, lock, commitment, order, hints: [] } as const;
+    const asked = { id: requestOf(delivery), deliveryId, deadline: 0n, request };
+    await desk.db.transaction().execute((tx) => insertAttestation(tx, asked));
+  }
+  await takeStep(deps, { delivery: one, change: {} });
+  await Promise.all(
+    [one, other].map((delivery) =>
+      takeStep(deps, { ...payoutOf(delivery, 1), used: requestOf(delivery) }),
+    ),
+  );
+  const rows = await desk.db
+    .selectFrom("attestations")
+    .select("id")
+    .where("used", "=", true)
+    .execute();
+  expect(rows).toEqual([{ id: requestOf(other) }]);
 });
 
 test("of two steps from the same version the first is taken [T313]", async () => {

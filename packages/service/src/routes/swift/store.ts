@@ -11,6 +11,7 @@ import type { Database, Db, DeliveriesTable, Tx } from "../../db/schema.ts";
 import type { Depth } from "./early/rules.ts";
 import type { EarlyWait } from "./early/store.ts";
 import { type DeliveryState, ENDED_STATES } from "./lifecycle.ts";
+import { literals } from "../../db/literals.ts";
 
 /** Destination leg of one lock. */
 export interface Delivery {
@@ -172,22 +173,26 @@ export const getDelivery = gather(async (db, ids: readonly Hex32[]) => {
  * Returns an unused number for the next lock of a wallet and token: above all recorded ones, and at least the clock in
  * milliseconds, because a restored database may lack recent locks.
  */
-export async function nextSeq(
-  db: Db,
-  lock: Pick<Delivery, "srcChain" | "escrow" | "wallet" | "token">,
-  nowMs: number,
-): Promise<bigint> {
-  const { greatest } = await db
-    .selectFrom("deliveries")
-    .select((eb) => eb.fn.max("seq").as("greatest"))
-    .where("src_chain", "=", lock.srcChain)
-    .where("escrow", "=", lock.escrow)
-    .where("wallet", "=", lock.wallet)
-    .where("token", "=", lock.token)
-    .executeTakeFirstOrThrow();
+export async function nextSeq(db: Db, lock: NumberedLock, nowMs: number): Promise<bigint> {
+  const greatest = await readGreatestSeq(db, lock);
   const now = BigInt(nowMs);
-  return greatest === null || BigInt(greatest) < now ? now : BigInt(greatest) + 1n;
+  return greatest === null || greatest < now ? now : greatest + 1n;
 }
+
+type NumberedLock = Pick<Delivery, "srcChain" | "escrow" | "wallet" | "token">;
+
+const readGreatestSeq = gatherCalls(async (db, locks: readonly NumberedLock[]) => {
+  const { rows } = await sql<{ greatest: string | null }>`
+    select (select max(seq) from deliveries
+             where src_chain = lock.chain and escrow = lock.escrow and wallet = lock.wallet
+               and token = lock.token)::text as greatest
+      from unnest(
+        ${locks.map(({ srcChain }) => srcChain)}::integer[], ${locks.map(({ escrow }) => escrow)}::text[],
+        ${locks.map(({ wallet }) => wallet)}::text[], ${locks.map(({ token }) => token)}::text[]
+      ) with ordinality as lock (chain, escrow, wallet, token, place)
+     order by place`.execute(db);
+  return rows.map(({ greatest }) => (greatest === null ? null : BigInt(greatest)));
+});
 
 const rows = expressionBuilder<Database, "deliveries">();
 
@@ -205,7 +210,10 @@ const dueIn = (states: readonly DeliveryState[]) =>
     id: "text",
     chain: "dest_chain",
     queue: sql`case when state in (${sql.join(PAYOUT_STATES)}) then ${PAYOUTS} else ${CLAIMS} end`,
-    isOpen: rows.and([rows("state", "not in", ENDED_STATES), rows("state", "in", states)]),
+    isOpen: rows.and([
+      rows("state", "not in", literals(ENDED_STATES)),
+      rows("state", "in", literals(states)),
+    ]),
   });
 
 /** Locks to pay or to return. */
@@ -610,7 +618,7 @@ export async function alignReservation(tx: Tx, settlementId: string): Promise<vo
     .select(["state", "dest_chain", "dest_token", "pay_amount"])
     .where("settlement_id", "=", settlementId)
     .where("superseded", "=", false)
-    .where("state", "not in", ["returned", "taken_back"])
+    .where("state", "not in", literals(["returned", "taken_back"]))
     .executeTakeFirst();
   if (!own) return;
   if (own.state !== "locked") return deleteReservation(tx, settlementId);

@@ -10,6 +10,7 @@ import type { Holding } from "../../deposits/index.ts";
 import type { Delivered, Sweep } from "../../routes/index.ts";
 import type { Settlement } from "../types.ts";
 import type { StoreDeps } from "./transition.ts";
+import { literals } from "../../db/literals.ts";
 
 /** Where a sweep was mined: its hash, and the number and hash of its block. */
 export type Mined = Pick<Receipt, "txHash" | "blockNumber" | "blockHash">;
@@ -118,7 +119,7 @@ export async function forgetSweep(tx: Tx, settlement: Settlement): Promise<boole
     })
     .where("id", "=", settlement.id)
     .where("version", "=", settlement.version)
-    .where("status", "not in", ["completed", "dead"])
+    .where("status", "not in", literals(["completed", "dead"]))
     .executeTakeFirst();
   return result.numUpdatedRows === 1n;
 }
@@ -179,18 +180,32 @@ export async function recordFinalSweep(
  * completion by an earlier delivery. A completed one takes over the amount and the transaction: a reorg undid the delivery
  * that completed it.
  */
-export async function recordDelivery(
-  tx: Tx,
+export function recordDelivery(tx: Tx, delivered: Delivered, nowMs: number): Promise<void> {
+  return recordDeliveries(tx, { delivered, nowMs });
+}
+
+const recordDeliveries = gatherCalls(
+  async (tx, all: readonly { readonly delivered: Delivered; readonly nowMs: number }[]) => {
+    const { rows } = await sql<{ id: string }>`
+      update settlements as woken set version = woken.version + 1, next_check_at = held.at
+        from (select id, given.at
+                from settlements join unnest(
+                  ${all.map(({ delivered }) => delivered.settlementId)}::uuid[],
+                  ${all.map(({ nowMs }) => formatStamp(nowMs))}::timestamptz[]
+                ) as given (key, at) on id = given.key
+               where status not in ('completed', 'dead') order by id for update of settlements) as held
+       where woken.id = held.id returning woken.id`.execute(tx);
+    const woken = new Set(rows.map(({ id }) => id));
+    const completed = all.filter(({ delivered }) => !woken.has(delivered.settlementId));
+    for (const { delivered } of completed) await recordTakeover(tx, delivered);
+    return all.map(() => undefined);
+  },
+);
+
+async function recordTakeover(
+  tx: Db | Tx,
   { settlementId, deliveryId, txHash, amount }: Delivered,
-  nowMs: number,
 ): Promise<void> {
-  const woken = await tx
-    .updateTable("settlements")
-    .set((row) => ({ version: row("version", "+", 1), next_check_at: formatStamp(nowMs) }))
-    .where("id", "=", settlementId)
-    .where("status", "not in", ["completed", "dead"])
-    .executeTakeFirst();
-  if (woken.numUpdatedRows === 1n) return;
   await tx
     .updateTable("settlements")
     .set({ delivery_tx_hash: txHash, delivered_amount: amount })

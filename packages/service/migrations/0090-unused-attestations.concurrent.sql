@@ -1,0 +1,1 @@
+create index concurrently attestations_unused on attestations (deadline) where not used;

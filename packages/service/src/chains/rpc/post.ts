@@ -66,11 +66,12 @@ function createSend(
     "user-agent": "sluice",
     ...credentialsOf(url),
   };
+  const target = url && withoutCredentials(url);
   return async (body, signal) => {
-    if (!url) throw new TypeError("invalid URL");
+    if (!target) throw new TypeError("invalid URL");
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
     const request = isTls ? requestHttps : requestHttp;
-    request(withoutCredentials(url), { method: "POST", headers, agent, signal }, resolve)
+    request(target, { method: "POST", headers, agent, signal }, resolve)
       .on("error", reject)
       .end(body);
     return promise;

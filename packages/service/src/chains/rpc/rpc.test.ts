@@ -10,16 +10,17 @@ import {
   startHttpNode,
 } from "../../../test/rpc/http-node.ts";
 import { createRpc } from "./rpc.ts";
+import { type NodeTraffic, UNLIMITED } from "./traffic.ts";
 
 const nodes: HttpNode[] = [];
 afterEach(async () => {
   await Promise.all(nodes.splice(0).map((node) => node.stop()));
 });
 
-async function open(answer: Answer) {
+async function open(answer: Answer, traffic?: NodeTraffic) {
   const node = await startHttpNode(answer);
   nodes.push(node);
-  const rpc = createRpc({ chainId: 2, rpcUrl: node.url, timeoutMs: 10_000 });
+  const rpc = createRpc({ chainId: 2, rpcUrl: node.url, timeoutMs: 10_000, traffic });
   return { node, rpc };
 }
 
@@ -278,6 +279,47 @@ describe("a request that may share", () => {
     await rpc.share("m", [1]);
     await rpc.share("m", [1]);
     expect(node.received).toHaveLength(2);
+  });
+
+  test("is sent with those that are asked while another is under way, or after some milliseconds", async () => {
+    const [first, pause] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const paused: number[] = [];
+    const { node, rpc } = await open(
+      async (received) => {
+        if (received.requests[0]?.params[0] === 1) await first.promise;
+        return echo(received);
+      },
+      {
+        ...UNLIMITED,
+        pause(ms) {
+          paused.push(ms);
+          return paused.length === 1 ? new Promise(() => undefined) : pause.promise;
+        },
+      },
+    );
+    const listSent = () =>
+      node.received.map(({ requests }) => requests.map(({ params }) => params[0]));
+    const answers = [rpc.share("m", [1])];
+    await expect.poll(listSent).toEqual([[1]]);
+    answers.push(rpc.share("m", [2]));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    answers.push(rpc.share("m", [3]));
+    expect(listSent()).toEqual([[1]]);
+    first.resolve();
+    await Promise.all(answers);
+    expect(listSent()).toEqual([[1], [2, 3]]);
+
+    const stuck = Promise.withResolvers<void>();
+    first.promise = stuck.promise;
+    const others = [rpc.share("m", [1])];
+    await expect.poll(listSent).toHaveLength(3);
+    others.push(rpc.share("m", [4]));
+    pause.resolve();
+    await others[1];
+    expect(listSent()).toEqual([[1], [2, 3], [1], [4]]);
+    expect(paused).toEqual([8, 8]);
+    stuck.resolve();
+    await others[0];
   });
 
   test.each([

@@ -78,6 +78,8 @@ const FAILURE_PAUSES_MS: readonly number[] = [0, 200, 600];
 const BEHIND_PAUSES_MS: readonly number[] = [50, 100, 200, 300, 400, 600];
 /** Requests that share an HTTP request. */
 const SHARED_MAX = 20;
+/** The longest that a request waits for those under way, to share the next one. */
+const GATHER_MS = 8;
 /** Requests at once where the node takes no batches. */
 const SINGLES_AT_ONCE = 16;
 
@@ -185,6 +187,30 @@ export function createRpc(options: RpcOptions): Rpc {
     throw unavailable(received.reason, received.cause);
   }
 
+  /** Shared requests that are under way, and the ends of the waits for one of them. */
+  let open = 0;
+  let waiting: (() => void)[] = [];
+
+  /** Sends after this turn or, while the last ones are under way, with what is asked until they end or for a few milliseconds. */
+  function sendWhenFree(send: () => void): void {
+    if (open === 0) return afterThisTurn(send);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    waiting.push(resolve);
+    void Promise.race([promise, traffic.pause(GATHER_MS)]).then(() => afterThisTurn(send));
+  }
+
+  /** Counts requests as under way until their answers came. */
+  async function occupy<Result>(work: () => Promise<Result>): Promise<Result> {
+    open += 1;
+    try {
+      return await work();
+    } finally {
+      open -= 1;
+      for (const end of waiting) end();
+      waiting = [];
+    }
+  }
+
   const shared = new DataLoader(
     async (requests: readonly RpcRequest[]) => {
       const keys = requests.map((request) => JSON.stringify(request));
@@ -193,7 +219,7 @@ export function createRpc(options: RpcOptions): Rpc {
       const parts = Array.from({ length: Math.ceil(asked.length / SHARED_MAX) }, (_, index) =>
         asked.slice(index * SHARED_MAX, (index + 1) * SHARED_MAX),
       );
-      const answers = (await Promise.all(parts.map(askPart))).flat();
+      const answers = (await occupy(() => Promise.all(parts.map(askPart)))).flat();
       const found = new Map([...distinct.keys()].map((key, index) => [key, answers[index]]));
       return keys.map((key) => {
         const answer = found.get(key);
@@ -203,7 +229,7 @@ export function createRpc(options: RpcOptions): Rpc {
     },
     {
       cache: false,
-      batchScheduleFn: afterThisTurn,
+      batchScheduleFn: sendWhenFree,
     },
   );
 

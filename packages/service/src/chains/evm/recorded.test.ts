@@ -355,8 +355,9 @@ describe("a block with tens of thousands of logs", () => {
       return Math.min(...times);
     };
     timeOf(10_000);
-    // Four times as many logs take sixteen times as long if the time is quadratic.
-    expect(timeOf(40_000) / timeOf(10_000)).toBeLessThan(12);
+    // Four times as many logs take sixteen times as long if the time is quadratic, however often it is measured.
+    const ratios = [1, 2, 3, 4].map(() => timeOf(40_000) / timeOf(10_000));
+    expect(Math.min(...ratios)).toBeLessThan(12);
   });
 
   test("is parsed when one log has megabytes of data", () => {

@@ -49,6 +49,8 @@ type ChainLanes = Readonly<Record<LanePurpose, readonly Address[]>>;
 
 /** Interval of a lane's polls, in milliseconds: short, since a nonce that waits delays all behind it. */
 const LANE_POLL_MS = 250;
+/** Interval of the polls of a lane without work, in milliseconds: a wake-up that is lost costs it once. */
+const LANE_REST_MS = 1_000;
 /** Least time between polls that new intents start, in milliseconds: many intents share a poll and a batch. */
 const LANE_GAP_MS = 100;
 /** Intervals of the loops that wait for something outside the settlement, in milliseconds. None has a wake-up. */
@@ -326,6 +328,7 @@ function startLanes(
     const loop = startRoleLoop(context, "settler", {
       name: `lane ${purpose} of chain ${chainId}`,
       intervalMs: LANE_POLL_MS,
+      pauseMs: () => (deps.waits.isAtRest ? LANE_REST_MS : LANE_POLL_MS),
       wakeGapMs: LANE_GAP_MS,
       log: deps.log,
       poll: () => pollLane(deps),

@@ -52,10 +52,18 @@ export interface LaneWaits {
   usedNonceAfterMs: number;
   /** Whether the lane has its row, which is never deleted. */
   isRegistered: boolean;
+  /** Whether the last poll found nothing to send and nothing to follow. A new intent wakes the lane. */
+  isAtRest: boolean;
 }
 
 export function createLaneWaits(): LaneWaits {
-  return { stuck: null, signAfterMs: 0, usedNonceAfterMs: 0, isRegistered: false };
+  return {
+    stuck: null,
+    signAfterMs: 0,
+    usedNonceAfterMs: 0,
+    isRegistered: false,
+    isAtRest: false,
+  };
 }
 
 /** Times of a mined transaction that is not final. */

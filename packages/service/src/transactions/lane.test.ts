@@ -50,6 +50,21 @@ describe("lane", () => {
     expect(node.sent.length).toBe(1);
   });
 
+  test("is at rest while it has nothing to send and nothing to follow", async () => {
+    const { node, deps, submit, poll } = openLane();
+    const restsAfterPoll = async () => {
+      await poll();
+      return deps.waits.isAtRest;
+    };
+    expect(await restsAfterPoll()).toBe(true);
+    await submit("deploy:a:1");
+    expect(await restsAfterPoll()).toBe(false);
+    node.mine();
+    expect(await restsAfterPoll()).toBe(false);
+    node.setFinal(5n);
+    expect([await restsAfterPoll(), await restsAfterPoll()]).toEqual([false, true]);
+  });
+
   test("reads a block once for all its transactions that wait for finality", async () => {
     const { node, deps, submit, poll } = openLane();
     for (const name of ["a", "b", "c"]) await submit(`deploy:${name}:1`);

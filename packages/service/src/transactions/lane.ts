@@ -102,6 +102,7 @@ export async function pollLane(given: LaneDeps): Promise<boolean> {
   const lane = laneOf(signer);
   await ensureRegistered(given);
   const work = await findWork(db, lane);
+  given.waits.isAtRest = work === "none";
   if (work === "none") return false;
   const deps =
     endingChain && (await hasEnding(db, lane)) ? { ...given, chain: endingChain } : given;

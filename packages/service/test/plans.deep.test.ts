@@ -157,6 +157,7 @@ interface Plan {
   readonly "Actual Rows": number;
   readonly "Actual Loops": number;
   readonly "Rows Removed by Filter"?: number;
+  readonly "Total Cost": number;
   readonly Plans?: readonly Plan[];
 }
 
@@ -166,14 +167,37 @@ function* walk(plan: Plan): Generator<Plan> {
   for (const child of plan.Plans ?? []) yield* walk(child);
 }
 
-/** Returns the faults of a statement's plan, and the rows that it read beyond those that it returned. */
-async function explain({ text, values }: Recorded) {
+async function planOf(text: string, values: readonly unknown[] = []): Promise<Plan> {
   const { rows } = await database.pool.query<{ "QUERY PLAN": readonly { readonly Plan: Plan }[] }>(
-    `explain (analyze, format json) ${text}`,
+    `explain ${text}`,
     [...values],
   );
   const root = rows[0]?.["QUERY PLAN"][0]?.Plan;
   if (!root) throw new RangeError("expected a plan");
+  return root;
+}
+
+/**
+ * Returns the tables that a named statement would scan. PostgreSQL keeps a plan for all values if it costs no more than a plan
+ * for these, with the cost of planning: https://www.postgresql.org/docs/current/sql-prepare.html
+ */
+async function findKeptScans(text: string, chosen: Plan): Promise<string[]> {
+  const kept = await planOf(`(generic_plan, format json) ${text}`);
+  const planning = 2.5 * ([...walk(chosen)].length + 1);
+  if (kept["Total Cost"] > chosen["Total Cost"] + planning) return [];
+  return [...walk(kept)].flatMap((node) => {
+    const table = node["Relation Name"] ?? "";
+    const isScan = node["Node Type"] === "Seq Scan" && GROWING.test(table);
+    return isScan && node["Total Cost"] > SCAN_COST_MAX ? [`would scan ${table} by name`] : [];
+  });
+}
+
+/** Of a table, or a partition of events, that holds few rows. */
+const SCAN_COST_MAX = 100;
+
+/** Returns the faults of a statement's plan, and the rows that it read beyond those that it returned. */
+async function explain({ text, values }: Recorded) {
+  const root = await planOf(`(analyze, format json) ${text}`, values);
   const nodes = [...walk(root)];
   const growing = nodes.some((node) => GROWING.test(node["Relation Name"] ?? ""));
   const faults = nodes.flatMap((node) => {
@@ -193,7 +217,7 @@ async function explain({ text, values }: Recorded) {
     (sum, node) => sum + (node["Rows Removed by Filter"] ?? 0) * node["Actual Loops"],
     0,
   );
-  return { faults, removed };
+  return { faults: [...faults, ...(await findKeptScans(text, root))], removed };
 }
 
 /** Rows of a table so small that an index would not help. */

@@ -138,6 +138,29 @@ describe("a later version", () => {
     expect(await migrate()).toEqual(["9001-broken"]);
   });
 
+  test("is repeated where it meets a deadlock with a running process [T326]", async () => {
+    await own.pool.query("create table first (id integer); create table second (id integer)");
+    const worker = await own.pool.connect();
+    // The migration is chosen to fail.
+    await worker.query("set deadlock_timeout to '1min'; begin; insert into second values (1)");
+    await add(
+      "9000-both.sql",
+      "alter table first add column other integer; alter table second add column other integer;",
+    );
+    const applying = migrate();
+    await expect
+      .poll(async () => {
+        const { rows } = await own.pool.query(
+          "select 1 from pg_locks where relation = 'second'::regclass and not granted",
+        );
+        return rows.length;
+      })
+      .toBe(1);
+    await worker.query("insert into first values (1); commit");
+    worker.release(true);
+    expect(await applying).toEqual(["9000-both"]);
+  });
+
   test("builds indexes once, without blocking writes, when two processes migrate [T175]", async () => {
     await own.pool.query("create table written (id integer)");
     const writer = await own.pool.connect();

@@ -27,6 +27,7 @@ const PATIENCE_MS = 10 * 60_000;
 const TABLE_LOCK_MS = 10_000;
 const TABLE_LOCK_TRIES = 6;
 const LOCK_NOT_AVAILABLE = "55P03";
+const DEADLOCK = "40P01";
 
 /**
  * Applies the missing migrations and returns their names. One process at a time does so, each migration in a transaction
@@ -170,19 +171,27 @@ async function applyMissing(session: Db, folder: string): Promise<string[]> {
   return missing.map(({ name }) => name);
 }
 
-/** Applies a migration. If a table stays locked, waits and tries again, so that statements behind it can run meanwhile. */
 async function applyInTransaction(session: Db, migration: MigrationFile): Promise<void> {
+  await repeatWhileLocked(() =>
+    session.transaction().execute(async (tx) => {
+      await sql`select set_config('lock_timeout', ${`${TABLE_LOCK_MS}ms`}, true)`.execute(tx);
+      await sql.raw(migration.text).execute(tx);
+      await record(tx, migration);
+    }),
+  );
+}
+
+/**
+ * Repeats work that a lock prevented: the statements behind it run meanwhile. Running processes lock the tables in orders of
+ * their own, so that a migration of several tables can meet a deadlock.
+ */
+async function repeatWhileLocked(work: () => Promise<void>): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
-      await session.transaction().execute(async (tx) => {
-        await sql`select set_config('lock_timeout', ${`${TABLE_LOCK_MS}ms`}, true)`.execute(tx);
-        await sql.raw(migration.text).execute(tx);
-        await record(tx, migration);
-      });
-      return;
+      return await work();
     } catch (error) {
-      const isLocked =
-        error instanceof Error && "code" in error && error.code === LOCK_NOT_AVAILABLE;
+      const code = error instanceof Error && "code" in error ? error.code : undefined;
+      const isLocked = code === LOCK_NOT_AVAILABLE || code === DEADLOCK;
       if (!isLocked || tries >= TABLE_LOCK_TRIES) throw error;
       await delay(RETRY_MS);
     }
@@ -192,11 +201,13 @@ async function applyInTransaction(session: Db, migration: MigrationFile): Promis
 /** Builds indexes without blocking writes. A build that ended early leaves an invalid index, which is built again. */
 async function applyConcurrently(session: Db, migration: MigrationFile): Promise<void> {
   for (const { kind, index, text } of parseIndexStatements(migration)) {
-    const state = await readIndexState(session, index);
-    if (state === "invalid" || (kind === "drop" && state === "valid")) {
-      await sql`drop index concurrently ${sql.id(index)}`.execute(session);
-    }
-    if (kind === "create" && state !== "valid") await sql.raw(text).execute(session);
+    await repeatWhileLocked(async () => {
+      const state = await readIndexState(session, index);
+      if (state === "invalid" || (kind === "drop" && state === "valid")) {
+        await sql`drop index concurrently ${sql.id(index)}`.execute(session);
+      }
+      if (kind === "create" && state !== "valid") await sql.raw(text).execute(session);
+    });
   }
   await record(session, migration);
 }

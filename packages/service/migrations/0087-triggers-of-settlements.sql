@@ -1,9 +1,4 @@
--- Most updates of these rows only schedule their next poll. Triggers run for the changes that they follow.
-drop trigger deliveries_posted on deliveries;
-create trigger deliveries_posted after update on deliveries for each row
-  when (old.state is distinct from new.state or old.delivered_amount is distinct from new.delivered_amount)
-  execute function follow_delivery();
-
+-- As for deliveries, in a transaction of its own: the settler locks rows of both tables.
 drop trigger settlements_posted on settlements;
 create trigger settlements_posted after update on settlements for each row
   when ((old.status = 'completed', old.swept_amount, old.swept_block, old.delivered_amount, old.swap_fee) is distinct from

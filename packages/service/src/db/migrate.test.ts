@@ -107,6 +107,10 @@ describe("a later version", () => {
   });
   const add = (name: string, text: string) => writeFile(join(later, name), text);
   const migrate = () => migrateToLatest(own.db, { folder: later });
+  /** Waits until a query of the locks returns a row. */
+  async function untilOneRow(query: string): Promise<void> {
+    await expect.poll(async () => (await own.pool.query(query)).rows.length).toBe(1);
+  }
 
   test("may extend the schema: this version goes on working [T174]", async () => {
     await add("9000-expand.sql", "create table expanded (id integer);");
@@ -148,14 +152,7 @@ describe("a later version", () => {
       "alter table first add column other integer; alter table second add column other integer;",
     );
     const applying = migrate();
-    await expect
-      .poll(async () => {
-        const { rows } = await own.pool.query(
-          "select 1 from pg_locks where relation = 'second'::regclass and not granted",
-        );
-        return rows.length;
-      })
-      .toBe(1);
+    await untilOneRow("select 1 from pg_locks where relation = 'second'::regclass and not granted");
     await worker.query("insert into first values (1); commit");
     worker.release(true);
     expect(await applying).toEqual(["9000-both"]);
@@ -170,14 +167,9 @@ describe("a later version", () => {
       "-- Why.\ncreate index concurrently budget_days on rpc_budgets (day);\ncreate index concurrently lane_chains on written (id);",
     );
     const applying = Promise.all([migrate(), migrate()]);
-    await expect
-      .poll(async () => {
-        const { rows } = await own.pool.query(
-          "select 1 from pg_stat_activity where query ilike 'create index concurrently lane_chains%' and wait_event_type = 'Lock'",
-        );
-        return rows.length;
-      })
-      .toBe(1);
+    await untilOneRow(
+      "select 1 from pg_stat_activity where query ilike 'create index concurrently lane_chains%' and wait_event_type = 'Lock'",
+    );
     await own.pool.query("set lock_timeout to 100; insert into written values (2)");
     await writer.query("commit");
     writer.release(true);

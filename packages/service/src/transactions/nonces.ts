@@ -3,9 +3,9 @@ import { sql } from "kysely";
 import type { Call } from "../chains/port/index.ts";
 import type { Address } from "../core/hex.ts";
 import { formatStamp } from "../core/stamp.ts";
+import { literal, literals } from "../db/literals.ts";
 import type { Db, Tx } from "../db/schema.ts";
 import { takeQueued } from "./store.ts";
-import { literal, literals } from "../db/literals.ts";
 
 type Lane = { readonly chainId: number; readonly address: Address };
 

@@ -187,11 +187,11 @@ export function createRpc(options: RpcOptions): Rpc {
     throw unavailable(received.reason, received.cause);
   }
 
-  /** Shared requests that are under way, and the ends of the waits for one of them. */
+  /** Shared requests that are under way, and the functions that end the wait for one of them. */
   let open = 0;
   let waiting: (() => void)[] = [];
 
-  /** Sends after this turn or, while the last ones are under way, with what is asked until they end or for a few milliseconds. */
+  /** Sends after this turn. While others are under way, waits until one ends, for `GATHER_MS` at most, to gather more requests. */
   function sendWhenFree(send: () => void): void {
     if (open === 0) return afterThisTurn(send);
     const { promise, resolve } = Promise.withResolvers<void>();

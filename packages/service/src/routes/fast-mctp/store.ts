@@ -13,9 +13,9 @@ import {
 import type { Random } from "../../core/ports.ts";
 import { createDueRows } from "../../jobs/due.ts";
 import { formatStamp } from "../../core/stamp.ts";
+import { literals } from "../../db/literals.ts";
 import type { BridgeTransfersTable, Database, Db, Tx } from "../../db/schema.ts";
 import { mayMove, OPEN_STATES, type BridgeTransferState } from "./lifecycle.ts";
-import { literals } from "../../db/literals.ts";
 
 /** A burn on the source chain, as its receipt shows it. */
 export interface Burn {

@@ -7,11 +7,11 @@ import type { Reservation } from "../port.ts";
 import { createDueRows } from "../../jobs/due.ts";
 import { formatStamp } from "../../core/stamp.ts";
 import { gather, gatherCalls } from "../../db/gather.ts";
+import { literals } from "../../db/literals.ts";
 import type { Database, Db, DeliveriesTable, Tx } from "../../db/schema.ts";
 import type { Depth } from "./early/rules.ts";
 import type { EarlyWait } from "./early/store.ts";
 import { type DeliveryState, ENDED_STATES } from "./lifecycle.ts";
-import { literals } from "../../db/literals.ts";
 
 /** Destination leg of one lock. */
 export interface Delivery {

@@ -2,13 +2,13 @@
 import { expressionBuilder } from "kysely";
 import { type Address, toAddress, toTxHash, type TxHash } from "../../core/hex.ts";
 import { formatStamp } from "../../core/stamp.ts";
+import { literal } from "../../db/literals.ts";
 import type { Database, Db } from "../../db/schema.ts";
 import { createDueRows, workOnDue } from "../../jobs/due.ts";
 import type { SettlementDeps } from "../deps.ts";
 import { retryNow } from "../store/due.ts";
 import { getActive } from "../store/read.ts";
 import type { Verdict } from "./rows.ts";
-import { literal } from "../../db/literals.ts";
 
 /** A deposit as the screening is asked about it. */
 export interface ScreenedDeposit {

@@ -4,12 +4,12 @@ import { createDueRows } from "../../jobs/due.ts";
 import { advanceRounds, type Rounds, takePage, takeTurns, type Turn } from "../../jobs/turns.ts";
 import type { Clock } from "../../core/ports.ts";
 import { formatStamp } from "../../core/stamp.ts";
+import { literals } from "../../db/literals.ts";
 import type { Database, Db, Tx } from "../../db/schema.ts";
 import { TOO_SMALL_FOR_FEES } from "../../fees/index.ts";
 import type { Reservation } from "../../routes/index.ts";
 import type { Settlement } from "../types.ts";
 import { parseSettlement } from "./row.ts";
-import { literals } from "../../db/literals.ts";
 
 const OF_SETTLEMENT = expressionBuilder<Database, "settlements">();
 

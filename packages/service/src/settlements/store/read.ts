@@ -3,11 +3,11 @@ import { sql } from "kysely";
 import { type DepositAddress, getAddressById } from "../../addresses/index.ts";
 import { assert } from "../../core/assert.ts";
 import { gather } from "../../db/gather.ts";
+import { literals } from "../../db/literals.ts";
 import type { Db, Tx } from "../../db/schema.ts";
 import type { Holding } from "../../deposits/index.ts";
 import { type Settlement, type SettlementError, TOO_LITTLE } from "../types.ts";
 import { errorOf, parseSettlement } from "./row.ts";
-import { literals } from "../../db/literals.ts";
 
 /** Locks a holding until the end of the transaction, so that decisions about it are serialized. */
 export async function lockHolding(tx: Tx, holding: Holding): Promise<void> {

@@ -5,12 +5,12 @@ import { assert } from "../../core/assert.ts";
 import type { TxHash } from "../../core/hex.ts";
 import { formatStamp } from "../../core/stamp.ts";
 import { gatherCalls, gatherWrites } from "../../db/gather.ts";
+import { literals } from "../../db/literals.ts";
 import type { Db, Tx } from "../../db/schema.ts";
 import type { Holding } from "../../deposits/index.ts";
 import type { Delivered, Sweep } from "../../routes/index.ts";
 import type { Settlement } from "../types.ts";
 import type { StoreDeps } from "./transition.ts";
-import { literals } from "../../db/literals.ts";
 
 /** Where a sweep was mined: its hash, and the number and hash of its block. */
 export type Mined = Pick<Receipt, "txHash" | "blockNumber" | "blockHash">;

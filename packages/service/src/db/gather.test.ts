@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
-import { gather, gatherCalls, gatherWrites } from "./gather.ts";
+import { allOrEach, gather, gatherCalls, gatherWrites } from "./gather.ts";
 import type { Db } from "./schema.ts";
 
 let database: TestDatabase;
@@ -99,4 +99,17 @@ test("calls beyond what a statement takes are further statements", async () => {
   const found = await Promise.all(["cat", ...names].map((name) => countLegs(db, name)));
   expect(found.filter((legs) => legs !== null)).toEqual([4]);
   expect(asked.map((keys) => keys.length)).toEqual([200, 200, 51]);
+});
+
+test("work on all items is work on each alone where one fails [T313]", async () => {
+  const done: string[] = [];
+  const work = async (names: readonly string[]) => {
+    if (names.includes("snail")) throw new RangeError(`expected legs of ${names.length}`);
+    done.push(names.join(" "));
+  };
+  await allOrEach([], work);
+  await allOrEach(["cat", "hen"], work);
+  expect(done).toEqual(["cat hen"]);
+  await expect(allOrEach(["cat", "snail", "hen"], work)).rejects.toThrow("expected legs of 1");
+  expect(done).toEqual(["cat hen", "cat", "hen"]);
 });

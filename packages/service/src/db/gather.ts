@@ -52,6 +52,18 @@ export function gather<Key extends string, Row, Value>(
   };
 }
 
+/** Returns a read of the rows of a key, in the order of the statement, from a read of the rows of many keys. */
+export function gatherLists<Key extends string, Row, Value>(
+  readMany: (db: Db | Tx, keys: readonly Key[]) => Promise<readonly (readonly [string, Row])[]>,
+  parse: (row: Row) => Value,
+): (db: Db | Tx, key: Key) => Promise<Value[]> {
+  const loadRows = gatherCalls(async (db, keys: readonly Key[]) => {
+    const rows = Map.groupBy(await readMany(db, [...new Set(keys)]), ([key]) => key);
+    return keys.map((key) => rows.get(key) ?? []);
+  });
+  return async (db, key) => (await loadRows(db, key)).map(([, row]) => parse(row));
+}
+
 /** A token in a wallet, as the columns of many tables name it. */
 export interface HoldingKey {
   readonly chainId: number;
@@ -76,6 +88,24 @@ export function gatherWrites<Key extends string, Value>(
     return entries.map(() => undefined);
   });
   return (db, key, value) => write(db, [key, value]);
+}
+
+/**
+ * Runs work for all items at once. If it fails for a reason that may be about one of them, runs it for each alone, and throws
+ * the first error after all of them.
+ */
+export async function allOrEach<Item>(
+  items: readonly Item[],
+  work: (items: readonly Item[]) => Promise<void>,
+): Promise<void> {
+  try {
+    if (items.length > 0) await work(items);
+  } catch (error) {
+    if (items.length === 1 || isTransientDatabaseError(error)) throw error;
+    const errors: unknown[] = [];
+    for (const item of items) await work([item]).catch((own: unknown) => errors.push(own));
+    if (errors.length > 0) throw errors[0];
+  }
 }
 
 /**

@@ -4,19 +4,21 @@ import type { SendOutcome } from "../chains/port/index.ts";
 import { type Hex, toHex32, toTxHash } from "../core/hex.ts";
 import { formatStamp } from "../core/stamp.ts";
 import type { AttemptsTable } from "../db/chain-tables.ts";
-import type { Db, Tx } from "../db/schema.ts";
+import { gatherLists } from "../db/gather.ts";
+import { literal } from "../db/literals.ts";
+import type { Db } from "../db/schema.ts";
 import type { Attempt } from "./types.ts";
 
 /** Returns the attempts of a transaction, newest first. */
-export async function listAttempts(db: Db | Tx, transactionId: string): Promise<Attempt[]> {
+export const listAttempts = gatherLists(async (db, transactionIds) => {
   const rows = await db
     .selectFrom("attempts")
     .selectAll()
-    .where("transaction_id", "=", transactionId)
+    .where(sql<boolean>`transaction_id = any(${transactionIds}::uuid[])`)
     .orderBy("number", "desc")
     .execute();
-  return rows.map(parseAttempt);
-}
+  return rows.map((row) => [row.transaction_id, row] as const);
+}, parseAttempt);
 
 /**
  * Commits an attempt before it is sent. Returns false if another process committed an attempt with this number first, or
@@ -27,35 +29,20 @@ export async function insertAttempt(
   { id: transactionId, nonce }: { readonly id: string; readonly nonce: number },
   attempt: Omit<Attempt, "sentAtMs" | "sends" | "outcome" | "accepted">,
 ): Promise<boolean> {
-  return db.transaction().execute(async (tx) => {
-    // The lock orders this with a process that takes the nonce back: bytes for a nonce taken back are never sent.
-    const held = await tx
-      .selectFrom("transactions")
-      .select("id")
-      .where("id", "=", transactionId)
-      .where("state", "=", "assigned")
-      .where("nonce", "=", nonce)
-      .forShare()
-      .executeTakeFirst();
-    if (!held) return false;
-    const result = await tx
-      .insertInto("attempts")
-      .values({
-        hash: attempt.hash,
-        transaction_id: transactionId,
-        number: attempt.number,
-        raw: attempt.raw,
-        max_fee_per_gas: attempt.gasPriceMax,
-        max_priority_fee_per_gas: attempt.tipMax,
-        blockhash: attempt.lifetime?.blockhash ?? null,
-        last_valid_height: attempt.lifetime?.lastValidHeight ?? null,
-        created_at: formatStamp(attempt.signedAtMs),
-        cancels: attempt.cancels,
-      })
-      .onConflict((conflict) => conflict.doNothing())
-      .executeTakeFirst();
-    return result.numInsertedOrUpdatedRows === 1n;
-  });
+  // The lock orders this with a process that takes the nonce back: bytes for a nonce taken back are never sent.
+  const { numAffectedRows } = await sql`
+    with held as materialized (
+      select id from transactions
+       where id = ${transactionId} and state = ${literal("assigned")} and nonce = ${nonce} for share
+    )
+    insert into attempts (hash, transaction_id, number, raw, max_fee_per_gas, max_priority_fee_per_gas,
+                          blockhash, last_valid_height, created_at, cancels)
+    select ${attempt.hash}, held.id, ${attempt.number}, ${attempt.raw}, ${attempt.gasPriceMax}, ${attempt.tipMax},
+           ${attempt.lifetime?.blockhash ?? null}, ${attempt.lifetime?.lastValidHeight ?? null},
+           ${formatStamp(attempt.signedAtMs)}, ${attempt.cancels}
+      from held
+    on conflict do nothing`.execute(db);
+  return numAffectedRows === 1n;
 }
 
 /** Returns whether a node has the transaction after this answer. */

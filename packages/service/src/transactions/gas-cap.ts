@@ -8,7 +8,7 @@ import { SignerWaits } from "../signers/refusal.ts";
 import { isOutpriced } from "./fees.ts";
 import { type LaneDeps, laneOf } from "./lane-deps.ts";
 import { stepAside } from "./step-aside.ts";
-import { listByState, listMembers, recordCancelled } from "./store.ts";
+import { listAssigned, readMembers, recordCancelled } from "./store.ts";
 import { type Attempt, kindOf, type LaneTransaction } from "./types.ts";
 
 /** Returns the claims that a transaction makes: itself, or the members of a batch; none if it does anything else. */
@@ -17,7 +17,7 @@ export async function listClaims(
   transaction: LaneTransaction,
 ): Promise<readonly LaneTransaction[]> {
   const isBatch = kindOf(transaction.intent) === "batch";
-  const calls = isBatch ? await listMembers(db, transaction.id) : [transaction];
+  const calls = isBatch ? await readMembers(db, transaction) : [transaction];
   return calls.every(({ intent }) => kindOf(intent) === "claim") ? calls : [];
 }
 
@@ -50,7 +50,7 @@ function takesOnlyItsNonce({ intent, cancelled }: LaneTransaction): boolean {
 
 /** Returns the caps of the claims that wait behind a transaction in its lane. */
 async function readCapsBehind(deps: LaneDeps, { nonce }: LaneTransaction): Promise<bigint[]> {
-  const open = await listByState(deps.db, laneOf(deps.signer), "assigned");
+  const open = await listAssigned(deps.db, laneOf(deps.signer));
   const behind = open.filter((one) => nonce !== null && (one.nonce ?? 0) > nonce);
   const caps: bigint[] = [];
   for (const one of behind.filter((call) => !takesOnlyItsNonce(call))) {

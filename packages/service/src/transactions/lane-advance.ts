@@ -2,7 +2,7 @@
 import type { SendOutcome } from "../chains/port/index.ts";
 import { assert } from "../core/assert.ts";
 import { SignerRefusal, SignerWaits } from "../signers/refusal.ts";
-import { isAccepted, listAttempts } from "./attempts.ts";
+import { isAccepted } from "./attempts.ts";
 import { chooseAttempt, isOutpriced, outbid, resendAtOf } from "./fees.ts";
 import type { LaneDeps } from "./lane-deps.ts";
 import { cancelForClaim, makeWayForClaim } from "./gas-cap.ts";
@@ -17,16 +17,15 @@ import { type Attempt, kindOf, type LaneTransaction } from "./types.ts";
 export async function advance(
   deps: LaneDeps,
   transaction: LaneTransaction,
-  position: { readonly isNext: boolean },
+  { attempts: all, isNext }: { readonly attempts: readonly Attempt[]; readonly isNext: boolean },
 ): Promise<boolean> {
-  const { db, clock, limits } = deps;
-  const all = await listAttempts(db, transaction.id);
+  const { clock, limits } = deps;
   // Once a call is given up, only what takes its nonce is sent; the bytes of the call may still be mined.
   const attempts = all.filter(({ cancels }) => cancels === transaction.cancelled);
   const [newest] = attempts;
   if (!newest) return signFirst(deps, transaction, all);
-  if (clock.now() < resendAtOf(attempts, { limits, ...position })) return isPaid(newest.outcome);
-  return isPaid(await resendOrReplace(deps, transaction, attempts, position));
+  if (clock.now() < resendAtOf(attempts, { limits, isNext })) return isPaid(newest.outcome);
+  return isPaid(await resendOrReplace(deps, transaction, attempts, { isNext }));
 }
 
 /** Signs a transaction, or its cancellation, for the first time. A call that the signer does not sign steps aside. */

@@ -427,8 +427,8 @@ describe("combining", () => {
     await expect(poll({ chain: broken })).rejects.toThrow("a bug");
   });
 
-  test("allows four open nonces, so that later intents form a batch", () => {
-    expect(BATCHING_LANE_LIMITS).toEqual({ ...DEFAULT_LANE_LIMITS, openMax: 4 });
+  test("allows four open nonces, so that later intents form a batch, and more of full batches", () => {
+    expect(BATCHING_LANE_LIMITS).toEqual({ ...DEFAULT_LANE_LIMITS, openMax: 4, openFullMax: 11 });
   });
 });
 

@@ -7,7 +7,8 @@ import type { Queue } from "../jobs/due.ts";
 import type { LaneSigner } from "../signers/port.ts";
 import type { Log } from "../telemetry/log.ts";
 import { chainLabel, type Metrics } from "../telemetry/metrics.ts";
-import type { LaneTransaction } from "./types.ts";
+import { inSpan } from "../telemetry/spans.ts";
+import type { LaneTransaction, TransactionFacts } from "./types.ts";
 
 /**
  * Called in the database transaction that records changes, so that the owners of the intents are updated with it. Returns the
@@ -15,7 +16,7 @@ import type { LaneTransaction } from "./types.ts";
  */
 export type OnTransactionsChanged = (
   tx: Tx,
-  transactions: readonly LaneTransaction[],
+  transactions: readonly TransactionFacts[],
 ) => Promise<readonly Queue[]>;
 
 /** Dependencies of one lane. */
@@ -76,6 +77,8 @@ export interface FollowTimes {
 export interface LaneLimits {
   /** Maximum number of open nonces. */
   readonly openMax: number;
+  /** Maximum number of open nonces where those beyond `openMax` are of full batches; no more than `openMax` for none. */
+  readonly openFullMax: number;
   /** Time from signing until a stuck nonce is replaced with higher fees the first time. */
   readonly replaceAfterMs: number;
   /** Time until an accepted, unmined transaction is rebroadcast the first time, because nodes may have dropped it. */
@@ -99,6 +102,7 @@ export const GAS_ABOVE_CAP_RETRY_MS = 5_000;
 /** For chains where a transaction stays valid until its nonce is used. */
 export const DEFAULT_LANE_LIMITS: LaneLimits = {
   openMax: 16,
+  openFullMax: 16,
   replaceAfterMs: 30_000,
   resendAfterMs: 10_000,
   refusedAfterMs: 500,
@@ -114,9 +118,23 @@ export const SHORT_LIVED_LANE_LIMITS: LaneLimits = {
 };
 
 /**
- * For lanes whose calls can be combined. Few open nonces, so that intents that arrive while those are pending form batches.
+ * For lanes whose calls can be combined. Few open nonces, so that intents that arrive while those are pending form batches; more
+ * where batches are full. With those that claims and the oldest single call get beyond them, they are no more than the 16 which
+ * a node keeps of an account at least.
  */
-export const BATCHING_LANE_LIMITS: LaneLimits = { ...DEFAULT_LANE_LIMITS, openMax: 4 };
+export const BATCHING_LANE_LIMITS: LaneLimits = {
+  ...DEFAULT_LANE_LIMITS,
+  openMax: 4,
+  openFullMax: 11,
+};
+
+/** Runs work about a transaction as a trace of its own. */
+export function traced<Result>(
+  { settlementId, chainId, intent }: TransactionFacts,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  return inSpan("transaction", { settlementId, chainId, intent }, work);
+}
 
 /** Returns the key of a lane in the database. */
 export function laneOf(signer: LaneSigner): { chainId: number; address: Address } {

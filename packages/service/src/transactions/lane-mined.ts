@@ -1,23 +1,52 @@
 /** Records receipts of a lane's transactions, and follows mined transactions until they are final. */
 import type { BlockRef, Chain, Receipt } from "../chains/port/index.ts";
 import { assert } from "../core/assert.ts";
+import { allOrEach, shareStatements } from "../db/gather.ts";
 import { followDelay } from "../jobs/delays.ts";
 import { listAttempts } from "./attempts.ts";
 import * as store from "./store.ts";
-import { type Attempt, kindOf, type LaneTransaction, type MinedFacts } from "./types.ts";
-import { labelsOf, type LaneDeps, USED_NONCE_RETRY_MS } from "./lane-deps.ts";
+import {
+  type Attempt,
+  kindOf,
+  type LaneTransaction,
+  type MinedFacts,
+  type TransactionFacts,
+} from "./types.ts";
+import { labelsOf, type LaneDeps, traced, USED_NONCE_RETRY_MS } from "./lane-deps.ts";
 
-/** Records the receipt of a transaction whose nonce the chain has used. Returns false if no attempt has a receipt. */
-export async function recordReceipt(
+/** A transaction, and the receipt of one of its attempts. */
+export interface FoundReceipt {
+  readonly transaction: LaneTransaction;
+  readonly receipt: Receipt;
+  readonly attempt: Pick<Attempt, "cancels">;
+}
+
+/**
+ * Records the receipts of transactions whose nonces the chain has used. Returns whether an attempt of any of them has one. An
+ * error of one does not keep the receipts of others from being recorded; the first one is thrown after them.
+ */
+export async function recordReceipts(
   deps: LaneDeps,
-  transaction: LaneTransaction,
+  transactions: readonly LaneTransaction[],
 ): Promise<boolean> {
-  const { db, chain } = deps;
-  const attempts = await listAttempts(db, transaction.id);
-  const found = await findReceipt(chain, attempts);
-  if (found) return recordMined(deps, transaction, found.receipt, found.attempt);
-  await reportUsedNonce(deps, transaction, attempts);
-  return false;
+  const reads = await Promise.allSettled(
+    transactions.map((transaction) =>
+      traced(transaction, async () => {
+        const attempts = await listAttempts(deps.db, transaction.id);
+        return { transaction, attempts, found: await findReceipt(deps.chain, attempts) };
+      }),
+    ),
+  );
+  const answers = reads.flatMap((read) => (read.status === "fulfilled" ? [read.value] : []));
+  await recordMined(
+    deps,
+    answers.flatMap(({ transaction, found }) => (found ? [{ transaction, ...found }] : [])),
+  );
+  for (const { transaction, attempts, found } of answers) {
+    if (!found) await reportUsedNonce(deps, transaction, attempts);
+  }
+  for (const read of reads) if (read.status === "rejected") throw read.reason;
+  return answers.some(({ found }) => found !== null);
 }
 
 /**
@@ -40,18 +69,50 @@ async function reportUsedNonce(
 }
 
 /**
- * Records the receipt of a transaction and of its members, each with its own outcome, and notifies their owners in the same
- * database transaction. Idempotent: a concurrent poll that recorded it first wins.
+ * Records the receipts of transactions and of their members, each with its own outcome, and notifies their owners in the same
+ * database transaction. Idempotent: a concurrent poll that recorded one first wins.
  */
-export async function recordMined(
-  deps: LaneDeps,
-  transaction: LaneTransaction,
-  receipt: Receipt,
-  { cancels }: Pick<Attempt, "cancels">,
-): Promise<true> {
+export function recordMined(deps: LaneDeps, found: readonly FoundReceipt[]): Promise<void> {
+  return allOrEach(found, (some) => recordMinedTogether(deps, some));
+}
+
+async function recordMinedTogether(deps: LaneDeps, found: readonly FoundReceipt[]): Promise<void> {
   const { db, chain, log, crashPoint, onChanged } = deps;
-  crashPoint(`${kindOf(transaction.intent)}.mined`);
-  const facts: MinedFacts = {
+  for (const { transaction } of found) crashPoint(`${kindOf(transaction.intent)}.mined`);
+  const mined = new Map(found.map((one) => [one.transaction.id, { ...one, facts: factsOf(one) }]));
+  const woken = await db.transaction().execute(async (tx) => {
+    shareStatements(tx);
+    const moved = await store.recordMined(
+      tx,
+      [...mined].map(([id, { facts }]) => ({ id, mined: facts })),
+    );
+    const changed = await Promise.all(
+      [...mined.values()].map(async ({ transaction, receipt, attempt: { cancels }, facts }) => {
+        if (!moved.has(transaction.id)) return [];
+        const members = (await store.listMembers(tx, transaction.id)).map((member) => {
+          const succeeded = !cancels && chain.tookEffect(receipt, member.call);
+          return { ...member, state: "mined", mined: { ...facts, succeeded } } as const;
+        });
+        return [{ ...transaction, state: "mined", mined: facts } as const, ...members];
+      }),
+    );
+    const members = changed.flatMap(([, ...own]) => own);
+    if (members.length > 0) await store.recordMined(tx, members);
+    return onChanged(tx, changed.flat());
+  });
+  for (const { transaction } of found) crashPoint(`${kindOf(transaction.intent)}.recorded`);
+  deps.wakeOwners(woken);
+  for (const { transaction, receipt, facts } of mined.values()) {
+    if (!receipt.succeeded) deps.metrics.laneReverts.inc(labelsOf(deps.signer));
+    log.info(
+      { intent: transaction.intent, txHash: facts.txHash, succeeded: facts.succeeded },
+      "mined",
+    );
+  }
+}
+
+function factsOf({ receipt, attempt: { cancels } }: FoundReceipt): MinedFacts {
+  return {
     txHash: receipt.txHash,
     blockHash: receipt.blockHash,
     blockNumber: receipt.blockNumber,
@@ -59,23 +120,6 @@ export async function recordMined(
     succeeded: receipt.succeeded && !cancels,
     gasCost: receipt.gasCost,
   };
-  const woken = await db.transaction().execute(async (tx) => {
-    if (!(await store.recordMined(tx, transaction.id, facts))) return [];
-    const members = (await store.listMembers(tx, transaction.id)).map((member) => {
-      const succeeded = !cancels && chain.tookEffect(receipt, member.call);
-      return { ...member, state: "mined", mined: { ...facts, succeeded } } as const;
-    });
-    if (members.length > 0) await store.recordMembersMined(tx, members);
-    return onChanged(tx, [{ ...transaction, state: "mined", mined: facts }, ...members]);
-  });
-  crashPoint(`${kindOf(transaction.intent)}.recorded`);
-  deps.wakeOwners(woken);
-  if (!receipt.succeeded) deps.metrics.laneReverts.inc(labelsOf(deps.signer));
-  log.info(
-    { intent: transaction.intent, txHash: facts.txHash, succeeded: facts.succeeded },
-    "mined",
-  );
-  return true;
 }
 
 /** Returns the receipt of any attempt and the attempt, newest first, or null: a replaced attempt may be the one that is mined. */
@@ -96,12 +140,12 @@ export async function findReceipt(
  */
 export async function followMined(
   deps: LaneDeps,
-  mined: readonly LaneTransaction[],
+  mined: readonly TransactionFacts[],
 ): Promise<void> {
   const { clock, follows } = deps;
   const nowMs = clock.now();
   const due = mined.filter(({ id }) => (follows.get(id)?.dueMs ?? nowMs) <= nowMs);
-  const sinceOf = ({ id }: LaneTransaction) => follows.get(id)?.sinceMs ?? nowMs;
+  const sinceOf = ({ id }: TransactionFacts) => follows.get(id)?.sinceMs ?? nowMs;
   if (due.length > 0) await followDue(deps, due);
   for (const transaction of due) {
     const sinceMs = sinceOf(transaction);
@@ -111,7 +155,7 @@ export async function followMined(
   for (const id of follows.keys()) if (!left.has(id)) follows.delete(id);
 }
 
-async function followDue(deps: LaneDeps, mined: readonly LaneTransaction[]): Promise<void> {
+async function followDue(deps: LaneDeps, mined: readonly TransactionFacts[]): Promise<void> {
   const { db, chain, log, onChanged } = deps;
   const finalNumber = await chain.getFinalNumber();
   // Transactions of one block share its read: a lane mines several in each.
@@ -121,6 +165,7 @@ async function followDue(deps: LaneDeps, mined: readonly LaneTransaction[]): Pro
     blocks.set(number, block);
     return block;
   };
+  const final: TransactionFacts[] = [];
   for (const transaction of mined) {
     assert(transaction.mined !== null, "a mined transaction names its block");
     const block = await readBlock(transaction.mined.blockNumber);
@@ -140,18 +185,12 @@ async function followDue(deps: LaneDeps, mined: readonly LaneTransaction[]): Pro
       });
       deps.wakeOwners(woken);
       log.warn({ intent: transaction.intent }, "reorg: transaction orphaned");
-    } else if (transaction.mined.blockNumber <= finalNumber) {
-      const woken = await db.transaction().execute(async (tx) => {
-        if (!(await store.recordFinal(tx, transaction.id))) return [];
-        const members = await store.listMembers(tx, transaction.id);
-        if (members.length > 0) await store.recordMembersFinal(tx, transaction.id);
-        const all = [transaction, ...members];
-        return onChanged(
-          tx,
-          all.map((one) => ({ ...one, state: "final" }) as const),
-        );
-      });
-      deps.wakeOwners(woken);
-    }
+    } else if (transaction.mined.blockNumber <= finalNumber) final.push(transaction);
   }
+  await allOrEach(final, async (some) => {
+    const ids = some.map(({ id }) => id);
+    deps.wakeOwners(
+      await db.transaction().execute(async (tx) => onChanged(tx, await store.recordFinal(tx, ids))),
+    );
+  });
 }

@@ -7,7 +7,7 @@ import { insertAttempt, isAccepted, recordSend } from "./attempts.ts";
 import { isOutpriced, raiseFees } from "./fees.ts";
 import { readCap } from "./gas-cap.ts";
 import { fillCall, FILL_GAS } from "./nonces.ts";
-import { listMembers, listMinedHashes } from "./store.ts";
+import { listMinedHashes, readMembers } from "./store.ts";
 import { type Attempt, kindOf, type LaneTransaction } from "./types.ts";
 import { GAS_ABOVE_CAP_RETRY_MS, labelsOf, type LaneDeps } from "./lane-deps.ts";
 
@@ -114,7 +114,7 @@ async function planCancellation({ chain, signer }: LaneDeps) {
 /** Returns the transactions in which the signer of a payout, or of a batch of payouts, may find its locks. */
 async function listHints({ db }: LaneDeps, transaction: LaneTransaction): Promise<TxHash[]> {
   const isBatch = kindOf(transaction.intent) === "batch";
-  const members = isBatch ? await listMembers(db, transaction.id) : [transaction];
+  const members = isBatch ? await readMembers(db, transaction) : [transaction];
   const payouts = members.filter(({ intent }) => kindOf(intent) === "deliver");
   const hints = await Promise.all(
     payouts.flatMap(({ settlementId }) =>

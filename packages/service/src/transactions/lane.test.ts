@@ -411,20 +411,97 @@ describe("batches", () => {
     expect(new Set(node.sent).size).toBe(1);
   });
 
-  test("sends a queue that is longer than a batch as several, one for each nonce", async () => {
-    const { node, signer, deps, submit, poll } = openLane();
-    node.combineFrom(2);
-    const { combine } = deps.chain;
-    // At most two calls fit.
+  /** Opens a lane where at most two calls fit into a batch. */
+  function openLaneOfPairs() {
+    const lane = openLane();
+    lane.node.combineFrom(2);
+    const { combine } = lane.deps.chain;
     const combineTwo: typeof combine = (calls) => {
       const singles = calls.flatMap((one, place) =>
         one.call.data.length <= 4 ? [{ one, place }] : [],
       );
       const [first, second] = singles;
       const batch = first && second ? combine([first.one, second.one]) : null;
-      return batch && { ...batch, members: [first, second].flatMap((one) => one?.place ?? []) };
+      const members = [first, second].flatMap((one) => one?.place ?? []);
+      return batch && { ...batch, members, isFull: singles.length > 2 };
     };
-    Object.assign(deps.chain, { combine: combineTwo });
+    Object.assign(lane.deps.chain, { combine: combineTwo });
+    return lane;
+  }
+
+  test("records batches of one block together, each member with its own outcome [T327]", async () => {
+    const { node, changes, wakes, submit, poll } = openLaneOfPairs();
+    node.combineFrom(2, (data) => data !== "0x03");
+    for (const i of [1, 2, 3, 4]) await submit(`sweep:${i}:1`, dataOf(i));
+    await poll();
+    node.mine();
+    await poll();
+    const outcomes = await Promise.all(
+      [1, 2, 3, 4].map(async (i) => (await stateOf(`sweep:${i}:1`)).mined?.succeeded),
+    );
+    expect(outcomes).toEqual([true, true, false, true]);
+    // One transaction: the owners are told of all six at once.
+    expect(wakes).toEqual([6]);
+    node.setFinal(1n);
+    await poll();
+    expect(wakes).toEqual([6, 12]);
+    const kinds = changes.map((change) => change.replace(/^batch:.*? /, "batch "));
+    expect(kinds.slice(0, 6)).toEqual([
+      "batch mined",
+      "sweep:1:1 mined",
+      "sweep:2:1 mined",
+      "batch mined",
+      "sweep:3:1 mined",
+      "sweep:4:1 mined",
+    ]);
+    expect(kinds.slice(6).toSorted()).toEqual([
+      "batch final",
+      "batch final",
+      "sweep:1:1 final",
+      "sweep:2:1 final",
+      "sweep:3:1 final",
+      "sweep:4:1 final",
+    ]);
+  });
+
+  test("records what is readable where one receipt is not [T327]", async () => {
+    const { node, deps, submit, poll } = openLane();
+    for (const i of [1, 2, 3]) await submit(`sweep:${i}:1`, dataOf(i));
+    await poll();
+    node.mine();
+    const { getReceipt } = node.members;
+    let reads = 0;
+    const chain = createStrictChain({
+      ...node.members,
+      async getReceipt(txHash) {
+        reads += 1;
+        if (reads === 2) throw new TypeError("no receipt to read");
+        return getReceipt(txHash);
+      },
+    });
+    await expect(pollLane({ ...deps, chain })).rejects.toThrow("no receipt to read");
+    const states = async () =>
+      Promise.all([1, 2, 3].map(async (i) => (await stateOf(`sweep:${i}:1`)).state));
+    expect(await states()).toEqual(["mined", "assigned", "mined"]);
+    await poll();
+    expect(await states()).toEqual(["mined", "mined", "mined"]);
+  });
+
+  test("sends full batches beyond the limit of other calls, up to a limit of their own", async () => {
+    const { signer, submit, poll } = openLaneOfPairs();
+    const limits = { ...DEFAULT_LANE_LIMITS, openMax: 1, openFullMax: 3 };
+    for (const i of [1, 2, 3, 4, 5, 6, 7, 8]) await submit(`sweep:${i}:1`, dataOf(i));
+    await poll({ limits });
+    const signed = () => signer.signed.map((one) => one.split("|")[1]).toSorted();
+    // The call behind them has its turn too.
+    expect(signed()).toEqual(["0x0102", "0x0304", "0x07"]);
+    await poll({ limits });
+    expect(signer.signed).toHaveLength(3);
+    expect((await stateOf("sweep:8:1")).state).toBe("queued");
+  });
+
+  test("sends a queue that is longer than a batch as several, one for each nonce", async () => {
+    const { signer, submit, poll } = openLaneOfPairs();
     for (const i of [1, 2, 3, 4, 5, 6, 7]) await submit(`sweep:${i}:1`, dataOf(i));
     await poll();
     const signed = signer.signed.map((one) => one.split("|")[1]);

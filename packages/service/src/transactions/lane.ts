@@ -27,7 +27,6 @@ import type { Tx } from "../db/schema.ts";
 import { type Halt, nonceTaken, readHalt, recordFindings } from "../ledger/index.ts";
 import { SignerRefusal, SignerWaits } from "../signers/refusal.ts";
 import { SIGNER_RETRY_MS } from "../jobs/delays.ts";
-import { inSpan } from "../telemetry/spans.ts";
 import { listAttempts } from "./attempts.ts";
 import {
   assignNonces,
@@ -43,11 +42,11 @@ import { resendAtOf } from "./fees.ts";
 import { listClaims } from "./gas-cap.ts";
 import { advance } from "./lane-advance.ts";
 import { readFeesBelowCap, send, signAndSend } from "./lane-send.ts";
-import { type LaneDeps, laneOf } from "./lane-deps.ts";
-import { findReceipt, followMined, recordMined, recordReceipt } from "./lane-mined.ts";
+import { type LaneDeps, laneOf, traced } from "./lane-deps.ts";
+import { findReceipt, followMined, recordMined, recordReceipts } from "./lane-mined.ts";
 
-/** More than one batch takes, so that the longest batch is found among calls of several kinds. */
-const QUEUE_READ_MAX = 200;
+/** As many as the batches take that a poll may send. */
+const QUEUE_READ_MAX = 400;
 
 /** Nonces beyond the limit of open ones that only claims get. */
 const CLAIM_NONCES = 4;
@@ -110,39 +109,52 @@ export async function pollLane(given: LaneDeps): Promise<boolean> {
   const { sequencing } = chain;
   if (sequencing.kind === "blockhash") return pollByBlockhash(deps, sequencing);
   if (work === "follow") {
-    await followMined(deps, await store.listByState(db, lane, "mined"));
+    await followMined(deps, await store.listMined(db, lane));
     return false;
   }
   const count = await sequencing.getTransactionCount(signer.address);
   const halt = await checkHalt(deps, count);
-  await assignQueued(deps, halt);
-  const open = await store.listByState(db, lane, "assigned");
-  const mined = await store.listByState(db, lane, "mined");
-  let progressed = false;
+  if (work === "assign") await assignQueued(deps, halt);
+  const [open, mined] = await Promise.all([
+    store.listAssigned(db, lane),
+    store.listMined(db, lane),
+  ]);
+  const used = open.filter((transaction) => nonceOf(transaction) < count);
   try {
-    let sends = true;
-    for (const transaction of open) {
-      assert(transaction.nonce !== null, "an assigned transaction has its nonce");
-      if (transaction.nonce < count) {
-        progressed =
-          (await traced(transaction, () => recordReceipt(deps, transaction))) || progressed;
-      } else if (sends && (await maySend(deps, transaction, halt))) {
-        const position = { isNext: transaction.nonce === count };
-        sends = await traced(transaction, () => advance(deps, transaction, position));
-      }
+    const progressed = used.length > 0 && (await recordReceipts(deps, used));
+    const sendable: LaneTransaction[] = [];
+    for (const transaction of open.slice(used.length)) {
+      if (await maySend(deps, transaction, halt)) sendable.push(transaction);
     }
+    await sendInOrder(deps, sendable, count);
+    return progressed;
   } finally {
     // An error of a signer or node blocks later nonces, but not the finality of transactions mined before.
     if (mined.length > 0) await followMined(deps, mined);
   }
-  return progressed;
 }
 
-function traced<Result>(
-  { settlementId, chainId, intent }: LaneTransaction,
-  work: () => Promise<Result>,
-): Promise<Result> {
-  return inSpan("transaction", { settlementId, chainId, intent }, work);
+function nonceOf({ nonce }: LaneTransaction): number {
+  assert(nonce !== null, "an assigned transaction has its nonce");
+  return nonce;
+}
+
+/** Signs and sends transactions, lowest nonce first, until one keeps those behind it from being sent. */
+async function sendInOrder(
+  deps: LaneDeps,
+  transactions: readonly LaneTransaction[],
+  count: number,
+): Promise<void> {
+  // Read before the first is sent: nothing of this poll changes the attempts of a later one.
+  const attempts = await Promise.all(transactions.map(({ id }) => listAttempts(deps.db, id)));
+  const unsigned = transactions.filter(
+    ({ intent }, place) => kindOf(intent) === "batch" && attempts[place]?.length === 0,
+  );
+  await Promise.all(unsigned.map((batch) => store.readMembers(deps.db, batch)));
+  for (const [place, transaction] of transactions.entries()) {
+    const position = { attempts: attempts[place] ?? [], isNext: transaction.nonce === count };
+    if (!(await traced(transaction, () => advance(deps, transaction, position)))) return;
+  }
 }
 
 /**
@@ -154,10 +166,10 @@ async function pollByBlockhash(deps: LaneDeps, sequencing: BlockhashSequencing):
   const lane = laneOf(signer);
   const halt = await readHalt(db, chain.chainId, lane.address);
   await assignQueued(deps, halt);
-  const mined = await store.listByState(db, lane, "mined");
+  const mined = await store.listMined(db, lane);
   const errors: OperatingError[] = [];
   let progressed = false;
-  for (const transaction of await store.listByState(db, lane, "assigned")) {
+  for (const transaction of await store.listAssigned(db, lane)) {
     try {
       const advanced = await traced(transaction, () =>
         advanceByBlockhash(deps, sequencing, transaction, halt),
@@ -189,7 +201,10 @@ async function advanceByBlockhash(
   const [newest] = attempts;
   const isExpired = newest ? await sequencing.isExpired(lifetimeOf(newest)) : false;
   const found = await findReceipt(chain, attempts);
-  if (found) return recordMined(deps, transaction, found.receipt, found.attempt);
+  if (found) {
+    await recordMined(deps, [{ transaction, ...found }]);
+    return true;
+  }
   if (!(await maySend(deps, transaction, halt))) return false;
   if (!newest) deps.crashPoint(`${kindOf(transaction.intent)}.assigned`);
   if (!newest || isExpired) {
@@ -285,46 +300,80 @@ async function assignQueued(deps: LaneDeps, halt: Halt): Promise<void> {
     await assignNonces(db, lane, { openMax: limits.openMax, nowMs, claimsOnly: true });
     return;
   }
-  // At the limit the queue grows, and is combined as soon as nonces are free: into a batch for each of them, where it is long.
-  const room = limits.openMax - (await countOpen(db, lane));
-  if (room > 0) await combineQueued(deps, room);
-  await assignNonces(db, lane, { openMax: limits.openMax, nowMs });
-  // Other work at its limit must not keep a claim waiting: its lock can be taken back in time.
-  await assignNonces(db, lane, { openMax: limits.openMax + CLAIM_NONCES, nowMs, claimsOnly: true });
+  await combineQueued(deps);
+  await assignNonces(db, lane, {
+    nowMs,
+    openMax: limits.openMax,
+    batchesMax: limits.openFullMax,
+    // Other work at its limit must not keep a claim waiting: its lock can be taken back in time.
+    claimsMore: CLAIM_NONCES,
+  });
 }
 
-/** Combines queued intents into batches, at most `batchesMax`. Intents whose batch would revert are sent one by one. */
-async function combineQueued(deps: LaneDeps, batchesMax: number): Promise<void> {
-  const { db, signer, clock } = deps;
-  const args = { limit: QUEUE_READ_MAX, nowMs: clock.now() };
-  let queued = await store.listQueued(db, laneOf(signer), args);
-  for (let batches = 0; batches < batchesMax && queued.length > 1; batches++) {
-    const members = await combineOldest(deps, queued);
-    if (!members) return;
-    queued = queued.filter(({ id }) => !members.has(id));
-  }
-}
-
-/** Combines the oldest intents that one batch can carry, and returns their ids; null if they are sent one by one. */
-async function combineOldest(
-  deps: LaneDeps,
-  queued: readonly LaneTransaction[],
-): Promise<ReadonlySet<string> | null> {
-  const { db, chain, signer, limits, random, log } = deps;
+/**
+ * Combines queued intents into batches: any for the free nonces; beyond those only full ones, since a longer wait would not
+ * make them longer, and one of claims. Intents whose batch would revert are sent one by one.
+ */
+async function combineQueued(deps: LaneDeps): Promise<void> {
+  const { db, signer, clock, limits } = deps;
   const lane = laneOf(signer);
-  const batch = chain.combine(queued);
-  if (!batch) return null;
-  if (!(await isAffordable({ chain, signer, limits, log }, batch))) return null;
-  const memberIds = batch.members.flatMap((position) => queued[position]?.id ?? []);
-  const id = random.uuid();
-  const { call, gas } = batch;
-  await store.insertBatch(
-    db,
-    { id, chainId: lane.chainId, lane: lane.address, intent: `batch:${id}:1`, gas, ...call },
-    memberIds,
+  const open = await countOpen(db, lane);
+  const room = limits.openMax - open.all;
+  const roomOfFull = limits.openFullMax - open.all;
+  const claimsOnly = room <= 0 && roomOfFull <= 0;
+  const args = { limit: QUEUE_READ_MAX, nowMs: clock.now(), claimsOnly };
+  const queued = await store.listQueued(db, lane, args);
+  const chosen = chooseBatches(deps.chain, queued, (batch, count) =>
+    batch.isFull ? count < roomOfFull : count < room,
   );
-  log.info({ batch: id, size: memberIds.length }, "intents combined into a batch");
-  return new Set(memberIds);
+  const taken = new Set(chosen.flatMap(({ members }) => members));
+  const claims = queued.filter((one) => kindOf(one.intent) === "claim" && !taken.has(one));
+  chosen.push(...chooseBatches(deps.chain, claims, (_, count) => count < 1));
+  await insertAffordable(deps, chosen);
+}
+
+interface ChosenBatch {
+  readonly batch: Batch;
+  readonly members: readonly LaneTransaction[];
+}
+
+/** Combines queued intents, the oldest first, until no more fit together or `mayAdd` ends it. */
+function chooseBatches(
+  chain: LaneDeps["chain"],
+  queued: readonly LaneTransaction[],
+  mayAdd: (batch: Batch, count: number) => boolean,
+): ChosenBatch[] {
+  const chosen: ChosenBatch[] = [];
+  let left = queued;
+  while (left.length > 1) {
+    const batch = chain.combine(left);
+    if (!batch || !mayAdd(batch, chosen.length)) break;
+    const places = new Set(batch.members);
+    chosen.push({ batch, members: left.filter((_, place) => places.has(place)) });
+    left = left.filter((_, place) => !places.has(place));
+  }
+  return chosen;
+}
+
+/** Inserts the batches before the first one that would revert or that the lane cannot pay for. */
+async function insertAffordable(deps: LaneDeps, chosen: readonly ChosenBatch[]): Promise<void> {
+  const { db, signer, random, log } = deps;
+  const lane = laneOf(signer);
+  const answers = await Promise.all(chosen.map(({ batch }) => isAffordable(deps, batch)));
+  const refused = answers.indexOf(false);
+  const batches = chosen
+    .slice(0, refused === -1 ? chosen.length : refused)
+    .map(({ batch: { call, gas }, members }): store.NewBatch => {
+      const id = random.uuid();
+      const { chainId, address } = lane;
+      const row = { id, chainId, lane: address, intent: `batch:${id}:1`, gas, ...call } as const;
+      return { ...row, memberIds: members.map((member) => member.id) };
+    });
+  if (batches.length === 0) return;
+  await store.insertBatches(db, batches);
+  for (const { id, memberIds } of batches) {
+    log.info({ batch: id, size: memberIds.length }, "intents combined into a batch");
+  }
 }
 
 /** Reports whether a batch succeeds in simulation, and the lane can pay for it within its budget. */

@@ -1,5 +1,5 @@
 /** Lanes and the assignment of their nonces. */
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { Call } from "../chains/port/index.ts";
 import type { Address } from "../core/hex.ts";
 import { formatStamp } from "../core/stamp.ts";
@@ -109,51 +109,89 @@ export async function adoptNonce(
 }
 
 /** Holds for claims, and for batches of them: calls of a batch are of one kind. */
-const IS_CLAIM = sql`(intent like 'claim:%' or exists (
-  select from transactions as member where member.carrier_id = transactions.id and member.intent like 'claim:%'))`;
+const IS_CLAIM = sql<boolean>`(intent like 'claim:%' or coalesce((
+  select member.intent from transactions as member where member.carrier_id = transactions.id limit 1), '') like 'claim:%')`;
+const IS_BATCH = sql<boolean>`intent like 'batch:%'`;
 
 /**
- * Assigns nonces to queued intents that are due, in turns and oldest first, until `openMax` nonces are open; returns their number. Holds
- * the lock of the lane's row, so that nonces are contiguous and unique with any number of processes.
+ * Assigns nonces to queued intents that are due, in turns and oldest first, within the limits; returns their number. Holds the
+ * lock of the lane's row, so that nonces are contiguous and unique with any number of processes.
  */
 export async function assignNonces(
   db: Db,
   lane: { chainId: number; address: Address },
   {
-    openMax,
     nowMs,
+    openMax,
+    batchesMax = openMax,
+    claimsMore = 0,
     claimsOnly = false,
   }: {
-    readonly openMax: number;
     readonly nowMs: number;
+    /** Open nonces up to which any call gets one. */
+    readonly openMax: number;
+    /** Open nonces up to which batches get one. */
+    readonly batchesMax?: number;
+    /** Nonces that claims and batches of claims get beyond those of other calls, or beyond `openMax`. */
+    readonly claimsMore?: number;
     /** Assigns claims and batches of claims only. */
     readonly claimsOnly?: boolean;
   },
 ): Promise<number> {
   return db.transaction().execute(async (tx) => {
     const nextNonce = await lockLane(tx, lane);
-    const room = openMax - (await countOpen(tx, lane));
-    if (room <= 0) return 0;
-    const chosen = claimsOnly ? IS_CLAIM : sql`true`;
-    const due = sql<boolean>`((retry_at is null or retry_at <= ${formatStamp(nowMs)}) and ${chosen})`;
-    const queued = await tx
-      .selectFrom(takeQueued(lane, { limit: room, due }).as("turns"))
-      .select("id")
-      .orderBy("place")
-      .execute();
-    // Contiguous: a gap would block every later nonce of the account.
-    let nonce = nextNonce;
-    for (const { id } of queued) {
-      await tx
-        .updateTable("transactions")
-        .set({ state: "assigned", nonce })
-        .where("id", "=", id)
-        .execute();
-      nonce += 1;
+    const open = await countOpen(tx, lane);
+    // Behind batches beyond `openMax` the call whose turn it is gets a nonce too, so that none waits until their queue is empty.
+    const anyMax = Math.max(
+      openMax,
+      open.batches >= openMax && open.singles === 0 ? open.all + 1 : 0,
+    );
+    const claimsMax = Math.max(openMax, open.all - open.claims) + claimsMore;
+    const limits = claimsOnly
+      ? [{ max: openMax, which: IS_CLAIM }]
+      : [
+          { max: anyMax, which: sql<boolean>`true` },
+          { max: batchesMax, which: IS_BATCH },
+          { max: claimsMax, which: IS_CLAIM },
+        ];
+    let assigned = 0;
+    for (const { max, which } of limits) {
+      const room = max - open.all - assigned;
+      if (room <= 0) continue;
+      const ids = await takeDue(tx, lane, { limit: room, nowMs, which });
+      await giveNonces(tx, ids, nextNonce + assigned);
+      assigned += ids.length;
     }
-    if (queued.length > 0) await setNextNonce(tx, lane, nonce);
-    return queued.length;
+    if (assigned > 0) await setNextNonce(tx, lane, nextNonce + assigned);
+    return assigned;
   });
+}
+
+async function takeDue(
+  tx: Tx,
+  lane: Lane,
+  {
+    limit,
+    nowMs,
+    which,
+  }: { readonly limit: number; readonly nowMs: number; readonly which: RawBuilder<boolean> },
+): Promise<readonly string[]> {
+  const due = sql<boolean>`((retry_at is null or retry_at <= ${formatStamp(nowMs)}) and ${which})`;
+  const queued = await tx
+    .selectFrom(takeQueued(lane, { limit, due }).as("turns"))
+    .select("id")
+    .orderBy("place")
+    .execute();
+  return queued.map(({ id }) => id);
+}
+
+/** Assigns nonces in the order of the ids. Contiguous: a gap would block every later nonce of the account. */
+async function giveNonces(tx: Tx, ids: readonly string[], first: number): Promise<void> {
+  if (ids.length === 0) return;
+  await sql`
+    update "transactions" set state = 'assigned', nonce = ${first} + given.place - 1
+      from unnest(${ids}::uuid[]) with ordinality as given (id, place)
+     where transactions.id = given.id`.execute(tx);
 }
 
 /** Locks the row of a lane, so that two processes cannot assign or take the same nonce; returns its next nonce. */
@@ -227,26 +265,49 @@ export async function vacateNonce(
   return isGap ? "gap" : "moved";
 }
 
+/** How many assigned nonces of a lane are not mined. */
+interface OpenNonces {
+  readonly all: number;
+  /** Of claims and batches of claims. */
+  readonly claims: number;
+  readonly batches: number;
+  /** Of calls that are neither. */
+  readonly singles: number;
+}
+
 /** Counts the assigned nonces of a lane that are not mined. */
 export async function countOpen(
   db: Db | Tx,
   lane: { chainId: number; address: Address },
-): Promise<number> {
-  const { count } = await db
+): Promise<OpenNonces> {
+  const open = await db
     .selectFrom("transactions")
-    .select((eb) => eb.fn.countAll<bigint>().as("count"))
+    .select((eb) => [
+      eb.fn.countAll<bigint>().as("all"),
+      eb.fn.countAll<bigint>().filterWhere(IS_CLAIM).as("claims"),
+      eb.fn.countAll<bigint>().filterWhere(IS_BATCH).as("batches"),
+      eb.fn
+        .countAll<bigint>()
+        .filterWhere(sql<boolean>`not ${IS_BATCH} and not ${IS_CLAIM}`)
+        .as("singles"),
+    ])
     .where("chain_id", "=", lane.chainId)
     .where("lane", "=", lane.address)
     .where("state", "=", literal("assigned"))
     .executeTakeFirstOrThrow();
-  return Number(count);
+  return {
+    all: Number(open.all),
+    claims: Number(open.claims),
+    batches: Number(open.batches),
+    singles: Number(open.singles),
+  };
 }
 
-/** Reports whether a lane has transactions to send, or only mined ones to follow until final. */
+/** Reports whether a lane has calls that wait for a nonce, transactions to send, only mined ones to follow until final, or nothing. */
 export async function findWork(
   db: Db,
   lane: { chainId: number; address: Address },
-): Promise<"send" | "follow" | "none"> {
+): Promise<"assign" | "send" | "follow" | "none"> {
   const states = await db
     .selectFrom("transactions")
     .select("state")
@@ -256,6 +317,7 @@ export async function findWork(
     .where("state", "in", literals(["queued", "assigned", "mined"]))
     .execute();
   if (states.length === 0) return "none";
+  if (states.some(({ state }) => state === "queued")) return "assign";
   return states.every(({ state }) => state === "mined") ? "follow" : "send";
 }
 

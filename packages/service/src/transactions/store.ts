@@ -10,10 +10,16 @@ import { type Address, type Hex, toAddress, toHex32, toTxHash, type TxHash } fro
 import { formatStamp } from "../core/stamp.ts";
 import type { TransactionsTable } from "../db/chain-tables.ts";
 import { literal, literals } from "../db/literals.ts";
-import { gather } from "../db/gather.ts";
+import { gather, gatherLists } from "../db/gather.ts";
 import type { Db, Tx } from "../db/schema.ts";
 import { takeTurns, type Turn } from "../jobs/turns.ts";
-import type { IntentName, LaneTransaction, MinedFacts, TransactionState } from "./types.ts";
+import type {
+  IntentName,
+  LaneTransaction,
+  MinedFacts,
+  TransactionFacts,
+  TransactionState,
+} from "./types.ts";
 
 /** An intent to insert. */
 export interface NewIntent {
@@ -156,9 +162,14 @@ export function takeQueued(
 export async function listQueued(
   db: Db,
   lane: { chainId: number; address: Address },
-  { limit, nowMs }: { readonly limit: number; readonly nowMs: number },
+  {
+    limit,
+    nowMs,
+    claimsOnly = false,
+  }: { readonly limit: number; readonly nowMs: number; readonly claimsOnly?: boolean },
 ): Promise<LaneTransaction[]> {
-  const due = sql<boolean>`not solo and (retry_at is null or retry_at <= ${formatStamp(nowMs)})`;
+  const chosen = claimsOnly ? sql`intent like 'claim:%'` : sql`true`;
+  const due = sql<boolean>`not solo and (retry_at is null or retry_at <= ${formatStamp(nowMs)}) and ${chosen}`;
   const rows = await db
     .selectFrom("transactions")
     .innerJoin(takeQueued(lane, { limit, due }).as("turns"), (join) =>
@@ -170,22 +181,28 @@ export async function listQueued(
   return rows.map(parseTransaction);
 }
 
-/** Inserts a batch and assigns its members to it. Throws `Bug` and inserts nothing if a member is no longer queued. */
-export async function insertBatch(
-  db: Db,
-  batch: Omit<NewIntent, "settlementId">,
-  memberIds: readonly string[],
-): Promise<void> {
+/** A batch to insert. */
+export interface NewBatch extends Omit<NewIntent, "settlementId"> {
+  readonly memberIds: readonly string[];
+}
+
+/** Inserts batches and assigns their members to them. Throws `Bug` and inserts nothing if a member is no longer queued. */
+export async function insertBatches(db: Db, batches: readonly NewBatch[]): Promise<void> {
+  const members = batches.flatMap(({ id, memberIds }) =>
+    memberIds.map((memberId) => ({ id: memberId, carrierId: id })),
+  );
   await db.transaction().execute(async (tx) => {
     // The settlement of each call is that of its member: a batch belongs to none.
-    await insertIntents(tx, [{ ...batch, settlementId: null }]);
-    const result = await tx
-      .updateTable("transactions")
-      .set({ state: "carried", carrier_id: batch.id })
-      .where("id", "in", memberIds)
-      .where("state", "=", "queued")
-      .executeTakeFirst();
-    assert(Number(result.numUpdatedRows) === memberIds.length, "one process works on a lane");
+    await insertIntents(
+      tx,
+      batches.map((batch) => ({ ...batch, settlementId: null })),
+    );
+    const { numAffectedRows } = await sql`
+      update "transactions" as member set state = 'carried', carrier_id = given.carrier
+        from unnest(${members.map(({ id }) => id)}::uuid[], ${members.map(({ carrierId }) => carrierId)}::uuid[])
+          as given (id, carrier)
+       where member.id = given.id and member.state = 'queued'`.execute(tx);
+    assert(Number(numAffectedRows) === members.length, "one process works on a lane");
   });
 }
 
@@ -252,69 +269,77 @@ export async function recordCancelled(db: Db | Tx, id: string): Promise<void> {
 }
 
 /** Returns the members of a batch in the order in which they were queued. */
-export async function listMembers(db: Db | Tx, carrierId: string): Promise<LaneTransaction[]> {
+export const listMembers = gatherLists(async (db, carrierIds) => {
   const rows = await db
     .selectFrom("transactions")
     .selectAll()
-    .where("carrier_id", "=", carrierId)
+    .where(sql<boolean>`carrier_id = any(${carrierIds}::uuid[])`)
     .orderBy("created_at")
     .orderBy("id")
     .execute();
+  return rows.map((row) => [row.carrier_id ?? "", row] as const);
+}, parseTransaction);
+
+const membersOf = new WeakMap<LaneTransaction, Promise<readonly LaneTransaction[]>>();
+
+/** Returns the members of an assigned batch, which keeps them. Read once for each time that its row was read. */
+export function readMembers(db: Db, batch: LaneTransaction): Promise<readonly LaneTransaction[]> {
+  const members = membersOf.get(batch) ?? listMembers(db, batch.id);
+  membersOf.set(batch, members);
+  return members;
+}
+
+/** Returns the assigned transactions of a lane, lowest nonce first, without members of batches. */
+export async function listAssigned(
+  db: Db,
+  lane: { chainId: number; address: Address },
+): Promise<LaneTransaction[]> {
+  const rows = await selectByState(db, lane, "assigned").selectAll().execute();
   return rows.map(parseTransaction);
 }
 
-/** Returns the transactions of a lane in a state, lowest nonce first, without members of batches. */
-export async function listByState(
+/** Returns the mined transactions of a lane that are not final, lowest nonce first, without members of batches. */
+export async function listMined(
+  db: Db,
+  lane: { chainId: number; address: Address },
+): Promise<TransactionFacts[]> {
+  const rows = await selectByState(db, lane, "mined").select(FACTS).execute();
+  return rows.map(parseFacts);
+}
+
+function selectByState(
   db: Db,
   lane: { chainId: number; address: Address },
   state: TransactionState,
-): Promise<LaneTransaction[]> {
-  const rows = await db
+) {
+  return db
     .selectFrom("transactions")
-    .selectAll()
     .where("chain_id", "=", lane.chainId)
     .where("lane", "=", lane.address)
     .where("state", "=", literal(state))
     .where("carrier_id", "is", null)
-    .orderBy("nonce")
-    .execute();
-  return rows.map(parseTransaction);
+    .orderBy("nonce");
 }
 
-/** Moves a transaction from `assigned` or `carried` to `mined`. Returns false if it was in neither state. */
-export async function recordMined(tx: Tx, id: string, mined: MinedFacts): Promise<boolean> {
-  const result = await tx
-    .updateTable("transactions")
-    .set({
-      state: "mined",
-      succeeded: mined.succeeded,
-      mined_hash: mined.txHash,
-      mined_block_hash: mined.blockHash,
-      mined_block_number: mined.blockNumber,
-      gas_cost: mined.gasCost,
-    })
-    .where("id", "=", id)
-    .where("state", "in", literals(["assigned", "carried"]))
-    .executeTakeFirst();
-  return result.numUpdatedRows === 1n;
-}
-
-/** Moves members of a batch from `carried` to `mined`, each with its own outcome. */
-export async function recordMembersMined(
+/** Moves transactions from `assigned` or `carried` to `mined`, each with its own outcome. Returns the ids of the moved ones. */
+export async function recordMined(
   tx: Tx,
-  members: readonly { readonly id: string; readonly mined: MinedFacts }[],
-): Promise<void> {
-  const facts = members.map(({ mined }) => mined);
-  await sql`
-    update "transactions" as member
+  transactions: readonly { readonly id: string; readonly mined: MinedFacts }[],
+): Promise<ReadonlySet<string>> {
+  const facts = transactions.map(({ mined }) => mined);
+  const { rows } = await sql<{ id: string }>`
+    update "transactions" as moved
        set state = 'mined', succeeded = given.succeeded, mined_hash = given.hash,
            mined_block_hash = given.block_hash, mined_block_number = given.block_number, gas_cost = given.gas_cost
       from unnest(
-        ${members.map(({ id }) => id)}::uuid[], ${facts.map(({ succeeded }) => succeeded)}::boolean[],
+        ${transactions.map(({ id }) => id)}::uuid[], ${facts.map(({ succeeded }) => succeeded)}::boolean[],
         ${facts.map(({ txHash }) => txHash)}::text[], ${facts.map(({ blockHash }) => blockHash)}::text[],
         ${facts.map(({ blockNumber }) => blockNumber)}::bigint[], ${facts.map(({ gasCost }) => gasCost)}::numeric[]
       ) as given (id, succeeded, hash, block_hash, block_number, gas_cost)
-     where member.id = given.id and member.state = 'carried'`.execute(tx);
+     where moved.id = given.id and moved.state in ('assigned', 'carried') returning moved.id`.execute(
+    tx,
+  );
+  return new Set(rows.map(({ id }) => id));
 }
 
 /** Moves an `assigned` transaction and its members to `abandoned`; returns the moved transactions. */
@@ -367,28 +392,53 @@ export async function recordOrphaned(tx: Tx, id: string): Promise<boolean> {
   return true;
 }
 
-/** Moves a transaction from `mined` to `final`. Returns false if it was not `mined`. */
-export async function recordFinal(tx: Tx, id: string): Promise<boolean> {
-  const result = await tx
+/** Moves transactions and their members from `mined` to `final`. Returns the moved ones. */
+export async function recordFinal(tx: Tx, ids: readonly string[]): Promise<TransactionFacts[]> {
+  const rows = await tx
     .updateTable("transactions")
     .set({ state: "final" })
-    .where("id", "=", id)
-    .where("state", "=", "mined")
-    .executeTakeFirst();
-  return result.numUpdatedRows === 1n;
+    .where((eb) =>
+      eb.or([
+        sql<boolean>`id = any(${ids}::uuid[])`,
+        // Members move with their batch: one that another process moved before is there too.
+        sql<boolean>`carrier_id = any(${ids}::uuid[])`,
+      ]),
+    )
+    .where("state", "=", literal("mined"))
+    .returning(FACTS)
+    .execute();
+  return rows.map(parseFacts);
 }
 
-/** Moves the members of a final batch from `mined` to `final`. */
-export async function recordMembersFinal(tx: Tx, carrierId: string): Promise<void> {
-  await tx
-    .updateTable("transactions")
-    .set({ state: "final" })
-    .where("carrier_id", "=", carrierId)
-    .where("state", "=", "mined")
-    .execute();
-}
+/** The columns of `TransactionFacts`. */
+const FACTS = [
+  "id",
+  "chain_id",
+  "lane",
+  "intent",
+  "settlement_id",
+  "nonce",
+  "state",
+  "cancelled",
+  "succeeded",
+  "mined_hash",
+  "mined_block_hash",
+  "mined_block_number",
+  "gas_cost",
+] as const satisfies (keyof TransactionsTable)[];
+
+type FactsRow = Pick<Selectable<TransactionsTable>, (typeof FACTS)[number]>;
 
 function parseTransaction(row: Selectable<TransactionsTable>): LaneTransaction {
+  return {
+    ...parseFacts(row),
+    // CAST: written as Hex by insertIntent.
+    call: { to: toAddress(row.to_address), data: row.data as Hex, value: BigInt(row.value) },
+    gas: row.gas,
+  };
+}
+
+function parseFacts(row: FactsRow): TransactionFacts {
   return {
     id: row.id,
     chainId: row.chain_id,
@@ -396,9 +446,6 @@ function parseTransaction(row: Selectable<TransactionsTable>): LaneTransaction {
     // CAST: written by insertIntent only, whose type is the same.
     intent: row.intent as IntentName,
     settlementId: row.settlement_id,
-    // CAST: written as Hex by insertIntent.
-    call: { to: toAddress(row.to_address), data: row.data as Hex, value: BigInt(row.value) },
-    gas: row.gas,
     nonce: row.nonce,
     // CAST: held by the column's check constraint.
     state: row.state as TransactionState,
@@ -407,7 +454,7 @@ function parseTransaction(row: Selectable<TransactionsTable>): LaneTransaction {
   };
 }
 
-function parseMined(row: Selectable<TransactionsTable>): MinedFacts | null {
+function parseMined(row: FactsRow): MinedFacts | null {
   if (row.mined_hash === null) return null;
   assert(
     row.mined_block_hash !== null && row.mined_block_number !== null && row.succeeded !== null,

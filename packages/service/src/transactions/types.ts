@@ -32,14 +32,13 @@ export type IntentName = `${IntentKind}:${string}:${number}`;
  */
 export type TransactionState = "queued" | "carried" | "assigned" | "mined" | "final" | "abandoned";
 
-export interface LaneTransaction {
+/** A transaction without its call, which is most of a row. */
+export interface TransactionFacts {
   readonly id: string;
   readonly chainId: number;
   readonly lane: Address;
   readonly intent: IntentName;
   readonly settlementId: string | null;
-  readonly call: Call;
-  readonly gas: bigint;
   /** Null until assigned, and of an abandoned call; always null for a member of a batch. */
   readonly nonce: number | null;
   readonly state: TransactionState;
@@ -47,6 +46,11 @@ export interface LaneTransaction {
   readonly cancelled: boolean;
   /** Null until mined. */
   readonly mined: MinedFacts | null;
+}
+
+export interface LaneTransaction extends TransactionFacts {
+  readonly call: Call;
+  readonly gas: bigint;
 }
 
 export interface MinedFacts {

@@ -303,6 +303,7 @@ export function createFakeNode(chain: FakeChain): FakeNode {
           call: toCall({ kind: "many", jobs: chosen.map(({ action }) => action) }),
           gas: chosen.reduce((sum, { gas }) => sum + gas, 60_000n),
           members: chosen.map(({ index }) => index),
+          isFull: chosen.length === BATCH_MAX,
         };
       }
       return null;

@@ -313,6 +313,7 @@ export function createCapriciousNode() {
           call: { to: LANE, data: `0x${data.join("")}`, value: 0n },
           gas: 1n,
           members: single,
+          isFull: false,
         };
       },
       simulate: async () => ({ ok: true, gas: 1n }),

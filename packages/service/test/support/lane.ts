@@ -8,7 +8,7 @@ import {
   type LaneDeps,
 } from "../../src/transactions/lane-deps.ts";
 import { pollLane, submitIntent } from "../../src/transactions/lane.ts";
-import type { IntentName, LaneTransaction } from "../../src/transactions/types.ts";
+import type { IntentName, TransactionFacts } from "../../src/transactions/types.ts";
 import {
   createCapriciousNode,
   createCountingRandom,
@@ -30,7 +30,7 @@ export function openLaneOn(db: Db) {
   const { log, lines } = createKeepingLog();
   /** Changes reported to owners, and the number of changes at each wake-up. */
   const changes: string[] = [];
-  const told: LaneTransaction[] = [];
+  const told: TransactionFacts[] = [];
   const wakes: number[] = [];
   const crashPoints: string[] = [];
   const deps: LaneDeps = {

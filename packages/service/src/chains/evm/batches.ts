@@ -47,6 +47,7 @@ export function combineCalls(addresses: Addresses, calls: readonly GasCall[]): B
       call: { ...many, value: 0n },
       gas: total,
       members: chosen.map(({ index }) => index),
+      isFull: count === BATCH_SIZE_MAX || count < members.length,
     };
   }
   return null;

@@ -20,6 +20,8 @@ export interface GasCall {
 export interface Batch extends GasCall {
   /** Positions of the combined calls. */
   readonly members: readonly number[];
+  /** Whether a batch of more such calls would be too large. */
+  readonly isFull: boolean;
 }
 
 export type Simulation =

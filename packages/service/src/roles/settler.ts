@@ -36,9 +36,12 @@ import type { LaneSigner } from "../signers/port.ts";
 import {
   BATCHING_LANE_LIMITS,
   createLaneWaits,
+  type IntentKind,
+  kindOf,
   SHORT_LIVED_LANE_LIMITS,
   type LaneLimits,
   pollLane,
+  type TransactionFacts,
 } from "../transactions/index.ts";
 import { type Parts, type RunningRole, TOPICS, wakeDue, wakeLanes } from "./context.ts";
 import { ADDRESS_MEMO_MS, createSettlementDeps, INTAKE_PARTS, POLL_MS } from "./settlement-deps.ts";
@@ -313,15 +316,18 @@ function startLanes(
       follows: new Map(),
       waits: createLaneWaits(),
       // In the transaction that records the lane's changes, so that none can be missed after a crash.
-      async onChanged(
-        tx: Tx,
-        changed: readonly { readonly settlementId: string | null }[],
-      ): Promise<readonly Queue[]> {
-        const ids = [...new Set(changed.flatMap(({ settlementId }) => settlementId ?? []))];
-        if (ids.length === 0) return [];
-        const queues = [];
-        for (const wake of wakes) queues.push(...(await wake(tx, ids, clock.now())));
-        return [...queues, ...(await dueSettlements.wake(tx, "id", ids, clock.now()))];
+      async onChanged(tx: Tx, changed: readonly TransactionFacts[]): Promise<readonly Queue[]> {
+        const told = changed.filter((one) => !awaitsFinality(one));
+        const queues: Queue[] = [];
+        const ofRoutes = settlementsOf(told);
+        if (ofRoutes.length > 0) {
+          for (const wake of wakes) queues.push(...(await wake(tx, ofRoutes, clock.now())));
+        }
+        const own = settlementsOf(told.filter(({ intent }) => !OF_DELIVERIES.has(kindOf(intent))));
+        if (own.length > 0) {
+          queues.push(...(await dueSettlements.wake(tx, "id", own, clock.now())));
+        }
+        return queues;
       },
       wakeOwners: (queues: readonly Queue[]) => wakeDue(wakeups, queues),
     };
@@ -335,6 +341,18 @@ function startLanes(
     });
     return { lane: signer, loop };
   });
+}
+
+/** Calls whose outcome is for the delivery, which tells its settlement what matters to that. */
+const OF_DELIVERIES: ReadonlySet<IntentKind> = new Set(["deliver", "claim", "return"]);
+
+/** Reports whether nobody has anything to do until a transaction is final: a claim that succeeded. */
+function awaitsFinality({ intent, state, mined }: TransactionFacts): boolean {
+  return kindOf(intent) === "claim" && state === "mined" && mined?.succeeded === true;
+}
+
+function settlementsOf(transactions: readonly TransactionFacts[]): readonly string[] {
+  return [...new Set(transactions.flatMap(({ settlementId }) => settlementId ?? []))];
 }
 
 /** Limits a batch to a quarter of the signer's daily limit. */

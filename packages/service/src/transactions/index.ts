@@ -17,11 +17,12 @@ export { adoptNonce, getKnownNonces, type KnownNonces } from "./nonces.ts";
 export { reopenFinal } from "./reopen.ts";
 export { cancelNonce, fillNonce, type NonceRequest, type NonceResult } from "./operator.ts";
 export { findEndOfSweeps, getByIntent, isSweepUndone, listMinedHashes } from "./store.ts";
-export { failureOf, isOver } from "./types.ts";
+export { failureOf, isOver, kindOf } from "./types.ts";
 export type {
   IntentKind,
   IntentName,
   LaneTransaction,
+  TransactionFacts,
   MinedFacts,
   TransactionState,
 } from "./types.ts";

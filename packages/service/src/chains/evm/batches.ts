@@ -1,7 +1,7 @@
 /** Combines several calls of one lane into one call. */
 import { deliveryAbi, depositFactoryAbi, escrowAbi } from "@sluice/contracts/abi";
-import { decodeFunctionData, getAbiItem } from "viem";
-import { encodeFunctionData } from "./abi.ts";
+import { getAbiItem } from "viem";
+import { decodeFunctionData, encodeFunctionData } from "./abi.ts";
 import { toEvmAddress } from "../../core/hex.ts";
 import type { Batch, Call, Effect, GasCall, Receipt } from "../port/index.ts";
 import { toCommitment, toLockFacts, toPayout } from "./calldata.ts";

@@ -1,6 +1,7 @@
 /** Converts decoded arguments of our contracts. */
 import { deliveryAbi, type escrowAbi } from "@sluice/contracts/abi";
-import { type ContractFunctionArgs, decodeFunctionData } from "viem";
+import type { ContractFunctionArgs } from "viem";
+import { decodeFunctionData } from "./abi.ts";
 import type { Commitment } from "../../core/commitment.ts";
 import { type Hex, toAddress, toEvmAddress, toHex32 } from "../../core/hex.ts";
 import type { LockFacts, Payout } from "../port/index.ts";

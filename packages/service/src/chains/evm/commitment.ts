@@ -21,6 +21,7 @@ import {
   toEvmAddress,
   toHex32,
 } from "../../core/hex.ts";
+import { memoize } from "../../core/memo.ts";
 import type { LockFacts, Payout } from "../port/index.ts";
 
 const DEPOSIT_DOMAIN = keccak256(stringToHex("sluice.deposit.v1"));
@@ -33,8 +34,28 @@ const DELIVERY_WORDS = parseAbiParameters(
   "bytes32, uint16, bytes32, bytes32, bytes32, bytes32, uint256, uint256, uint64",
 );
 
+/** Commitments and locks whose hashes are remembered: those of a few minutes, in a few megabytes. */
+const REMEMBERED_MAX = 4_000;
+
 /** Returns the CREATE2 salt of a commitment. Throws if a number does not fit 16 bits. */
-export function hashCommitment(c: Commitment): Hex32 {
+export const hashCommitment = memoize(computeCommitmentHash, keyOfCommitment, REMEMBERED_MAX);
+
+function keyOfCommitment(c: Commitment): string {
+  return JSON.stringify([
+    c.integrator,
+    c.userId,
+    c.destChain,
+    c.destWallet,
+    c.destToken,
+    c.refundAuthority,
+    c.maxFeeBps,
+    c.maxSlippageBps,
+    c.routes,
+    c.flags,
+  ]);
+}
+
+function computeCommitmentHash(c: Commitment): Hex32 {
   const encoded = encodeAbiParameters(COMMITMENT_WORDS, [
     DEPOSIT_DOMAIN,
     COMMITMENT_VERSION,
@@ -58,32 +79,53 @@ export function implementationOf(factory: EvmAddress): EvmAddress {
   return toEvmAddress(getContractAddress({ opcode: "CREATE", from: factory, nonce: 1n }));
 }
 
+/** Factories whose creation code is remembered. */
+const FACTORIES_MAX = 100;
+
 /** Returns the creation code of a factory's wallets. */
-export function walletInitCodeOf(factory: EvmAddress): Hex {
-  return concat([
-    "0x3d603380600a3d3981f3",
-    "0x36600557005b363d3d373d3d3d363d73",
-    implementationOf(factory),
-    "0x5af43d82803e903d91603157fd5bf3",
-  ]);
-}
+export const walletInitCodeOf = memoize(
+  (factory: EvmAddress): Hex =>
+    concat([
+      "0x3d603380600a3d3981f3",
+      "0x36600557005b363d3d373d3d3d363d73",
+      implementationOf(factory),
+      "0x5af43d82803e903d91603157fd5bf3",
+    ]),
+  (factory) => factory,
+  FACTORIES_MAX,
+);
 
 /** Returns the deposit address of a commitment under a factory, computed without a node. */
 export function predictWallet(factory: EvmAddress, commitment: Commitment): EvmAddress {
-  const bytecode = walletInitCodeOf(factory);
-  return toEvmAddress(
-    getCreate2Address({ from: factory, salt: hashCommitment(commitment), bytecode }),
-  );
+  return walletOf(factory, hashCommitment(commitment));
 }
 
-/** Returns the id of a lock, as the escrow and delivery contracts compute it. Addresses of any chain family are left-padded. */
-export function deliveryIdOf(
-  lock: LockFacts & {
-    /** Bridge chain id of the chain that holds the lock. */
-    readonly srcChain: number;
-    readonly escrow: Address;
+const walletOf = memoize(
+  (factory: EvmAddress, salt: Hex32) => {
+    const bytecode = walletInitCodeOf(factory);
+    return toEvmAddress(getCreate2Address({ from: factory, salt, bytecode }));
   },
-): Hex32 {
+  (factory, salt) => factory + salt,
+  REMEMBERED_MAX,
+);
+
+/** The lock of a delivery, and where it is. */
+type PlacedLock = LockFacts & {
+  /** Bridge chain id of the chain that holds the lock. */
+  readonly srcChain: number;
+  readonly escrow: Address;
+};
+
+/** Returns the id of a lock, as the escrow and delivery contracts compute it. Addresses of any chain family are left-padded. */
+export const deliveryIdOf = memoize(computeDeliveryId, keyOfLock, REMEMBERED_MAX);
+
+function keyOfLock(lock: PlacedLock): string {
+  const { srcChain, escrow, delivery, commitment, token, amount, minOut, seq } = lock;
+  const numbers = [amount, minOut, seq].map(String);
+  return JSON.stringify([srcChain, escrow, delivery, commitment, token, ...numbers]);
+}
+
+function computeDeliveryId(lock: PlacedLock): Hex32 {
   const { srcChain, escrow, delivery, commitment, token, amount, minOut, seq } = lock;
   const encoded = encodeAbiParameters(DELIVERY_WORDS, [
     DELIVERY_DOMAIN,

@@ -3,8 +3,9 @@
  * counts only by its emitter: the factory, escrow and delivery contract of this chain, the bridge's transmitter, or a route
  * through which the factory settled that wallet in the same transaction.
  */
-import { decodeEventLog, toEventSelector } from "viem";
-import type { Abi, AbiEvent } from "viem";
+import { toEventSelector } from "viem";
+import type { Abi, AbiEvent, DecodeEventLogReturnType } from "viem";
+import { decodeEvent } from "./abi.ts";
 import {
   cctpRouteAbi,
   deliveryAbi,
@@ -223,12 +224,11 @@ function decodeSwapped(log: LogAnswer): (Effect & { kind: "swapped" }) | null {
 
 /** Decodes a log by an ABI, or returns null if the ABI has no event of that signature. Throws on other topics or data. */
 export function decode<const A extends Abi>(abi: A, log: LogAnswer) {
-  const [signature, ...rest] = log.topics;
+  const [signature] = log.topics;
   const event = signature && eventsOf(abi).get(signature);
   if (!event) return null;
-  // CAST: the event is one of the ABI's. Given the whole ABI, viem hashes the signature of each event before it.
-  const own = [event] as unknown as A;
-  return decodeEventLog({ abi: own, data: log.data, topics: [signature, ...rest], strict: true });
+  // CAST: the event is one of the ABI's.
+  return decodeEvent(event, log) as DecodeEventLogReturnType<A>;
 }
 
 /** The events of each ABI by their first topic. */

@@ -7,6 +7,7 @@ import type {
   Lock,
   OpenLock,
   Payout,
+  Receipt,
   Simulation,
 } from "../../src/chains/port/index.ts";
 import { assert } from "../../src/core/assert.ts";
@@ -72,6 +73,8 @@ export async function openLocked() {
   const state = {
     lock,
     found: null as FoundDelivery | "unlocated" | null,
+    /** The receipt that the destination has of any transaction. */
+    receipt: null as Receipt | null,
     /** A payout that only a search finds, in parts of so many blocks at most. */
     hidden: null as FoundDelivery | null,
     partMax: 320n,
@@ -134,6 +137,7 @@ export async function openLocked() {
       state.hinted.push(["delivery", hints]);
       return state.found;
     },
+    getReceipt: async () => state.receipt,
     // One block per second.
     findBlockAt: async (timeS) => timeS,
     findIn: async (_lock, { from, to }) => {

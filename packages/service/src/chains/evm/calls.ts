@@ -26,7 +26,7 @@ export function toQuantity(value: bigint | number): Hex {
 }
 
 /**
- * Calls a view of an untrusted contract. Returns null if it reverts, runs out of gas or returns another form. Throws
+ * Calls a view of a contract that may lack it, and is not trusted unless the view says so. Returns null if it reverts, runs out of gas or returns another form. Throws
  * RPC_UNAVAILABLE if the node gave no answer about it.
  */
 export async function findInView<T>(
@@ -34,7 +34,7 @@ export async function findInView<T>(
   view: View,
   parse: (returned: Hex) => T,
 ): Promise<T | null> {
-  const answer = await callView(rpc, { ...view, isForeign: true });
+  const answer = await callView(rpc, { isForeign: true, ...view });
   if (!answer.ok) {
     if (revertReasonOf(answer) !== null) return null;
     throw rpc.refusal("eth_call", answer);

@@ -56,6 +56,7 @@ async function readSurcharge(
 
 /** Returns a fee of the oracle. A test network without one, and an older one without the method, has no such fee. */
 async function ask(rpc: Rpc, data: `0x${string}`): Promise<bigint> {
-  const view = { to: GAS_PRICE_ORACLE, data, at: "latest" } as const;
+  // Part of the chain itself: transactions of one size and gas limit share the answer.
+  const view = { to: GAS_PRICE_ORACLE, data, at: "latest", isForeign: false } as const;
   return (await findInView(rpc, view, parseUintWord)) ?? 0n;
 }

@@ -13,7 +13,14 @@ import { RECIPIENT, USDC } from "../../../test/support/settlement-desk.ts";
 import type { Effect } from "../../chains/port/index.ts";
 import { assert } from "../../core/assert.ts";
 import { OperatingError } from "../../core/errors.ts";
-import { NATIVE_TOKEN, toAddress } from "../../core/hex.ts";
+import {
+  type Address,
+  type Hex32,
+  NATIVE_TOKEN,
+  toAddress,
+  toEvmAddress,
+  toHex32,
+} from "../../core/hex.ts";
 import { recordFindings, toFinding } from "../../ledger/index.ts";
 import { submitIntent } from "../../transactions/index.ts";
 import { startPause } from "../../settlements/index.ts";
@@ -135,6 +142,62 @@ describe("the search for a lock and its delivery", () => {
       { id: `claim:${ID}:1`, hints: expect.arrayContaining([sweep, txHash]) },
       { id: `delivery:${ID}:1` },
     ]);
+  });
+});
+
+describe("our own payout", () => {
+  /** A delivery whose payout is mined, with a receipt that pays the amount to the account. */
+  async function openPaid(paid: { readonly to?: Address; readonly deliveryId?: Hex32 } = {}) {
+    const opened = await openLocked();
+    const { desk, deps, settlementId, state, poll } = opened;
+    await poll();
+    const intent = `deliver:${ID}:1` as const;
+    const call = { to: RECIPIENT, data: "0xde", value: 0n } as const;
+    const row = { chainId: 30, lane: LANE, intent, settlementId, call, gas: 1n };
+    await desk.db.transaction().execute((tx) => submitIntent(tx, deps.random, row));
+    await desk.mine(intent);
+    const txHash = hashOf(intent);
+    const facts = { txHash, blockHash: ID, blockNumber: 90n, succeeded: true, gasCost: 1n };
+    const { commitment } = state.lock;
+    const payout = { deliveryId: ID, commitment, to: RECIPIENT, token: USDC, amount: 999n };
+    state.receipt = { ...facts, effects: [{ kind: "delivered", ...payout, ...paid }] };
+    state.hinted = [];
+    return { ...opened, txHash };
+  }
+
+  test("is recorded from its receipt, and claimed once it is paid at a final block", async () => {
+    const { desk, state, poll, requests, txHash } = await openPaid();
+    await poll();
+    const recorded = { state: "delivered", deliveredTxHash: txHash, deliveredAmount: 999n };
+    expect(await getDelivery(desk.db, ID)).toMatchObject(recorded);
+    expect(state.hinted).toEqual([]);
+    // The contract's state at a final block does not show it yet: it is looked for like any other.
+    await poll();
+    expect(state.hinted).toHaveLength(1);
+    expect((await getDelivery(desk.db, ID))?.state).toBe("delivered");
+    expect(await requests()).toMatchObject([{ id: `delivery:${ID}:1` }]);
+    state.deliveredFinal = true;
+    state.hinted = [];
+    await poll();
+    expect(state.hinted).toEqual([]);
+    expect(await requests()).toMatchObject([
+      { id: `claim:${ID}:1`, hints: expect.arrayContaining([txHash]) },
+      { id: `delivery:${ID}:1` },
+    ]);
+  });
+
+  test("is looked for where its receipt shows the payout of another lock", async () => {
+    const { desk, state, poll } = await openPaid({ deliveryId: toHex32(`0x${"77".repeat(32)}`) });
+    await poll();
+    expect(state.hinted).toHaveLength(1);
+    expect((await getDelivery(desk.db, ID))?.state).toBe("locked");
+  });
+
+  test("is not recorded where its receipt shows another account", async () => {
+    const { desk, poll } = await openPaid({ to: toEvmAddress(`0x${"66".repeat(20)}`) });
+    await poll();
+    const { state, error } = (await getDelivery(desk.db, ID)) ?? {};
+    expect([state, error?.code]).toEqual(["locked", "INTERNAL"]);
   });
 });
 

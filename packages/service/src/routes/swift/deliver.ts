@@ -18,6 +18,7 @@ import {
   getByIntent,
   isOver,
   type IntentName,
+  type LaneTransaction,
   listMinedHashes,
 } from "../../transactions/index.ts";
 import { type AttestationId, parseRequest } from "./attestation-requests.ts";
@@ -28,6 +29,7 @@ import { count, uncount } from "./early/store.ts";
 import { inSpan } from "../../telemetry/spans.ts";
 import { findPayout } from "./find-payout.ts";
 import { mayMove } from "./lifecycle.ts";
+import * as searches from "./payout-searches.ts";
 import * as store from "./store.ts";
 import type { Delivery } from "./store.ts";
 import {
@@ -163,7 +165,7 @@ async function advanceLocked(
   // The lane tells what becomes of our own payout: until it is mined, the chain shows nothing new.
   if (isUsable && sent && !sent.mined && !failure) return pollSent(deps, delivery);
 
-  const found = await findPayout(deps, delivery);
+  const found = (await readOwnPayout(deps, delivery, sent)) ?? (await findPayout(deps, delivery));
   if (found === "searching") return poll(deps, delivery);
   if (found) return recordDelivered(deps, delivery, found);
   if (!attestation || !isUsable) return requestOrder(deps, delivery, address);
@@ -194,6 +196,26 @@ async function advanceLocked(
     change: {},
     attestation: attestationId,
   });
+}
+
+/** Returns our own payout from the receipt of its transaction; null where it was not mined, or its receipt is not there. */
+async function readOwnPayout(
+  deps: DeliveryDeps,
+  { id, destChain }: Delivery,
+  sent: LaneTransaction | null,
+): Promise<FoundDelivery | null> {
+  if (!sent?.mined?.succeeded) return null;
+  // A search that a lagging node caused ends where the payout is found.
+  if (await searches.get(deps.db, id)) return null;
+  // The members of a batch share the answer.
+  const receipt = await chainOf(deps, destChain).getReceipt(sent.mined.txHash);
+  const paid = receipt?.effects.find(
+    (effect) => effect.kind === "delivered" && effect.deliveryId === id,
+  );
+  if (!receipt || paid?.kind !== "delivered") return null;
+  const { to, token, amount, deliveryId, commitment } = paid;
+  const { txHash, blockNumber } = receipt;
+  return { to, token, amount, deliveryId, commitment, txHash, blockNumber };
 }
 
 /** Returns the start of the payout window that the attestors were asked to sign. */
@@ -397,15 +419,17 @@ async function advanceDelivered(
   }
   // Looked at once before the first claim is requested: what is final stays.
   if (!isOurs || delivery.claims === 0) {
-    const found = await findPayout(deps, delivery);
+    // Of our own payout, which the lane saw become final, the state at a final block is proof enough.
+    const isProved = isOurs && (await destination.isDelivered(paidLockOf(delivery), "final"));
+    const found = isProved ? null : await findPayout(deps, delivery);
     if (found === "searching") return poll(deps, delivery);
     // After a reorg another transaction may have made it: the claim is proved by that one.
-    if (found?.txHash !== delivery.deliveredTxHash) {
+    if (!isProved && found?.txHash !== delivery.deliveredTxHash) {
       if (found === null && (await mayBeBehind(deps, delivery))) return poll(deps, delivery);
       return reopen(deps, delivery);
     }
     if (!(await isCovered(deps, delivery, address))) return pollLock(deps, delivery);
-    const isFinal = await destination.isDelivered(paidLockOf(delivery), "final");
+    const isFinal = isProved || (await destination.isDelivered(paidLockOf(delivery), "final"));
     if (!isFinal) return pollFinality(deps, delivery);
     if (delivery.claims === 0) return requestClaim(deps, delivery, address);
   } else if (!(await isCovered(deps, delivery, address))) {

@@ -35,7 +35,7 @@ export async function insertAttempt(
       select id from transactions
        where id = ${transactionId} and state = ${literal("assigned")} and nonce = ${nonce} for share
     )
-    insert into attempts (hash, transaction_id, number, raw, max_fee_per_gas, max_priority_fee_per_gas,
+    insert into "attempts" (hash, transaction_id, number, raw, max_fee_per_gas, max_priority_fee_per_gas,
                           blockhash, last_valid_height, created_at, cancels)
     select ${attempt.hash}, held.id, ${attempt.number}, ${attempt.raw}, ${attempt.gasPriceMax}, ${attempt.tipMax},
            ${attempt.lifetime?.blockhash ?? null}, ${attempt.lifetime?.lastValidHeight ?? null},

@@ -38,10 +38,18 @@ const DELIVERY_WORDS = parseAbiParameters(
 const REMEMBERED_MAX = 4_000;
 
 /** Returns the CREATE2 salt of a commitment. Throws if a number does not fit 16 bits. */
-export const hashCommitment = memoize(computeCommitmentHash, keyOfCommitment, REMEMBERED_MAX);
+export const hashCommitment = memoize(
+  (c: Commitment): Hex32 => {
+    const words = [DEPOSIT_DOMAIN, COMMITMENT_VERSION, WALLET_KIND, ...wordsOf(c)] as const;
+    return toHex32(keccak256(encodeAbiParameters(COMMITMENT_WORDS, words)));
+  },
+  (c) => JSON.stringify(wordsOf(c)),
+  REMEMBERED_MAX,
+);
 
-function keyOfCommitment(c: Commitment): string {
-  return JSON.stringify([
+/** Returns the fields of a commitment in the order in which they are hashed. */
+function wordsOf(c: Commitment) {
+  return [
     c.integrator,
     c.userId,
     c.destChain,
@@ -52,26 +60,7 @@ function keyOfCommitment(c: Commitment): string {
     c.maxSlippageBps,
     c.routes,
     c.flags,
-  ]);
-}
-
-function computeCommitmentHash(c: Commitment): Hex32 {
-  const encoded = encodeAbiParameters(COMMITMENT_WORDS, [
-    DEPOSIT_DOMAIN,
-    COMMITMENT_VERSION,
-    WALLET_KIND,
-    c.integrator,
-    c.userId,
-    c.destChain,
-    c.destWallet,
-    c.destToken,
-    c.refundAuthority,
-    c.maxFeeBps,
-    c.maxSlippageBps,
-    c.routes,
-    c.flags,
-  ]);
-  return toHex32(keccak256(encoded));
+  ] as const;
 }
 
 /** Returns the address of the wallet implementation of a factory: the first contract that the factory creates. */
@@ -117,18 +106,19 @@ type PlacedLock = LockFacts & {
 };
 
 /** Returns the id of a lock, as the escrow and delivery contracts compute it. Addresses of any chain family are left-padded. */
-export const deliveryIdOf = memoize(computeDeliveryId, keyOfLock, REMEMBERED_MAX);
+export const deliveryIdOf = memoize(
+  (lock: PlacedLock): Hex32 => {
+    const words = [DELIVERY_DOMAIN, ...factsOf(lock)] as const;
+    return toHex32(keccak256(encodeAbiParameters(DELIVERY_WORDS, words)));
+  },
+  (lock) => factsOf(lock).join(),
+  REMEMBERED_MAX,
+);
 
-function keyOfLock(lock: PlacedLock): string {
+/** Returns the facts of a lock in the order in which they are hashed. */
+function factsOf(lock: PlacedLock) {
   const { srcChain, escrow, delivery, commitment, token, amount, minOut, seq } = lock;
-  const numbers = [amount, minOut, seq].map(String);
-  return JSON.stringify([srcChain, escrow, delivery, commitment, token, ...numbers]);
-}
-
-function computeDeliveryId(lock: PlacedLock): Hex32 {
-  const { srcChain, escrow, delivery, commitment, token, amount, minOut, seq } = lock;
-  const encoded = encodeAbiParameters(DELIVERY_WORDS, [
-    DELIVERY_DOMAIN,
+  return [
     srcChain,
     padAddress(escrow),
     delivery,
@@ -137,8 +127,7 @@ function computeDeliveryId(lock: PlacedLock): Hex32 {
     amount,
     minOut,
     seq,
-  ]);
-  return toHex32(keccak256(encoded));
+  ] as const;
 }
 
 /** Returns the lock of a payout by a `Delivery` contract. */

@@ -464,7 +464,7 @@ describe("batches", () => {
     ]);
   });
 
-  test("records what is readable where one receipt is not [T327]", async () => {
+  test("records the other receipts where one cannot be read [T327]", async () => {
     const { node, deps, submit, poll } = openLane();
     for (const i of [1, 2, 3]) await submit(`sweep:${i}:1`, dataOf(i));
     await poll();

@@ -11,6 +11,7 @@ import { type Sandbox, startSandbox } from "@sluice/sandbox";
 import { connectStream } from "@sluice/sdk";
 import { type Address, getAddress } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { divide, type Division, type Observed } from "./division.ts";
 import { insertRows } from "./history.ts";
 import { readProcessorTimes } from "./processes.ts";
 import { apiKeyOf, issue, payAll, type Route, ROUTES } from "./deposits.ts";
@@ -43,6 +44,8 @@ export async function benchThroughput(args: readonly string[]): Promise<void> {
       "block-ms": { type: "string", default: "1000" },
       /** Rows of history, in databases of their own. */
       rows: { type: "string", default: "0" },
+      /** Processes that the service is divided among, in sandboxes of their own. */
+      processes: { type: "string", default: "1" },
       /** Statements that are listed, the most frequent first. */
       statements: { type: "string", default: "25" },
       json: { type: "boolean", default: false },
@@ -51,12 +54,15 @@ export async function benchThroughput(args: readonly string[]): Promise<void> {
   const deposits = Number(values.deposits);
   const shown = Number(values.statements);
   const intervalMs = Number(values["block-ms"]);
-  for (const rows of values.rows.split(",").map(Number)) {
-    const measured = await measure({ deposits, shown, intervalMs, rows });
-    if (rows > 0) console.log(`\nOn ${rows} addresses, settlements, deposits and events`);
-    console.log(
-      values.json ? JSON.stringify(measured, null, 2) : measured.map(describe).join("\n\n"),
-    );
+  for (const processes of values.processes.split(",").map(Number)) {
+    for (const rows of values.rows.split(",").map(Number)) {
+      const measured = await measure({ deposits, shown, intervalMs, rows, processes });
+      if (processes > 1) console.log(`\nIn ${processes} processes`);
+      if (rows > 0) console.log(`\nOn ${rows} addresses, settlements, deposits and events`);
+      console.log(
+        values.json ? JSON.stringify(measured, null, 2) : measured.map(describe).join("\n\n"),
+      );
+    }
   }
 }
 
@@ -66,32 +72,40 @@ async function measure(options: {
   readonly shown: number;
   readonly intervalMs: number;
   readonly rows: number;
+  readonly processes: number;
 }): Promise<readonly Measured[]> {
-  const { deposits, shown, intervalMs, rows } = options;
+  const { deposits, shown, intervalMs, rows, processes } = options;
   const stateDir = mkdtempSync(join(tmpdir(), "sluice-bench-"));
   // The embedded PostgreSQL runs as `nobody` where the benchmark runs as root.
   chmodSync(stateDir, 0o755);
   const statementsPath = join(stateDir, "statements.json");
+  const env = (path: string) => ({
+    NODE_OPTIONS: `--import=${new URL("count-statements.ts", import.meta.url).href}`,
+    BENCH_STATEMENTS: path,
+  });
   const ports = { ethereum: 0, base: 0, solana: 0, api: 0, quote: 0, telemetry: 0, control: 0 };
   const sandbox = await startSandbox({
     stateDir,
     ports,
     mining: { intervalMs },
-    env: {
-      NODE_OPTIONS: `--import=${new URL("count-statements.ts", import.meta.url).href}`,
-      BENCH_STATEMENTS: statementsPath,
-    },
+    env: env(statementsPath),
   });
+  let division: Division | undefined;
   try {
     if (rows > 0) await insertRows(sandbox, { stateDir, rows });
+    if (processes > 1) division = await divide(sandbox, { processes, env });
+    const parts = division?.parts ?? [
+      { telemetryUrl: sandbox.service.telemetryUrl ?? "", statementsPath },
+    ];
     const measured: Measured[] = [];
     for (const route of ["SWIFT", "MONO_CHAIN"] as const) {
       // The first ones warm up code and caches.
-      await settle(sandbox, statementsPath, { route, deposits: 10, shown });
-      measured.push(await settle(sandbox, statementsPath, { route, deposits, shown }));
+      await settle(sandbox, parts, { route, deposits: 10, shown });
+      measured.push(await settle(sandbox, parts, { route, deposits, shown }));
     }
     return measured;
   } finally {
+    await division?.stop();
     await sandbox.stop();
     rmSync(stateDir, { recursive: true, force: true });
   }
@@ -99,21 +113,21 @@ async function measure(options: {
 
 async function settle(
   sandbox: Sandbox,
-  statementsPath: string,
+  parts: readonly Observed[],
   { route, deposits, shown }: Pick<Measured, "route" | "deposits"> & { readonly shown: number },
 ): Promise<Measured> {
   const bareSeconds = await measureBare(sandbox, { route, deposits });
   const addresses = await issue(sandbox, { route, deposits });
   const completed = watchCompleted(sandbox, addresses);
   await completed.connected;
-  const before = await read(sandbox, statementsPath);
+  const before = await read(parts);
   const startMs = performance.now();
   const timesBefore = readProcessorTimes();
   await payAll(sandbox, ROUTES[route].from, addresses);
   await completed.all;
   const seconds = (performance.now() - startMs) / 1_000;
   const times = subtract(readProcessorTimes(), timesBefore);
-  const after = await read(sandbox, statementsPath);
+  const after = await read(parts);
   const statements = subtract(after.statements, before.statements);
   return {
     route,
@@ -206,20 +220,22 @@ export function watchCompleted({ descriptor }: Sandbox, addresses: readonly Addr
 
 type Counts = ReadonlyMap<string, number>;
 
-async function read({ service }: Sandbox, statementsPath: string) {
-  // The service writes them twice a second.
+async function read(parts: readonly Observed[]) {
+  // Each process writes them twice a second.
   await sleep(1_000);
-  const statements: Counts = new Map(
-    existsSync(statementsPath) ? JSON.parse(readFileSync(statementsPath, "utf8")) : [],
-  );
-  const text = await (await fetch(`${service.telemetryUrl}/metrics`)).text();
+  const statements = new Map<string, number>();
   const requests = new Map<string, number>();
   const methods = new Map<string, number>();
-  for (const line of text.matchAll(/^sluice_rpc_requests_total\{(.*?)\} (\S+)$/gm)) {
-    const chain = /chain="([^"]*)"/.exec(line[1] ?? "")?.[1] ?? "";
-    const method = /method="([^"]*)"/.exec(line[1] ?? "")?.[1] ?? "";
-    add(requests, chain, Number(line[2]));
-    add(methods, `${chain} ${method}`, Number(line[2]));
+  for (const { telemetryUrl, statementsPath } of parts) {
+    const counted = existsSync(statementsPath) ? readFileSync(statementsPath, "utf8") : "[]";
+    for (const [statement, count] of JSON.parse(counted)) add(statements, statement, count);
+    const text = await (await fetch(`${telemetryUrl}/metrics`)).text();
+    for (const line of text.matchAll(/^sluice_rpc_requests_total\{(.*?)\} (\S+)$/gm)) {
+      const chain = /chain="([^"]*)"/.exec(line[1] ?? "")?.[1] ?? "";
+      const method = /method="([^"]*)"/.exec(line[1] ?? "")?.[1] ?? "";
+      add(requests, chain, Number(line[2]));
+      add(methods, `${chain} ${method}`, Number(line[2]));
+    }
   }
   return { statements, requests, methods };
 }

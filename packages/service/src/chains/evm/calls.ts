@@ -54,7 +54,10 @@ interface View {
   readonly at: ReadPoint;
   /** Gas limit; the default suffices for any plain view. */
   readonly gas?: bigint;
-  /** Whether anybody may have made the contract, so that it may take as long as its gas allows. */
+  /**
+   * Whether anybody may have made the contract, so that it may take as long as its gas allows, or the function changes state.
+   * Others of one turn are one call, in which they can change nothing.
+   */
   readonly isForeign?: boolean;
 }
 

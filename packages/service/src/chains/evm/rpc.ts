@@ -3,6 +3,7 @@ import type { NodeAnswer, RpcRequest } from "../rpc/json-rpc.ts";
 import { createRpc as createAnyRpc, type Rpc as AnyRpc, type RpcOptions } from "../rpc/rpc.ts";
 import { classifyLimit, reasonOfLimit } from "./limits.ts";
 import { createLogRange, type LogRange } from "./log-range.ts";
+import { createViewMerge } from "./merge-views.ts";
 
 export type { NodeAnswer, NodeError } from "../rpc/rpc.ts";
 
@@ -12,9 +13,17 @@ export interface Rpc extends AnyRpc {
 }
 
 /** Returns a client of one node. */
-export function createRpc(options: Omit<RpcOptions, "explain" | "isBehind" | "isShared">): Rpc {
+export function createRpc(
+  options: Omit<RpcOptions, "explain" | "isBehind" | "isShared" | "merge">,
+): Rpc {
   return {
-    ...createAnyRpc({ ...options, explain: reasonOfLimit, isBehind, isShared }),
+    ...createAnyRpc({
+      ...options,
+      explain: reasonOfLimit,
+      isBehind,
+      isShared,
+      merge: createViewMerge(),
+    }),
     searchRange: createLogRange({ first: 2_000n, most: 100_000_000n }),
   };
 }

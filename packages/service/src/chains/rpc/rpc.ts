@@ -47,6 +47,17 @@ export interface Rpc {
   unavailable(reason: string, cause?: unknown): OperatingError;
 }
 
+/** Requests of one turn of the event loop that are sent as one. */
+export interface Merged {
+  readonly request: RpcRequest;
+  readonly members: readonly RpcRequest[];
+  /** Returns the answer to each member; null if each is to be sent by itself. An error is the answer of each. */
+  separate(answer: NodeAnswer | Error): readonly NodeAnswer[] | null;
+}
+
+/** Chooses among the requests of a turn those that are sent as one. No request is in two of them. */
+export type Merge = (requests: readonly RpcRequest[]) => readonly Merged[];
+
 export interface RpcOptions {
   /** Bridge chain id. */
   readonly chainId: number;
@@ -60,6 +71,8 @@ export interface RpcOptions {
   readonly explain?: (error: NodeError) => string | undefined;
   /** Reports whether `call` and `ask` share the HTTP request of a request, as `share` does. */
   readonly isShared?: (request: RpcRequest) => boolean;
+  /** Merges shared requests; by default none. */
+  readonly merge?: Merge;
   /** Reports whether an answer states that the server lacks a block which another server behind the URL may have. */
   readonly isBehind?: (request: RpcRequest, answer: NodeAnswer) => boolean;
 }
@@ -90,7 +103,7 @@ const SINGLES_AT_ONCE = 16;
  */
 export function createRpc(options: RpcOptions): Rpc {
   const { chainId, rpcUrl, traffic = UNLIMITED, explain = () => undefined } = options;
-  const { isBehind = () => false, isShared = () => false } = options;
+  const { isBehind = () => false, isShared = () => false, merge = () => [] } = options;
   const post = createPost(rpcUrl, options.timeoutMs);
   const batchSize = createBatchSize();
   let nextId = 1;
@@ -216,10 +229,7 @@ export function createRpc(options: RpcOptions): Rpc {
       const keys = requests.map((request) => JSON.stringify(request));
       const distinct = new Map(keys.map((key, index) => [key, requests[index]]));
       const asked = [...distinct.values()].filter((request) => request !== undefined);
-      const parts = Array.from({ length: Math.ceil(asked.length / SHARED_MAX) }, (_, index) =>
-        asked.slice(index * SHARED_MAX, (index + 1) * SHARED_MAX),
-      );
-      const answers = (await occupy(() => Promise.all(parts.map(askPart)))).flat();
+      const answers = await occupy(() => askMerged(asked));
       const found = new Map([...distinct.keys()].map((key, index) => [key, answers[index]]));
       return keys.map((key) => {
         const answer = found.get(key);
@@ -233,15 +243,56 @@ export function createRpc(options: RpcOptions): Rpc {
     },
   );
 
+  /** Sends requests of a turn, some of them as one. */
+  async function askMerged(
+    requests: readonly RpcRequest[],
+  ): Promise<readonly (NodeAnswer | Error)[]> {
+    const merged = merge(requests);
+    const single = new Set(requests);
+    for (const { members } of merged) for (const member of members) single.delete(member);
+    const answers = await askAll([...merged.map(({ request }) => request), ...single]);
+    const left: RpcRequest[] = [];
+    for (const { request, members, separate } of merged) {
+      const answer = answers.get(request);
+      assert(answer, "every request has its answer");
+      const separated = separate(answer);
+      for (const [place, member] of members.entries()) {
+        const own = answer instanceof Error ? answer : separated?.[place];
+        if (own) answers.set(member, own);
+        else left.push(member);
+      }
+    }
+    const all = new Map([...answers, ...(await askAll(left))]);
+    return requests.map((request) => {
+      const answer = all.get(request);
+      assert(answer, "every request has its answer");
+      return answer;
+    });
+  }
+
+  /** Sends requests, in as few HTTP requests as may share one. */
+  async function askAll(
+    requests: readonly RpcRequest[],
+  ): Promise<Map<RpcRequest, NodeAnswer | Error>> {
+    const parts = Array.from({ length: Math.ceil(requests.length / SHARED_MAX) }, (_, index) =>
+      requests.slice(index * SHARED_MAX, (index + 1) * SHARED_MAX),
+    );
+    return new Map((await Promise.all(parts.map(askPart))).flat());
+  }
+
   /** Sends requests as one; a failure is the answer of each. */
   async function askPart(
     requests: readonly RpcRequest[],
-  ): Promise<readonly (NodeAnswer | Error)[]> {
+  ): Promise<readonly (readonly [RpcRequest, NodeAnswer | Error])[]> {
     try {
-      return await askTogether(requests);
+      const answers = await askTogether(requests);
+      return requests.flatMap((request, index) => {
+        const answer = answers[index];
+        return answer ? [[request, answer] as const] : [];
+      });
     } catch (error) {
       const failure = error instanceof Error ? error : new Error(String(error));
-      return requests.map(() => failure);
+      return requests.map((request) => [request, failure] as const);
     }
   }
 

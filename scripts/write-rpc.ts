@@ -1,6 +1,6 @@
 /** Writes docs/rpc.md from the measurement in docs/rpc.json; with --check it only reports whether the page is up to date. */
 import { readFileSync, writeFileSync } from "node:fs";
-import { followDelay } from "../packages/service/src/jobs/delays.ts";
+import { finalityDelay } from "../packages/service/src/jobs/delays.ts";
 import { isTest, type Preset, PRESETS } from "../packages/service/src/config/presets/index.ts";
 import { BLOCK_SECONDS, FINAL_SECONDS } from "./rpc/block-seconds.ts";
 import { add, type ByMethod, readMeasured, scale, total } from "./rpc/measured.ts";
@@ -68,10 +68,12 @@ function waitOf(chain: "source" | "destination", role?: string): ByMethod {
 /** Shortest interval of the settler's polls, in seconds. */
 const POLL_S = 0.5;
 
-/** Returns the number of polls in a wait: they become rarer the longer it takes. */
+/** Returns the number of polls in a wait as long as the ones before it. */
 function countPolls(seconds: number): number {
   let polls = 0;
-  for (let at = 0; at < seconds; polls++) at += Math.max(POLL_S, followDelay(at * 1_000) / 1_000);
+  for (let at = 0; at < seconds; polls++) {
+    at += Math.max(POLL_S, finalityDelay(at * 1_000, seconds * 1_000) / 1_000);
+  }
   return polls;
 }
 

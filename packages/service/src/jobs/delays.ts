@@ -55,6 +55,22 @@ export function followDelay(waitedMs: number): number {
   return Math.min(Math.max(0, waitedMs) / 20, FOLLOW_RETRY_MAX_MS);
 }
 
+/** Maximum delay between polls of something that is not expected to be final yet: until then its block can be orphaned. */
+const UNFINAL_RETRY_MAX_MS = 60_000;
+
+/**
+ * Returns the delay until the next poll of a mined transaction that has waited for finality for a time. Where the shortest of
+ * the last waits is known, a poll before nine tenths of it only shows whether the block is orphaned, and the delays double;
+ * after that, and where none is known, as `followDelay`.
+ */
+export function finalityDelay(waitedMs: number, usualMs: number | undefined): number {
+  const expectedMs = (usualMs ?? 0) * 0.9 - waitedMs;
+  return Math.max(
+    followDelay(waitedMs),
+    Math.min(Math.max(0, waitedMs), expectedMs, UNFINAL_RETRY_MAX_MS),
+  );
+}
+
 /**
  * Minimum delay between polls of something whose transaction is sent: its lane wakes it, in the database transaction that
  * records what became of it.

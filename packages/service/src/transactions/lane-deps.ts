@@ -55,6 +55,8 @@ export interface LaneWaits {
   isRegistered: boolean;
   /** Whether the last poll found nothing to send and nothing to follow. A new intent wakes the lane. */
   isAtRest: boolean;
+  /** How long the last transactions waited for finality, in milliseconds. */
+  finalAfterMs: readonly number[];
 }
 
 export function createLaneWaits(): LaneWaits {
@@ -64,12 +66,14 @@ export function createLaneWaits(): LaneWaits {
     usedNonceAfterMs: 0,
     isRegistered: false,
     isAtRest: false,
+    finalAfterMs: [],
   };
 }
 
 /** Times of a mined transaction that is not final. */
 export interface FollowTimes {
   readonly sinceMs: number;
+  readonly polledMs: number;
   readonly dueMs: number;
 }
 

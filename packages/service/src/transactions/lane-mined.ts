@@ -2,7 +2,7 @@
 import type { BlockRef, Chain, Receipt } from "../chains/port/index.ts";
 import { assert } from "../core/assert.ts";
 import { allOrEach, shareStatements } from "../db/gather.ts";
-import { followDelay } from "../jobs/delays.ts";
+import { finalityDelay } from "../jobs/delays.ts";
 import { listAttempts } from "./attempts.ts";
 import * as store from "./store.ts";
 import {
@@ -12,7 +12,13 @@ import {
   type MinedFacts,
   type TransactionFacts,
 } from "./types.ts";
-import { labelsOf, type LaneDeps, traced, USED_NONCE_RETRY_MS } from "./lane-deps.ts";
+import {
+  type FollowTimes,
+  labelsOf,
+  type LaneDeps,
+  traced,
+  USED_NONCE_RETRY_MS,
+} from "./lane-deps.ts";
 
 /** A transaction, and the receipt of one of its attempts. */
 export interface FoundReceipt {
@@ -134,28 +140,46 @@ export async function findReceipt(
   return null;
 }
 
+/** Waits for finality that a lane remembers: the shortest of them is a time before which the next is hardly over. */
+const WAITS_REMEMBERED = 8;
+
 /**
- * Follows mined transactions until final, the longer they wait the less often. A transaction in an orphaned block is open
- * again, with its members.
+ * Follows mined transactions until final, the longer they wait the less often, and less often still before the time that
+ * finality takes. Where one is due, those that have half of their delay behind them are polled with it. A transaction in an
+ * orphaned block is open again, with its members.
  */
 export async function followMined(
   deps: LaneDeps,
   mined: readonly TransactionFacts[],
 ): Promise<void> {
-  const { clock, follows } = deps;
+  const { clock, follows, waits } = deps;
   const nowMs = clock.now();
-  const due = mined.filter(({ id }) => (follows.get(id)?.dueMs ?? nowMs) <= nowMs);
-  const sinceOf = ({ id }: TransactionFacts) => follows.get(id)?.sinceMs ?? nowMs;
-  if (due.length > 0) await followDue(deps, due);
-  for (const transaction of due) {
-    const sinceMs = sinceOf(transaction);
-    follows.set(transaction.id, { sinceMs, dueMs: nowMs + followDelay(nowMs - sinceMs) });
+  const timesOf = ({ id }: TransactionFacts): FollowTimes =>
+    follows.get(id) ?? { sinceMs: nowMs, polledMs: nowMs, dueMs: nowMs };
+  if (mined.some((transaction) => timesOf(transaction).dueMs <= nowMs)) {
+    const due = mined.filter((transaction) => {
+      const { polledMs, dueMs } = timesOf(transaction);
+      return (polledMs + dueMs) / 2 <= nowMs;
+    });
+    const final = await followDue(deps, due);
+    const waited = final.map((transaction) => nowMs - timesOf(transaction).sinceMs);
+    waits.finalAfterMs = [...waits.finalAfterMs, ...waited].slice(-WAITS_REMEMBERED);
+    const [usualMs] = waits.finalAfterMs.toSorted((one, other) => one - other);
+    for (const transaction of due) {
+      const { sinceMs } = timesOf(transaction);
+      const dueMs = nowMs + finalityDelay(nowMs - sinceMs, usualMs);
+      follows.set(transaction.id, { sinceMs, polledMs: nowMs, dueMs });
+    }
   }
   const left = new Set(mined.map(({ id }) => id));
   for (const id of follows.keys()) if (!left.has(id)) follows.delete(id);
 }
 
-async function followDue(deps: LaneDeps, mined: readonly TransactionFacts[]): Promise<void> {
+/** Reads whether transactions are still in their blocks, and returns those that are final. */
+async function followDue(
+  deps: LaneDeps,
+  mined: readonly TransactionFacts[],
+): Promise<readonly TransactionFacts[]> {
   const { db, chain, log, onChanged } = deps;
   const finalNumber = await chain.getFinalNumber();
   // Transactions of one block share its read: a lane mines several in each.
@@ -193,4 +217,5 @@ async function followDue(deps: LaneDeps, mined: readonly TransactionFacts[]): Pr
       await db.transaction().execute(async (tx) => onChanged(tx, await store.recordFinal(tx, ids))),
     );
   });
+  return final;
 }

@@ -89,35 +89,6 @@ describe("lane", () => {
     expect(read).toHaveLength(1);
   });
 
-  test("asks the node ever less often while a transaction waits for finality", async () => {
-    const { node, clock, deps, changes, submit, poll } = openLane();
-    await submit("deploy:a:1");
-    await poll();
-    node.mine();
-    await poll();
-    const asked: string[] = [];
-    const chain = new Proxy(deps.chain, {
-      get(target, name: string) {
-        asked.push(name);
-        return Reflect.get(target, name) as unknown;
-      },
-    });
-    const waitedMs = 900_000;
-    for (let ms = 0; ms < waitedMs; ms += 500) {
-      await poll({ chain });
-      clock.advance(500);
-    }
-    expect(asked).not.toContain("suggestFees");
-    const looks = asked.filter((name) => name === "getFinalNumber").length;
-    expect(looks).toBeGreaterThan(60);
-    expect(looks).toBeLessThan(180);
-    node.setFinal(5n);
-    // A twentieth of the wait, and at most fifteen seconds.
-    clock.advance(15_000);
-    await poll({ chain });
-    expect(changes).toContain("deploy:a:1 final");
-  });
-
   test("sends one transaction for an intent that is submitted twice", async () => {
     const { node, submit, poll } = openLane();
     await submit("sweep:a:1", "0x01");

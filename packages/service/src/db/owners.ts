@@ -3,7 +3,7 @@
  * statements in the code, so that queries are in the store of the table's owner, and no folder depends on rows of a
  * folder above it.
  *
- * Triggers and functions of the database are not listed: triggers write the ledger lines, and `append_event` the events.
+ * Triggers and functions of the database are not listed: triggers write the ledger lines, and `append_events` the events.
  */
 import type { Database } from "./schema.ts";
 

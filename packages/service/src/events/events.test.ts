@@ -6,6 +6,7 @@ import type { Db } from "../db/schema.ts";
 import { systemRandom } from "../roles/system-ports.ts";
 import {
   appendEvent,
+  appendEvents,
   createTail,
   getNewestStamp,
   listEvents,
@@ -123,6 +124,43 @@ describe("event log", () => {
     expect(items.map(markOf)).toEqual(["first", "second"]);
     const after = items.map(({ timestamp }) => Date.parse(timestamp) - Date.parse(newest ?? ""));
     expect(after).toEqual([1, 2]);
+  });
+
+  test("keeps the order of events that are appended together, of each integrator [T91]", async () => {
+    const mixed = Array.from({ length: 60 }, (_, n) => ({
+      integratorId: n % 3 === 0 ? other : tenant,
+      type: "status_changed" as const,
+      data: { queueItemId: `${n}` },
+    }));
+    const halves = [mixed.slice(0, 30), mixed.slice(30)];
+    for (const half of halves) {
+      await db.transaction().execute((tx) => appendEvents(tx, systemRandom, half));
+    }
+    for (const integratorId of [tenant, other]) {
+      const { items } = await listEvents(db, integratorId, { limit: 100 });
+      const own = mixed.filter((event) => event.integratorId === integratorId);
+      expect(items.map(markOf)).toEqual(own.map(({ data }) => data.queueItemId));
+      expectStrictlyIncreasing(items.map(({ timestamp }) => timestamp));
+    }
+  });
+
+  test("never lets two writers of two integrators wait for each other [T313]", async () => {
+    const event = (integratorId: string) => ({
+      integratorId,
+      type: "status_changed" as const,
+      data: { queueItemId: "" },
+    });
+    const orders = [
+      [tenant, other],
+      [other, tenant],
+    ];
+    const writers = Array.from({ length: 40 }, (_, n) =>
+      db
+        .transaction()
+        .execute((tx) => appendEvents(tx, systemRandom, (orders[n % 2] ?? []).map(event))),
+    );
+    await Promise.all(writers);
+    expect((await listEvents(db, other, { limit: 100 })).items).toHaveLength(40);
   });
 
   test("emits live what the replay returns, to early and late listeners", async () => {

@@ -59,17 +59,15 @@ export async function appendEvents(
 }
 
 async function insertEvents(tx: Db | Tx, events: readonly IdentifiedEvent[]): Promise<void> {
-  // Several integrators' locks are taken in the order of their ids.
-  const sorted = events.toSorted((one, other) =>
-    one.integratorId === other.integratorId ? 0 : one.integratorId < other.integratorId ? -1 : 1,
+  // It takes several integrators' locks in the order of their ids.
+  await sql`select append_events(
+    ${events.map(({ id }) => id)}::uuid[],
+    ${events.map(({ integratorId }) => integratorId)}::uuid[],
+    ${events.map(({ type }) => type)}::text[],
+    ${events.map(({ data }) => JSON.stringify(data))}::jsonb[],
+    ${events.map(({ details }) => (details ? JSON.stringify(details) : null))}::jsonb[])`.execute(
+    tx,
   );
-  await sql`select append_event(id, integrator, type, data, details) from unnest(
-    ${sorted.map(({ id }) => id)}::uuid[],
-    ${sorted.map(({ integratorId }) => integratorId)}::uuid[],
-    ${sorted.map(({ type }) => type)}::text[],
-    ${sorted.map(({ data }) => JSON.stringify(data))}::jsonb[],
-    ${sorted.map(({ details }) => (details ? JSON.stringify(details) : null))}::jsonb[]
-  ) as added (id, integrator, type, data, details)`.execute(tx);
 }
 
 /** A page of an integrator's events. */

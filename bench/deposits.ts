@@ -49,16 +49,17 @@ export async function issue(
   return issued;
 }
 
-/** Pays 5 USDC to each address, without waiting for a block. */
+/** Pays USDC to each address, without waiting for a block; 5 by default. */
 export async function payAll(
   { chains, keys, deployment }: Sandbox,
   chain: "ethereum" | "base",
   addresses: readonly Address[],
+  amount = AMOUNT,
 ): Promise<void> {
   const [payer] = keys.payers[chain];
   if (!payer) throw new Error("the sandbox has payers");
   const { client } = chains[chain];
   const { token } = deployment.chains[chain];
-  const payments = addresses.map((to) => ({ from: payer.account, to, token, amount: AMOUNT }));
+  const payments = addresses.map((to) => ({ from: payer.account, to, token, amount }));
   await Promise.all(payments.map((payment) => sendToken(client, payment)));
 }

@@ -51,7 +51,8 @@ export async function createKeys(
   }
 }
 
-async function openDatabaseOf(stateDir: string) {
+/** Opens the database of a sandbox. */
+export async function openDatabaseOf(stateDir: string) {
   const socketDir = socketDirOf(realpathSync(join(stateDir, "service", "postgres")));
   return openDatabase({ socketDir, user: "sluice", database: "postgres" }, { max: 2 });
 }

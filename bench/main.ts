@@ -9,6 +9,7 @@ import { benchPace } from "./pace.ts";
 import { benchRecovery } from "./recovery.ts";
 import { benchRpc } from "./rpc.ts";
 import { benchSolana } from "./solana.ts";
+import { benchSoak } from "./soak.ts";
 import { benchSpeed } from "./speed.ts";
 import { benchStream } from "./stream.ts";
 import { benchThroughput } from "./throughput.ts";
@@ -16,6 +17,8 @@ import { benchWebhooks } from "./webhooks.ts";
 
 const BENCHES: Readonly<Record<string, (args: readonly string[]) => void | Promise<void>>> = {
   api: benchApi,
+  // How fast the scanner catches up is what the requests of its backfill decide.
+  backfill: benchRpc,
   budget: benchBudget,
   detection: benchDetection,
   gas: benchGas,
@@ -25,6 +28,7 @@ const BENCHES: Readonly<Record<string, (args: readonly string[]) => void | Promi
   recovery: benchRecovery,
   rpc: benchRpc,
   solana: benchSolana,
+  soak: benchSoak,
   speed: benchSpeed,
   stream: benchStream,
   throughput: benchThroughput,

@@ -1,0 +1,151 @@
+/**
+ * Settles deposits at a steady rate for a time, and shows whether anything grows with it: memory, descriptors, the tables, or
+ * the time of a settlement.
+ *
+ *     npm run bench -- soak --minutes 60 --per-second 20 [--json]
+ */
+import { chmodSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { parseArgs } from "node:util";
+import { type Sandbox, startSandbox } from "@sluice/sandbox";
+import { connectStream } from "@sluice/sdk";
+import { sql } from "kysely";
+import { type Address, getAddress } from "viem";
+import { apiKeyOf, issue, payAll, ROUTES } from "./deposits.ts";
+import { openDatabaseOf } from "./history.ts";
+import { median } from "./median.ts";
+import { readProcess } from "./processes.ts";
+
+const PORTS = { ethereum: 0, base: 0, solana: 0, api: 0, quote: 0, telemetry: 0, control: 0 };
+/** USDC base units: an hour of payments is less than a payer has. */
+const AMOUNT = 1_300_000n;
+/** Rows of the table that is printed. */
+const WINDOWS = 12;
+/** Deposits that are not completed by then are lost. */
+const END_MS = 120_000;
+
+/** One row of the table. */
+interface Window {
+  readonly minute: number;
+  readonly paid: number;
+  readonly completed: number;
+  /** From the payment to completion, of the deposits that were completed in it. */
+  readonly "median s": number;
+  readonly "most s": number;
+  readonly "memory MiB": number;
+  readonly descriptors: number;
+  /** Of the service's event loop, since the last window. */
+  readonly "loop p99 ms": number;
+  readonly "dead rows": number;
+  /** Of the whole database. */
+  readonly "kB per settlement": number;
+}
+
+export async function benchSoak(args: readonly string[]): Promise<void> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      minutes: { type: "string", default: "60" },
+      "per-second": { type: "string", default: "20" },
+      json: { type: "boolean", default: false },
+    },
+  });
+  const stateDir = mkdtempSync(join(tmpdir(), "sluice-bench-"));
+  // The embedded PostgreSQL runs as `nobody` where the benchmark runs as root.
+  chmodSync(stateDir, 0o755);
+  const sandbox = await startSandbox({ stateDir, ports: PORTS, mining: { intervalMs: 1_000 } });
+  const database = await openDatabaseOf(stateDir);
+  try {
+    const minutes = Number(values.minutes);
+    const perSecond = Number(values["per-second"]);
+    const windows = await soak(sandbox, database.db, { minutes, perSecond });
+    if (values.json) console.log(JSON.stringify(windows, null, 2));
+    else console.table(windows);
+  } finally {
+    await database.close();
+    await sandbox.stop();
+    rmSync(stateDir, { recursive: true, force: true });
+  }
+}
+
+async function soak(
+  sandbox: Sandbox,
+  db: Database,
+  { minutes, perSecond }: { readonly minutes: number; readonly perSecond: number },
+): Promise<readonly Window[]> {
+  const paidAt = new Map<Address, number>();
+  let latencies: number[] = [];
+  let completed = 0;
+  const connected = Promise.withResolvers<void>();
+  const stream = connectStream({
+    baseUrl: sandbox.descriptor.baseUrl,
+    apiKey: apiKeyOf(sandbox.descriptor),
+    onConnected: () => connected.resolve(),
+    onEvent({ type, data }) {
+      if (type !== "status_changed" || data.status !== "completed") return;
+      const wallet = getAddress(data.walletAddress);
+      const startMs = paidAt.get(wallet);
+      if (startMs === undefined) return;
+      paidAt.delete(wallet);
+      completed += 1;
+      latencies.push((performance.now() - startMs) / 1_000);
+    },
+  });
+  await connected.promise;
+  const windows: Window[] = [];
+  let paid = 0;
+  const startMs = performance.now();
+  const windowMs = (minutes * 60_000) / WINDOWS;
+  while (windows.length < WINDOWS) {
+    const addresses = await issue(sandbox, { route: "SWIFT", deposits: perSecond });
+    for (const address of addresses) paidAt.set(address, performance.now());
+    await payAll(sandbox, ROUTES.SWIFT.from, addresses, AMOUNT);
+    paid += addresses.length;
+    const elapsedMs = performance.now() - startMs;
+    if (elapsedMs >= windowMs * (windows.length + 1)) {
+      const own = latencies;
+      latencies = [];
+      const window: Window = {
+        minute: Math.round(elapsedMs / 6_000) / 10,
+        paid,
+        completed,
+        "median s": round(median(own)),
+        "most s": round(Math.max(...own)),
+        ...(await observe(sandbox, db)),
+      };
+      windows.push(window);
+      console.error(JSON.stringify(window));
+    }
+    await sleep(Math.max(0, startMs + (paid / perSecond) * 1_000 - performance.now()));
+  }
+  for (const endMs = performance.now() + END_MS; paidAt.size > 0; await sleep(500)) {
+    if (performance.now() > endMs) throw new Error(`${paidAt.size} deposits were not completed`);
+  }
+  stream.close();
+  return windows;
+}
+
+type Database = Awaited<ReturnType<typeof openDatabaseOf>>["db"];
+
+async function observe({ service }: Sandbox, db: Database) {
+  const metrics = await (await fetch(`${service.telemetryUrl}/metrics`)).text();
+  const lag = Number(/^nodejs_eventloop_lag_p99_seconds (\S+)$/m.exec(metrics)?.[1]);
+  const { rows } = await sql<{ dead: string; bytes: string; settlements: string }>`
+    select (select sum(n_dead_tup) from pg_stat_user_tables)::text as dead,
+      pg_database_size(current_database())::text as bytes,
+      (select count(*) from settlements)::text as settlements`.execute(db);
+  const [{ dead = "", bytes = "", settlements = "" } = {}] = rows;
+  return {
+    "memory MiB": Math.round(readProcess(service.pid).memoryMiB),
+    descriptors: readdirSync(`/proc/${service.pid}/fd`).length,
+    "loop p99 ms": round(lag * 1_000),
+    "dead rows": Number(dead),
+    "kB per settlement": round(Number(bytes) / 1_000 / Number(settlements)),
+  };
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}

@@ -143,6 +143,21 @@ describe("a node that refuses the call", () => {
     expect(node.asked).toHaveLength(5);
   });
 
+  test("once is asked again as before, after a thousand turns [T306]", async () => {
+    const word2 = `${word(1)}${word(1)}07`;
+    node.answer(({ params }) => {
+      const { to } = Object(params[0]);
+      return to === undefined ? { error: { code: -32603, message: "internal" } } : { result: "0x" };
+    });
+    const ask = () =>
+      Promise.all(["0x01", "0x02"].map((data) => rpc.share("eth_call", view(ECHO, data))));
+    for (let turn = 0; turn <= 1_000; turn += 1) await ask();
+    expect(node.asked).toHaveLength(3 + 1_000 * 2);
+    node.answer(() => ({ result: `0x${word2.repeat(2)}` }));
+    await ask();
+    expect(node.asked).toHaveLength(1);
+  });
+
   test("for its rate fails all views at once, and is asked as many together later [T306]", async () => {
     node.answer(() => (response) => {
       response.statusCode = 429;

@@ -17,6 +17,8 @@ const BYTES_MAX = 40_000;
 /** Bytes of the data of one view. */
 const DATA_MAX = 0xffff;
 const GAS_MAX = 0xffff_ffff;
+/** Turns of the event loop with shared requests in which nothing is merged, after a node refused two views at once. */
+const REST_TURNS = 1_000;
 /** Reasons for no answer that a smaller call may not have. */
 const OF_SIZE: ReadonlySet<unknown> = new Set(["http 413", "answer too large", "timeout"]);
 /** JSON-RPC's code of a revert in the answers of nodes. */
@@ -70,12 +72,21 @@ interface View {
 }
 
 /**
- * Returns the merging of a node's requests: views at the same tag are one. A node that refuses it gets smaller ones, down to
- * views of their own.
+ * Returns the merging of a node's requests: views at the same tag are one. A node that refuses it gets smaller ones; one that
+ * refuses two at once gets views of their own for a while, since the reason may have passed.
  */
 export function createViewMerge(): Merge {
-  const batchSize = createBatchSize(VIEWS_AT_ONCE);
+  let batchSize = createBatchSize(VIEWS_AT_ONCE);
+  let restTurns = 0;
   return (requests) => {
+    if (batchSize.now() === 1) {
+      batchSize = createBatchSize(VIEWS_AT_ONCE);
+      restTurns = REST_TURNS;
+    }
+    if (restTurns > 0) {
+      restTurns -= 1;
+      return [];
+    }
     const views = requests.flatMap((request) => {
       const { method, params } = request;
       if (method !== "eth_call" || !ViewParameters.Check(params)) return [];

@@ -299,7 +299,7 @@ On chains of the OP stack a simulated call asks the gas oracle twice, for the fe
 Requests to one node of a chain on which the deposits arrive, with the native coin, all roles reading through it, and one wait
 for the chain's finality per deposit. Where the attestor has nodes of its own, its share goes there. **The figures with many
 deposits are upper bounds**: they multiply one deposit that waits alone, and deposits that wait together share the requests of
-the lane. Most of them are the settler's polls while a settlement waits for finality.
+the lane. Where finality takes a quarter of an hour or more, half of them or more are the settler's polls meanwhile.
 
 ${writeDays()}
 

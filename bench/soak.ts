@@ -4,12 +4,10 @@
  *
  *     npm run bench -- soak --minutes 60 --per-second 20 [--json]
  */
-import { chmodSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readdirSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { type Sandbox, startSandbox } from "@sluice/sandbox";
+import type { Sandbox } from "@sluice/sandbox";
 import { connectStream } from "@sluice/sdk";
 import { sql } from "kysely";
 import { type Address, getAddress } from "viem";
@@ -17,8 +15,8 @@ import { apiKeyOf, issue, payAll, ROUTES } from "./deposits.ts";
 import { openDatabaseOf } from "./history.ts";
 import { median } from "./median.ts";
 import { readProcess } from "./processes.ts";
+import { withSandbox } from "./sandbox.ts";
 
-const PORTS = { ethereum: 0, base: 0, solana: 0, api: 0, quote: 0, telemetry: 0, control: 0 };
 /** USDC base units: an hour of payments is less than a payer has. */
 const AMOUNT = 1_300_000n;
 /** Rows of the table that is printed. */
@@ -52,22 +50,21 @@ export async function benchSoak(args: readonly string[]): Promise<void> {
       json: { type: "boolean", default: false },
     },
   });
-  const stateDir = mkdtempSync(join(tmpdir(), "sluice-bench-"));
-  // The embedded PostgreSQL runs as `nobody` where the benchmark runs as root.
-  chmodSync(stateDir, 0o755);
-  const sandbox = await startSandbox({ stateDir, ports: PORTS, mining: { intervalMs: 1_000 } });
-  const database = await openDatabaseOf(stateDir);
-  try {
-    const minutes = Number(values.minutes);
-    const perSecond = Number(values["per-second"]);
-    const windows = await soak(sandbox, database.db, { minutes, perSecond });
-    if (values.json) console.log(JSON.stringify(windows, null, 2));
-    else console.table(windows);
-  } finally {
-    await database.close();
-    await sandbox.stop();
-    rmSync(stateDir, { recursive: true, force: true });
-  }
+  const minutes = Number(values.minutes);
+  const perSecond = Number(values["per-second"]);
+  await withSandbox(
+    async (sandbox, stateDir) => {
+      const { db, close } = await openDatabaseOf(stateDir);
+      try {
+        const windows = await soak(sandbox, db, { minutes, perSecond });
+        if (values.json) console.log(JSON.stringify(windows, null, 2));
+        else console.table(windows);
+      } finally {
+        await close();
+      }
+    },
+    { mining: { intervalMs: 1_000 } },
+  );
 }
 
 async function soak(

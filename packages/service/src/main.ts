@@ -3,8 +3,8 @@ import { enableCompileCache, flushCompileCache } from "node:module";
 import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
 
-// Where the machine has much memory, V8 collects only when the heap is several times what is in use: under load that was 750 MiB,
-// of which 100 were. At half as much again the process takes half the memory and no more of the processor.
+// Where the machine has much memory, V8 collects only when the heap is several times its live objects: under load it had 750 MiB,
+// 100 of them live. At half as much again the process takes half the memory and no more of the processor.
 setFlagsFromString("--heap-growing-percent=50");
 
 // Compiled modules stay beside the sources, so that a restart loads them in two thirds of the time. Code is run from this

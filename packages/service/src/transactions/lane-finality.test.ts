@@ -81,14 +81,11 @@ test("rarely until the time that finality takes, and then as often as before", a
 });
 
 test("with the shortest of the last waits in mind, so that finality that stalled once delays nothing [T307]", async () => {
-  const { node, clock, changes, mine, poll, finishAfter } = openCountedLane();
+  const { node, clock, changes, mine, poll, pollFor, finishAfter } = openCountedLane();
   await finishAfter("deploy:a:1", 60_000, 1n);
   await finishAfter("deploy:b:1", 600_000, 2n);
   await mine("deploy:c:1");
-  for (let at = 0; at < 70_000; at += 500) {
-    await poll();
-    clock.advance(500);
-  }
+  await pollFor(70_000, "getFinalNumber");
   node.setFinal(9n);
   clock.advance(4_000);
   await poll();
@@ -108,13 +105,10 @@ test("and once for all that are about due, instead of for each", async () => {
 });
 
 test("and sees within twice its age that a block is orphaned [T65, T307]", async () => {
-  const { node, clock, changes, mine, poll, finishAfter } = openCountedLane();
+  const { node, clock, changes, mine, poll, pollFor, finishAfter } = openCountedLane();
   await finishAfter("deploy:a:1", 780_000, 1n);
   await mine("deploy:b:1");
-  for (let at = 0; at < 10_000; at += 500) {
-    await poll();
-    clock.advance(500);
-  }
+  await pollFor(10_000, "getFinalNumber");
   node.takeBack();
   node.passBlock();
   clock.advance(10_000);

@@ -158,6 +158,24 @@ describe("a node that refuses the call", () => {
     expect(node.asked).toHaveLength(1);
   });
 
+  test.each([500, 413])(
+    "with HTTP status %d is asked each view by itself [T306, T313]",
+    async (status) => {
+      node.answer(({ params }) => {
+        const { to, data } = Object(params[0]);
+        if (to !== undefined) return { result: data };
+        return (response) => {
+          response.statusCode = status;
+          response.end();
+        };
+      });
+      const asked = ["0x01", "0x02"].map((data) => rpc.share("eth_call", view(ECHO, data)));
+      expect(await Promise.all(asked)).toEqual(
+        ["0x01", "0x02"].map((result) => ({ ok: true, result })),
+      );
+    },
+  );
+
   test("for its rate fails all views at once, and is asked as many together later [T306]", async () => {
     node.answer(() => (response) => {
       response.statusCode = 429;

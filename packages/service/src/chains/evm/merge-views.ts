@@ -19,8 +19,6 @@ const DATA_MAX = 0xffff;
 const GAS_MAX = 0xffff_ffff;
 /** Turns of the event loop with shared requests in which nothing is merged, after a node refused two views at once. */
 const REST_TURNS = 1_000;
-/** Reasons for no answer that a smaller call may not have. */
-const OF_SIZE: ReadonlySet<unknown> = new Set(["http 413", "answer too large", "timeout"]);
 /** JSON-RPC's code of a revert in the answers of nodes. */
 const REVERTED = 3;
 
@@ -112,8 +110,7 @@ function mergePart(views: readonly View[], batchSize: BatchSize): Merged {
       const answers =
         answer instanceof Error || !answer.ok ? null : readAnswers(answer.result, views.length);
       if (answers) batchSize.accepted(views.length);
-      else if (!(answer instanceof Error) || OF_SIZE.has(reasonOf(answer)))
-        batchSize.refused(views.length);
+      else if (reasonOf(answer) !== "rate limited") batchSize.refused(views.length);
       return answers;
     },
   };

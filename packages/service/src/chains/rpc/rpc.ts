@@ -47,11 +47,16 @@ export interface Rpc {
   unavailable(reason: string, cause?: unknown): OperatingError;
 }
 
+/** Reports whether the node, or its limits here, refused a request for the rate of requests. */
+function isOfRate(error: unknown): boolean {
+  return reasonOf(error) === "rate limited";
+}
+
 /** Requests of one turn of the event loop that are sent as one. */
 export interface Merged {
   readonly request: RpcRequest;
   readonly members: readonly RpcRequest[];
-  /** Returns the answer to each member; null if each is to be sent by itself. An error is the answer of each. */
+  /** Returns the answer to each member; null if each is to be sent by itself. */
   separate(answer: NodeAnswer | Error): readonly NodeAnswer[] | null;
 }
 
@@ -257,7 +262,8 @@ export function createRpc(options: RpcOptions): Rpc {
       assert(answer, "every request has its answer");
       const separated = separate(answer);
       for (const [place, member] of members.entries()) {
-        const own = answer instanceof Error ? answer : separated?.[place];
+        // One of them may be the cause, and fails no other; to a node that limits its rate they are not sent again.
+        const own = isOfRate(answer) ? answer : separated?.[place];
         if (own) answers.set(member, own);
         else left.push(member);
       }
@@ -305,7 +311,7 @@ export function createRpc(options: RpcOptions): Rpc {
     try {
       return await batch(requests);
     } catch (error) {
-      if (reasonOf(error) === "rate limited") throw error;
+      if (isOfRate(error)) throw error;
       const alone = await Promise.allSettled(requests.map((request) => askOne(request)));
       return alone.map((one) => {
         if (one.status === "fulfilled") return one.value;

@@ -1,6 +1,6 @@
 /** Addresses and payments of benchmarks on a sandbox, USDC from one chain to another. */
 import type { Sandbox } from "@sluice/sandbox";
-import { createSluiceClient } from "@sluice/sdk";
+import { connectStream, createSluiceClient } from "@sluice/sdk";
 import { type Address, getAddress } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { sendToken } from "../packages/sandbox/src/tokens.ts";
@@ -62,4 +62,23 @@ export async function payAll(
   const { token } = deployment.chains[chain];
   const payments = addresses.map((to) => ({ from: payer.account, to, token, amount }));
   await Promise.all(payments.map((payment) => sendToken(client, payment)));
+}
+
+/** Calls back for the wallet of each settlement that completes, once the stream is connected. Returns what closes it. */
+export async function watchCompletions(
+  { descriptor }: Sandbox,
+  onCompleted: (wallet: Address) => void,
+): Promise<() => void> {
+  const connected = Promise.withResolvers<void>();
+  const stream = connectStream({
+    baseUrl: descriptor.baseUrl,
+    apiKey: apiKeyOf(descriptor),
+    onConnected: () => connected.resolve(),
+    onEvent({ type, data }) {
+      if (type !== "status_changed" || data.status !== "completed") return;
+      onCompleted(getAddress(data.walletAddress));
+    },
+  });
+  await connected.promise;
+  return () => stream.close();
 }

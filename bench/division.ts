@@ -34,7 +34,7 @@ export async function divide(
     env,
   }: {
     readonly processes: number;
-    /** Returns what is added to the environment of a process, which counts its statements in a file. */
+    /** Returns additions to the environment of a process, which counts its statements in a file. */
     readonly env: (statementsPath: string) => Readonly<Record<string, string>>;
   },
 ): Promise<Division> {

@@ -8,10 +8,9 @@ import { readdirSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import type { Sandbox } from "@sluice/sandbox";
-import { connectStream } from "@sluice/sdk";
 import { sql } from "kysely";
-import { type Address, getAddress } from "viem";
-import { apiKeyOf, issue, payAll, ROUTES } from "./deposits.ts";
+import type { Address } from "viem";
+import { issue, payAll, ROUTES, watchCompletions } from "./deposits.ts";
 import { openDatabaseOf } from "./history.ts";
 import { median } from "./median.ts";
 import { readProcess } from "./processes.ts";
@@ -75,22 +74,13 @@ async function soak(
   const paidAt = new Map<Address, number>();
   let latencies: number[] = [];
   let completed = 0;
-  const connected = Promise.withResolvers<void>();
-  const stream = connectStream({
-    baseUrl: sandbox.descriptor.baseUrl,
-    apiKey: apiKeyOf(sandbox.descriptor),
-    onConnected: () => connected.resolve(),
-    onEvent({ type, data }) {
-      if (type !== "status_changed" || data.status !== "completed") return;
-      const wallet = getAddress(data.walletAddress);
-      const startMs = paidAt.get(wallet);
-      if (startMs === undefined) return;
-      paidAt.delete(wallet);
-      completed += 1;
-      latencies.push((performance.now() - startMs) / 1_000);
-    },
+  const close = await watchCompletions(sandbox, (wallet) => {
+    const paidMs = paidAt.get(wallet);
+    if (paidMs === undefined) return;
+    paidAt.delete(wallet);
+    completed += 1;
+    latencies.push((performance.now() - paidMs) / 1_000);
   });
-  await connected.promise;
   const windows: Window[] = [];
   let paid = 0;
   const startMs = performance.now();
@@ -120,7 +110,7 @@ async function soak(
   for (const endMs = performance.now() + END_MS; paidAt.size > 0; await sleep(500)) {
     if (performance.now() > endMs) throw new Error(`${paidAt.size} deposits were not completed`);
   }
-  stream.close();
+  close();
   return windows;
 }
 

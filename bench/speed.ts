@@ -9,10 +9,9 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { type Sandbox, startSandbox } from "@sluice/sandbox";
-import { connectStream } from "@sluice/sdk";
-import { type Address, getAddress } from "viem";
+import type { Address } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
-import { apiKeyOf, issue, payAll, ROUTES } from "./deposits.ts";
+import { issue, payAll, ROUTES, watchCompletions } from "./deposits.ts";
 import { median } from "./median.ts";
 
 /** Measures and prints. */
@@ -65,17 +64,7 @@ async function settle(
 ): Promise<readonly number[]> {
   const addresses = await issue(sandbox, { route: "SWIFT", deposits });
   const waiting = new Map<Address, () => void>();
-  const connected = Promise.withResolvers<void>();
-  const stream = connectStream({
-    baseUrl: sandbox.descriptor.baseUrl,
-    apiKey: apiKeyOf(sandbox.descriptor),
-    onConnected: () => connected.resolve(),
-    onEvent({ type, data }) {
-      if (type !== "status_changed" || data.status !== "completed") return;
-      waiting.get(getAddress(data.walletAddress))?.();
-    },
-  });
-  await connected.promise;
+  const close = await watchCompletions(sandbox, (wallet) => waiting.get(wallet)?.());
   const seconds: number[] = [];
   for (const address of addresses) {
     // Payers know nothing of blocks.
@@ -88,7 +77,7 @@ async function settle(
       }),
     );
   }
-  stream.close();
+  close();
   return seconds;
 }
 

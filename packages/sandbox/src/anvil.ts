@@ -21,6 +21,11 @@ const PLATFORM_PACKAGE = "@foundry-rs/anvil-linux-amd64";
 const SAVE_INTERVAL_SECONDS = 5;
 /** Number of old block states kept on disk in addition to the newest 500 in memory; each takes about 300 KB. */
 const OLD_STATES_MAX = 100;
+/**
+ * Enough for all contracts, and for the 16 largest batches that a lane has open: anvil leaves out a transaction that does not fit
+ * into a block, finds the nonce of the next one too high and drops it. Real nodes keep both.
+ */
+const BLOCK_GAS_LIMIT = 200_000_000;
 
 /** A running node. */
 export interface Node {
@@ -118,6 +123,7 @@ function anvilArguments(
     "--slots-in-an-epoch": String(slotsInAnEpoch),
     "--order": "fifo",
     "--accounts": "0",
+    "--gas-limit": String(BLOCK_GAS_LIMIT),
     "--state": files.state,
     "--state-interval": String(SAVE_INTERVAL_SECONDS),
     "--cache-path": files.cache,

@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { depositFactoryAbi } from "@sluice/contracts/abi";
-import { isAddress } from "viem";
+import { type Hex, isAddress } from "viem";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { locateAnvil } from "./anvil.ts";
 import { type SandboxChains, startChains } from "./chains.ts";
@@ -119,6 +119,29 @@ describe("payments", () => {
     await Promise.all(Array.from({ length: 5 }, () => sendToken(client, payment)));
     await chains.mine(1, "ethereum");
     expect(await balanceOf(client, { owner: to, token })).toBe(100_000_000_005n);
+  });
+});
+
+describe("blocks", () => {
+  test("take as much gas as the open transactions of a lane, and a small one behind them", async () => {
+    const chains = await start();
+    const { account } = loadTestKeys().faucet;
+    const { client } = chains.ethereum;
+    // Uses all of its gas in a loop.
+    const to = "0x000000000000000000000000000000000000b125";
+    await client.setCode({ address: to, bytecode: "0x5b600056" });
+    await client.setBalance({ address: account.address, value: 10n ** 18n });
+    const chainId = await client.getChainId();
+    const fees = { chainId, type: "eip1559", maxFeePerGas: 10n ** 9n } as const;
+    const hashes: Hex[] = [];
+    for (const [nonce, gas] of [...Array<bigint>(16).fill(8_000_000n), 30_000n].entries()) {
+      const call = { ...fees, to, nonce, gas } as const;
+      const serializedTransaction = await account.signTransaction(call);
+      hashes.push(await client.sendRawTransaction({ serializedTransaction }));
+    }
+    await chains.mine(1, "ethereum");
+    const { transactions } = await client.getBlock();
+    expect(transactions).toEqual(hashes);
   });
 });
 

@@ -84,8 +84,6 @@ const LARGE_STEPS: readonly string[] = [
   "feeToken",
 ];
 
-const DEPLOY_BLOCK_GAS = 200_000_000n;
-
 const CALL_GAS = 1_000_000n;
 
 /** The factory reads the code of every route, at about 52 gas a byte. */
@@ -265,9 +263,6 @@ async function deployChain(
   await client.setBalance(provider);
   const byOwner = ownerCalls(chain, context);
   const byFaucet = faucetCalls(chain, context);
-  const { gasLimit } = await client.getBlock();
-  // anvil drops transactions that do not fit into the next block, so the limit is raised until all of them do.
-  await client.setBlockGasLimit({ gasLimit: DEPLOY_BLOCK_GAS });
   await mineAll(chains, chain, [
     { account: keys.owner.account, calls: byOwner, nonce: 0 },
     { account: keys.faucet.account, calls: byFaucet, nonce: 0 },
@@ -276,7 +271,6 @@ async function deployChain(
   await mineAll(chains, chain, [
     { account: keys.faucet.account, calls: byProvider, nonce: byFaucet.length },
   ]);
-  await client.setBlockGasLimit({ gasLimit });
 }
 
 /** Calls of one account, with the nonce of the first call. */

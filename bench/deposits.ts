@@ -56,11 +56,14 @@ export async function payAll(
   addresses: readonly Address[],
   amount = AMOUNT,
 ): Promise<void> {
-  const [payer] = keys.payers[chain];
-  if (!payer) throw new Error("the sandbox has payers");
   const { client } = chains[chain];
   const { token } = deployment.chains[chain];
-  const payments = addresses.map((to) => ({ from: payer.account, to, token, amount }));
+  const payers = keys.payers[chain];
+  const payments = addresses.map((to, place) => {
+    const payer = payers[place % payers.length];
+    if (!payer) throw new Error("the sandbox has payers");
+    return { from: payer.account, to, token, amount };
+  });
   await Promise.all(payments.map((payment) => sendToken(client, payment)));
 }
 

@@ -9,7 +9,7 @@ const PORTS = { ethereum: 0, base: 0, solana: 0, api: 0, quote: 0, telemetry: 0,
 /** Starts a sandbox, and stops and deletes it after the work. */
 export async function withSandbox<Result>(
   work: (sandbox: Sandbox, stateDir: string) => Promise<Result>,
-  options: Pick<SandboxOptions, "mining"> = {},
+  options: Pick<SandboxOptions, "mining" | "blocksKept"> = {},
 ): Promise<Result> {
   const stateDir = mkdtempSync(join(tmpdir(), "sluice-bench-"));
   // The embedded PostgreSQL runs as `nobody` where the benchmark runs as root.

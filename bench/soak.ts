@@ -16,8 +16,15 @@ import { median } from "./median.ts";
 import { readProcess } from "./processes.ts";
 import { withSandbox } from "./sandbox.ts";
 
-/** USDC base units: an hour of payments is less than a payer has. */
+/** USDC base units: an hour of payments is less than the payers have. */
 const AMOUNT = 1_300_000n;
+/**
+ * Addresses that are paid in turn: customers deposit again, and a chain whose accounts become more with each deposit slows down
+ * the nodes of the sandbox.
+ */
+const ADDRESSES = 12_000;
+/** More than anything reads back. */
+const BLOCKS_KEPT = 200;
 /** Rows of the table that is printed. */
 const WINDOWS = 12;
 /** Deposits that are not completed by then are lost. */
@@ -62,7 +69,7 @@ export async function benchSoak(args: readonly string[]): Promise<void> {
         await close();
       }
     },
-    { mining: { intervalMs: 1_000 } },
+    { mining: { intervalMs: 1_000 }, blocksKept: BLOCKS_KEPT },
   );
 }
 
@@ -71,6 +78,8 @@ async function soak(
   db: Database,
   { minutes, perSecond }: { readonly minutes: number; readonly perSecond: number },
 ): Promise<readonly Window[]> {
+  /** The one that was paid the longest ago first. */
+  const issued: Address[] = [];
   const paidAt = new Map<Address, number>();
   let latencies: number[] = [];
   let completed = 0;
@@ -86,7 +95,11 @@ async function soak(
   const startMs = performance.now();
   const windowMs = (minutes * 60_000) / WINDOWS;
   while (windows.length < WINDOWS) {
-    const addresses = await issue(sandbox, { route: "SWIFT", deposits: perSecond });
+    const isNew = issued.length < ADDRESSES;
+    const addresses = isNew
+      ? await issue(sandbox, { route: "SWIFT", deposits: perSecond })
+      : issued.splice(0, perSecond);
+    issued.push(...addresses);
     for (const address of addresses) paidAt.set(address, performance.now());
     await payAll(sandbox, ROUTES.SWIFT.from, addresses, AMOUNT);
     paid += addresses.length;

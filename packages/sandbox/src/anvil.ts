@@ -54,6 +54,8 @@ export interface NodeOptions {
   readonly anvil?: string;
   /** Epoch length: a block is final two epochs behind the head. Default 1. */
   readonly slotsInAnEpoch?: number;
+  /** Blocks of which state and transactions are kept. Absent: all, saved every few seconds, which takes longer with each. */
+  readonly blocksKept?: number;
 }
 
 /** Returns the path of the anvil binary from npm. Throws a `SandboxError` that names the package if it is missing. */
@@ -112,7 +114,7 @@ function nodeFiles(dir: string, spec: ChainSpec) {
 }
 
 function anvilArguments(
-  { spec, slotsInAnEpoch = 1 }: NodeOptions,
+  { spec, slotsInAnEpoch = 1, blocksKept }: NodeOptions,
   files: NodeFiles,
   port: number,
 ): readonly string[] {
@@ -125,9 +127,16 @@ function anvilArguments(
     "--accounts": "0",
     "--gas-limit": String(BLOCK_GAS_LIMIT),
     "--state": files.state,
-    "--state-interval": String(SAVE_INTERVAL_SECONDS),
-    "--cache-path": files.cache,
-    "--max-persisted-states": String(OLD_STATES_MAX),
+    ...(blocksKept === undefined
+      ? {
+          "--state-interval": String(SAVE_INTERVAL_SECONDS),
+          "--cache-path": files.cache,
+          "--max-persisted-states": String(OLD_STATES_MAX),
+        }
+      : {
+          "--prune-history": String(blocksKept),
+          "--transaction-block-keeper": String(blocksKept),
+        }),
   };
   return [...Object.entries(settings).flat(), "--no-mining", "--no-request-size-limit", "--quiet"];
 }

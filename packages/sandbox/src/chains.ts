@@ -24,6 +24,8 @@ export interface ChainsOptions {
   readonly anvil?: string;
   /** Epoch length: blocks are final two epochs behind the head. Default 1; deep reorgs need more. */
   readonly slotsInAnEpoch?: number;
+  /** Blocks of which the nodes keep state and transactions, so that they stay fast for hours. Default all. */
+  readonly blocksKept?: number;
   /** Called once when a node stops responding, until it responds again; `ended` if its process has ended. */
   readonly onProblem?: (problem: SandboxError, ended: boolean) => void;
 }
@@ -82,6 +84,7 @@ async function openNodes(options: ChainsOptions, dir: string): Promise<readonly 
         ...(port === undefined ? {} : { port }),
         ...(options.anvil === undefined ? {} : { anvil: options.anvil }),
         ...(options.slotsInAnEpoch && { slotsInAnEpoch: options.slotsInAnEpoch }),
+        ...(options.blocksKept && { blocksKept: options.blocksKept }),
       });
     }),
   );

@@ -1,7 +1,11 @@
 /** Client addresses: exact ones for the allowed networks of keys, and networks for rate limits. */
 import type { IncomingMessage } from "node:http";
 import { BlockList, isIP } from "node:net";
+import { memoize } from "../core/memo.ts";
 import { formatNetwork, parseAddress } from "../core/networks.ts";
+
+/** Clients whose canonical form is remembered: the same ones send most of the requests. */
+const REMEMBERED_MAX = 1_000;
 
 /** The client of a request, behind proxies. */
 export interface Caller {
@@ -23,10 +27,18 @@ export function createCallerReader(
       if (!isTrusted(caller) || earlier === "") break;
       caller = earlier;
     }
-    const parsed = parseAddress(caller);
-    return { exact: parsed ? formatNetwork(parsed) : caller, counted: networkOf(caller) };
+    return describeCaller(caller);
   };
 }
+
+const describeCaller = memoize(
+  (address: string): Caller => {
+    const parsed = parseAddress(address);
+    return { exact: parsed ? formatNetwork(parsed) : address, counted: networkOf(address) };
+  },
+  (address) => address,
+  REMEMBERED_MAX,
+);
 
 /** Returns whether an address is one of the proxies, given by address or range. */
 export function createTrustList(trustedProxies: readonly string[]): (address: string) => boolean {

@@ -507,6 +507,21 @@ describe("a guarded attestor", () => {
     clock.advance(59 * DAY_MS);
     await open().signPrice(2, price());
     await expect(open().signClaim(2, claim)).rejects.toThrow("return");
+    restart();
+    await expect(open().signClaim(2, claim)).rejects.toThrow("return");
+    clock.advance(2 * DAY_MS);
+    await open().signPrice(2, price());
+    await open().signClaim(2, claim);
+  });
+
+  test("does not count a payout whose lock it ended as one of others", async () => {
+    await open().signDelivery(30, delivery());
+    const ids = [claim.deliveryId, OTHER_ID];
+    expect(await open().early?.listOthers(ids)).toEqual([OTHER_ID]);
+    await open().signClaim(2, claim);
+    expect(await open().early?.listOthers(ids)).toEqual([OTHER_ID]);
+    restart();
+    expect(await open().early?.listOthers(ids)).toEqual([OTHER_ID]);
   });
 
   test.each([

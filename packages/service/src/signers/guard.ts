@@ -14,6 +14,7 @@ import type { Commitment } from "../core/commitment.ts";
 import { type Address, type Hex32, toAddress, toHex32 } from "../core/hex.ts";
 import type { Clock } from "../core/ports.ts";
 import { createEarlyMemory, type EarlyBounds } from "./early-memory.ts";
+import { createEndingMemory, type Ending } from "./ending-memory.ts";
 import { type Journal, type JournalEntry, openJournal } from "./journal.ts";
 import {
   createOrderMemory,
@@ -91,8 +92,6 @@ const REFUND_LIFETIME_S = 600n;
 /** Must exceed 72 hours, after which anybody can take a lock back; sixty days is far above it. */
 const ORDERS_REMEMBERED_MS = 60 * DAY_MS;
 
-type Ending = "claim" | "return";
-
 /** Wraps signers in the policy; one guard per process shares one journal and one memory. */
 export interface Guard {
   guardLane(signer: LaneSigner, rules: LaneRules): LaneSigner;
@@ -105,9 +104,9 @@ export interface Guard {
 export function openGuard(options: { readonly journal: string; readonly clock: Clock }): Guard {
   const { clock } = options;
   const lanes = new Map<string, LaneMemory>();
-  /** By delivery id: the end of the payout window of the signed order. */
+  /** By delivery id, until the lock's end is signed: the end of the payout window of the signed order. */
   const orders = new Map<string, { readonly deadline: bigint; readonly atMs: number }>();
-  const endings = new Map<string, { readonly ending: Ending; readonly atMs: number }>();
+  const endings = createEndingMemory();
   /** By delivery id: payouts that were signed before their lock was final, and are not covered. */
   const early = createEarlyMemory();
   /** By destination: the block up to which payouts of others are counted. */
@@ -143,7 +142,8 @@ export function openGuard(options: { readonly journal: string; readonly clock: C
         return;
       case "claim":
       case "return":
-        endings.set(entry.deliveryId, { ending: entry.kind, atMs });
+        endings.remember(toHex32(entry.deliveryId), entry.kind, atMs);
+        orders.delete(entry.deliveryId);
         return;
       case "delivery": {
         const deadline = BigInt(entry.deadline);
@@ -176,14 +176,19 @@ export function openGuard(options: { readonly journal: string; readonly clock: C
   /** Writes to the journal, then to memory. It is the last step before a signature and is never undone. */
   function record(entry: JournalEntry): void {
     const now = clock.now();
-    for (const memory of [endings, orders]) {
-      for (const [id, { atMs }] of memory) {
-        if (atMs > now - ORDERS_REMEMBERED_MS) break;
-        memory.delete(id);
-      }
+    const sinceMs = now - ORDERS_REMEMBERED_MS;
+    endings.forgetBefore(sinceMs);
+    for (const [id, { atMs }] of orders) {
+      if (atMs > sinceMs) break;
+      orders.delete(id);
     }
     journal.append(entry, now);
     remember(entry, now);
+  }
+
+  /** Returns whether this signer signed an order about a lock, or counts its payout already. */
+  function isKnown(id: Hex32): boolean {
+    return orders.has(id) || early.has(id) || endings.get(id) !== undefined;
   }
 
   function checkDeadline(deadline: bigint, lifetimeS: bigint): void {
@@ -249,9 +254,9 @@ export function openGuard(options: { readonly journal: string; readonly clock: C
           async cover(deliveryId) {
             if (early.has(deliveryId)) record({ kind: "covered", deliveryId });
           },
-          listOthers: async (ids) => ids.filter((id) => !orders.has(id) && !early.has(id)),
+          listOthers: async (ids) => ids.filter((id) => !isKnown(id)),
           async countOther({ destChain, deliveryId, deadline, ...payout }) {
-            if (orders.has(deliveryId) || early.has(deliveryId)) return;
+            if (isKnown(deliveryId)) return;
             const { lock, srcChain, escrow, worth } = payout;
             const { commitment, delivery, token, amount: lockedAmount, minOut, seq } = lock;
             const place = { srcChain, escrow, delivery, token };
@@ -275,7 +280,7 @@ export function openGuard(options: { readonly journal: string; readonly clock: C
           const { deliveryId, commitment } = rules.identify(destChain, order);
           if (!rules.isPair(destChain, order))
             throw new SignerRefusal("no inventory route is configured for the pair");
-          const ending = endings.get(deliveryId)?.ending;
+          const ending = endings.get(deliveryId);
           if (ending) throw new SignerRefusal(`delivery after the lock's ${ending}`);
           const { amount } = order;
           if (amount === 0n) throw new SignerRefusal("delivery amount is zero");
@@ -368,7 +373,7 @@ export function openGuard(options: { readonly journal: string; readonly clock: C
 
   /** Refuses the second way to end a lock: it is claimed or returned, never both. */
   function checkEnding({ deliveryId }: ClaimProof | ReturnProof, wanted: Ending): void {
-    const ending = endings.get(deliveryId)?.ending ?? wanted;
+    const ending = endings.get(deliveryId) ?? wanted;
     if (ending !== wanted) throw new SignerRefusal(`${wanted} after the lock's ${ending}`);
   }
 

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { BlockId } from "../chains/port/index.ts";
+import { compare } from "../core/compare.ts";
 import { toAddress } from "../core/hex.ts";
 import type { Random } from "../core/ports.ts";
 import { formatStamp } from "../core/stamp.ts";
@@ -48,8 +49,10 @@ export async function insertDeposits(
       recheck_at: settlementId === null ? formatStamp(recheckAtMs) : null,
     }));
   });
-  for (let from = 0; from < rows.length; from += ROWS_MAX) {
-    const some = JSON.stringify(rows.slice(from, from + ROWS_MAX));
+  // Each row locks its settlement; everything locks settlements in the order of their ids.
+  const ordered = rows.toSorted((a, b) => compare(a.settlement_id ?? "", b.settlement_id ?? ""));
+  for (let from = 0; from < ordered.length; from += ROWS_MAX) {
+    const some = JSON.stringify(ordered.slice(from, from + ROWS_MAX));
     await sql`insert into deposits (id, chain_id, wallet, token, tx_hash, ordinal, log_index, sender, amount,
         block_number, block_hash, address_id, integrator_id, settlement_id, queued, ignored_reason,
         detected_at, recheck_at)

@@ -131,13 +131,13 @@ export function createDueRows<Id extends string = string>({
       return rows.toSorted((one, other) => Number(one.place - other.place)).map(({ id }) => id);
     },
     async resume(db, { chainId, nowMs, leaseMs }) {
-      await db
-        .updateTable(table)
-        .set({ next_check_at: formatStamp(nowMs) })
-        .where(sql<boolean>`${sql.ref(chain)} = ${chainId} and ${isOpen}`)
-        .where(sql<boolean>`next_check_at > ${formatStamp(nowMs)}`)
-        .where(sql<boolean>`next_check_at <= ${formatStamp(nowMs + leaseMs)}`)
-        .execute();
+      await sql`
+        update ${sql.table(table)} set next_check_at = ${formatStamp(nowMs)}
+        where id in (select id from ${sql.table(table)}
+          where ${sql.ref(chain)} = ${chainId} and ${isOpen} and next_check_at > ${formatStamp(nowMs)}
+            and next_check_at <= ${formatStamp(nowMs + leaseMs)} order by id for update)`.execute(
+        db,
+      );
     },
     reschedule: (db, rowId, atMs) => schedule(db, rowId, { atMs, afterMs: null }),
     rescheduleUnlessDue: (db, rowId, { atMs, nowMs }) =>

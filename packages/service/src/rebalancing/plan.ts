@@ -10,6 +10,7 @@
  * included; no treasury gives more than it has.
  */
 import { rescale } from "../core/amounts.ts";
+import { compare } from "../core/compare.ts";
 import type { Address } from "../core/hex.ts";
 import { type Direction, isLocalTo } from "./directions.ts";
 
@@ -130,10 +131,6 @@ function byNeed(one: Level, other: Level): number {
 
 function keyOf({ srcChain, token }: Direction): string {
   return `${srcChain}:${token}`;
-}
-
-function compare(one: bigint, other: bigint): number {
-  return one < other ? -1 : one > other ? 1 : 0;
 }
 
 const least = (one: bigint, other: bigint) => (one < other ? one : other);

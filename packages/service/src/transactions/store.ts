@@ -6,6 +6,7 @@
  */
 import { type RawBuilder, type Selectable, sql, type SqlBool } from "kysely";
 import { assert } from "../core/assert.ts";
+import { compare } from "../core/compare.ts";
 import { type Address, type Hex, toAddress, toHex32, toTxHash, type TxHash } from "../core/hex.ts";
 import { formatStamp } from "../core/stamp.ts";
 import type { TransactionsTable } from "../db/chain-tables.ts";
@@ -37,10 +38,12 @@ export interface NewIntent {
 /** Inserts intents in state `queued`. Does nothing about one whose name exists. */
 export async function insertIntents(tx: Db | Tx, intents: readonly NewIntent[]): Promise<void> {
   if (intents.length === 0) return;
+  // Each row locks its settlement; everything locks settlements in the order of their ids.
+  const ordered = intents.toSorted((a, b) => compare(a.settlementId ?? "", b.settlementId ?? ""));
   await tx
     .insertInto("transactions")
     .values(
-      intents.map((row) => ({
+      ordered.map((row) => ({
         id: row.id,
         chain_id: row.chainId,
         lane: row.lane,

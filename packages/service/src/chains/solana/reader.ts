@@ -3,6 +3,7 @@
  * orphaned ones; a block that has not reached the configured level does not exist for it.
  */
 import { Bug } from "../../core/assert.ts";
+import { compare } from "../../core/compare.ts";
 import { type Address, NATIVE_SOL } from "../../core/hex.ts";
 import type { BlockRef, ChainReader, Held, ReadPoint, TokenSource } from "../port/index.ts";
 import { canReceive, type TokenAccountAnswer } from "./account-answers.ts";
@@ -175,10 +176,6 @@ function chooseSources(
     )
     .slice(0, SOURCES_MAX)
     .map(({ account, amount }) => ({ account, amount }));
-}
-
-function compare<T extends bigint | string>(one: T, other: T): number {
-  return one < other ? -1 : one > other ? 1 : 0;
 }
 
 /** Returns a digest that is independent of the order in which nodes list accounts. */

@@ -1,4 +1,5 @@
 /** Reads sections of blocks for the scanner, at the configured commitment level. */
+import { compare } from "../../core/compare.ts";
 import type { OperatingError } from "../../core/errors.ts";
 import { type Address, isNative, NATIVE_SOL } from "../../core/hex.ts";
 import type { ChainReader, Outflow, ScannedBlock, Section, Transfer } from "../port/index.ts";
@@ -175,10 +176,6 @@ function payerOf({ sol, tokens, feePayer }: BlockTransaction, token: Address): s
     : tokens.filter((one) => one.mint === mint);
   const [first] = changes
     .filter(({ change }) => change < 0n)
-    .toSorted((one, other) => compareNumbers(one.change, other.change));
+    .toSorted((one, other) => compare(one.change, other.change));
   return first?.owner ?? feePayer;
-}
-
-function compareNumbers(one: bigint, other: bigint): number {
-  return one < other ? -1 : one > other ? 1 : 0;
 }

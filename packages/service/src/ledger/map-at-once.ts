@@ -33,22 +33,32 @@ export async function mapAtOnce<Row>(
 /** Change of a recorded delivery by its audit. */
 export type Audited = { readonly audited: true } | { readonly audit_again_at: string };
 
+/** Recorded deliveries that a round compares at most, in pages: more per second than a process settles. */
+const PAGE_ROWS = 200;
+const PAGES_MAX = 20;
+
+/** A recorded delivery. */
+interface AuditedRow {
+  readonly id: string;
+  /** When its payout was seen, in Unix milliseconds. */
+  readonly seen_ms: number;
+}
+
 /**
- * Compares recorded deliveries, each until it is proved once. In parts (`next`) the page goes to the end of the queue before
+ * Compares recorded deliveries, each until it is proved once. In parts (`next`) a page goes to the end of the queue before
  * it is compared, and a row that cannot be proved yet waits for a quarter of its age: however many there are, each other row
- * has its turn.
+ * has its turn. While a page is full and something of it is proved, the next one follows.
  */
-export async function auditInTurns<
-  Row extends { readonly id: string; /** Unix milliseconds. */ readonly seen_ms: number },
->(
+export async function auditInTurns<Row extends AuditedRow>(
   { clock }: { readonly clock: Clock },
   {
-    rows,
+    list,
     scope,
     compare,
     record,
   }: {
-    readonly rows: readonly Row[];
+    /** Returns the rows that are due, those never compared first; all of them without a limit. */
+    readonly list: (limit: number | null) => Promise<readonly Row[]>;
     readonly scope: "next" | "all";
     readonly compare: (
       row: Row,
@@ -56,20 +66,28 @@ export async function auditInTurns<
     readonly record: (ids: readonly string[], change: Audited) => Promise<unknown>;
   },
 ): Promise<Found> {
-  const nowMs = clock.now();
-  if (scope === "next" && rows.length > 0) {
-    await record(
-      rows.map(({ id }) => id),
-      { audit_again_at: formatStamp(nowMs) },
-    );
+  const findings: Finding[] = [];
+  for (let page = 0; page < PAGES_MAX; page += 1) {
+    const rows = await list(scope === "all" ? null : PAGE_ROWS);
+    const nowMs = clock.now();
+    if (scope === "next" && rows.length > 0) {
+      await record(
+        rows.map(({ id }) => id),
+        { audit_again_at: formatStamp(nowMs) },
+      );
+    }
+    const proved: string[] = [];
+    const found = await mapAtOnce(rows, async (row) => {
+      const { findings: own, isProved } = await compare(row);
+      const againAtMs = nowMs + auditDelay(nowMs - row.seen_ms);
+      if (isProved) proved.push(row.id);
+      else await record([row.id], { audit_again_at: formatStamp(againAtMs) });
+      return own;
+    });
+    if (proved.length > 0) await record(proved, { audited: true });
+    findings.push(...found.findings);
+    const hasMore = scope === "next" && rows.length === PAGE_ROWS && proved.length > 0;
+    if (found.error !== null || !hasMore) return { findings, error: found.error };
   }
-  return mapAtOnce(rows, async (row) => {
-    const { findings, isProved } = await compare(row);
-    const againAtMs = nowMs + auditDelay(nowMs - row.seen_ms);
-    await record(
-      [row.id],
-      isProved ? { audited: true } : { audit_again_at: formatStamp(againAtMs) },
-    );
-    return findings;
-  });
+  return { findings, error: null };
 }

@@ -36,7 +36,6 @@ interface FinalTransfer {
   readonly seen_ms: number;
 }
 
-const TRANSFERS_AT_ONCE = 200;
 /** How far a node may lag, in milliseconds. */
 const LAG_MAX_MS = 3_600_000;
 
@@ -62,7 +61,8 @@ async function auditDelivered(
   { db, chain, chains, clock }: RouteAuditDeps,
   scope: "next" | "all",
 ): Promise<Found> {
-  const { rows } = await sql<FinalTransfer>`
+  const list = async (limit: number | null) => {
+    const { rows } = await sql<FinalTransfer>`
     select t.id, t.settlement_id, t.burn_tx_hash, t.wallet, t.token, t.sent_message, t.burned_amount::text as burned, t.nonce,
            t.fee::text, t.token_in, t.amount_in::text,
            t.delivered_amount::text as paid, t.bridge_fee::text, t.min_out::text, a.dest_chain, a.dest_wallet,
@@ -71,9 +71,9 @@ async function auditDelivered(
      where t.src_chain = ${chain.chainId} and t.state = 'final' and s.sweep_final
        and (${scope === "all"} or not t.audited and (t.audit_again_at is null or t.audit_again_at <= ${formatStamp(clock.now())}))
        and a.dest_chain = any(${[...chains.keys()]}::int[])
-     order by t.audit_again_at nulls first, t.created_at limit ${scope === "all" ? null : TRANSFERS_AT_ONCE}`.execute(
-    db,
-  );
+     order by t.audit_again_at nulls first, t.created_at limit ${limit}`.execute(db);
+    return rows;
+  };
   const record = (ids: readonly string[], change: Audited) =>
     db
       .updateTable("bridge_transfers")
@@ -93,7 +93,7 @@ async function auditDelivered(
     );
     return { findings, isProved: faults.length === 0 };
   }
-  return auditInTurns({ clock }, { rows, scope, compare, record });
+  return auditInTurns({ clock }, { list, scope, compare, record });
 }
 
 type Faults = readonly Readonly<Record<string, string>>[];

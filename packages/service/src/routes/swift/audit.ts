@@ -17,9 +17,6 @@ import {
   type Verdict,
 } from "../../ledger/index.ts";
 
-/** Deliveries per poll. */
-const DELIVERIES_AT_ONCE = 200;
-
 /** How long nodes may need to show a payout's transaction, in milliseconds. */
 const LAG_MAX_MS = 3_600_000;
 
@@ -61,7 +58,8 @@ async function auditDelivered(
   { db, chain, chains, clock, log }: RouteAuditDeps,
   scope: "next" | "all",
 ): Promise<Found> {
-  const { rows } = await sql<Claimed>`
+  const list = async (limit: number | null) => {
+    const { rows } = await sql<Claimed>`
     select d.id, d.settlement_id, d.src_chain, d.escrow, d.seq::text, a.dest_chain, d.delivered_amount::text as paid, d.min_out::text,
            a.dest_wallet, a.dest_token, extract(epoch from s.updated_at)::float8 * 1000 as seen_ms,
            d.delivered_tx_hash as hint
@@ -69,9 +67,9 @@ async function auditDelivered(
      where d.src_chain = ${chain.chainId} and d.state = 'claimed'
        and (${scope === "all"} or not d.audited and (d.audit_again_at is null or d.audit_again_at <= ${formatStamp(clock.now())}))
        and a.dest_chain = any(${[...chains.keys()]}::int[])
-     order by d.audit_again_at nulls first, d.created_at limit ${scope === "all" ? null : DELIVERIES_AT_ONCE}`.execute(
-    db,
-  );
+     order by d.audit_again_at nulls first, d.created_at limit ${limit}`.execute(db);
+    return rows;
+  };
   const { chainId } = chain;
   const record = (ids: readonly string[], change: Audited) =>
     db
@@ -101,7 +99,7 @@ async function auditDelivered(
     );
     return { findings, isProved };
   }
-  return auditInTurns({ clock }, { rows, scope, compare, record });
+  return auditInTurns({ clock }, { list, scope, compare, record });
 }
 
 /** Returns the finding of a payout without its transaction. Its subject is not the settlement, which may get a graver one. */

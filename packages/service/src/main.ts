@@ -1,11 +1,9 @@
 /** The program: results go to standard output, logs and errors to standard error. */
 import { enableCompileCache, flushCompileCache } from "node:module";
 import { fileURLToPath } from "node:url";
-import { setFlagsFromString } from "node:v8";
+import { limitHeap } from "./telemetry/heap.ts";
 
-// Where the machine has much memory, V8 collects only when the heap is several times its live objects: under load it had 750 MiB,
-// 100 of them live. At half as much again the process takes half the memory and no more of the processor.
-setFlagsFromString("--heap-growing-percent=50");
+limitHeap();
 
 // Compiled modules stay beside the sources, so that a restart loads them in two thirds of the time. Code is run from this
 // folder: it must be as hard to write as the sources, unlike a shared temporary one. Without a right to write, nothing is kept.

@@ -3,6 +3,7 @@
  * entry takes tens of bytes: the id in bytes, in the set of its day.
  */
 import type { Hex32 } from "../core/hex.ts";
+import { DAY_MS } from "./lane-memory.ts";
 
 export type Ending = "claim" | "return";
 
@@ -15,8 +16,6 @@ export interface EndingMemory {
   /** Forgets the days that ended before a time, in milliseconds since the epoch. */
   forgetBefore(ms: number): void;
 }
-
-const DAY_MS = 86_400_000;
 
 type Day = Readonly<Record<Ending, Set<string>>>;
 

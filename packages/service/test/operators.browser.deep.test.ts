@@ -190,6 +190,11 @@ test("an operator reads inventories, trends and an integrator, and drains and op
   expect(shown).toContain('"Chain","Account","Amount"');
   expect(await page.locator(".tile").first().innerText()).toMatch(/Head\s+\d+/);
 
+  // A scanner records its distance to the head every few seconds, and the console reads a long range only now and then.
+  const readTrends = () => page.evaluate(async () => (await fetch("/api/trends?range=1h")).text());
+  await expect
+    .poll(readTrends, { timeout: 60_000, interval: 2_000 })
+    .toContain('"lags":[{"chain":"ethereum"');
   await view("Trends");
   await page.getByRole("img", { name: "Newest: half within" }).waitFor();
   await page.getByRole("img", { name: "Completed settlements: SWIFT" }).waitFor();

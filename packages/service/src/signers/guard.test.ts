@@ -514,11 +514,12 @@ describe("a guarded attestor", () => {
     await open().signClaim(2, claim);
   });
 
-  test("does not count a payout whose lock it ended as one of others", async () => {
+  test("a payout that it claimed is not one of others, and one of a lock that it returned is [T315]", async () => {
     await open().signDelivery(30, delivery());
     const ids = [claim.deliveryId, OTHER_ID];
     expect(await open().early?.listOthers(ids)).toEqual([OTHER_ID]);
     await open().signClaim(2, claim);
+    await open().signReturn(2, { ...giveBack, deliveryId: OTHER_ID });
     expect(await open().early?.listOthers(ids)).toEqual([OTHER_ID]);
     restart();
     expect(await open().early?.listOthers(ids)).toEqual([OTHER_ID]);

@@ -186,9 +186,9 @@ export function openGuard(options: { readonly journal: string; readonly clock: C
     remember(entry, now);
   }
 
-  /** Returns whether this signer signed an order about a lock, or counts its payout already. */
+  /** Returns whether a payout is this signer's own, final, or counted already. After a return any payout is one of others. */
   function isKnown(id: Hex32): boolean {
-    return orders.has(id) || early.has(id) || endings.get(id) !== undefined;
+    return orders.has(id) || early.has(id) || endings.get(id) === "claim";
   }
 
   function checkDeadline(deadline: bigint, lifetimeS: bigint): void {

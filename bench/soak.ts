@@ -2,7 +2,7 @@
  * Settles deposits at a steady rate for a time, and shows whether anything grows with it: memory, descriptors, the tables, or
  * the time of a settlement.
  *
- *     npm run bench -- soak --minutes 60 --per-second 20 [--json]
+ *     npm run bench -- soak --minutes 60 --per-second 40 [--json]
  */
 import { readdirSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";

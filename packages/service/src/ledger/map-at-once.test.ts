@@ -74,7 +74,7 @@ describe("recorded deliveries in turns", () => {
     expect(asked).toHaveLength(200);
   });
 
-  test("an error ends the round after its page, and what was proved is recorded", async () => {
+  test("an error ends the round after its page, whose proved rows are recorded", async () => {
     const { audit, audited } = open(500, { failing: "7" });
     expect(await audit()).toEqual({ findings: [], error: new Error("no answer for 7") });
     expect(audited.size).toBe(199);

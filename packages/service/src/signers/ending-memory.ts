@@ -9,7 +9,7 @@ export type Ending = "claim" | "return";
 
 /** The end of each lock that this signer attested. */
 export interface EndingMemory {
-  /** Returns what was signed for a delivery id, which is never both; undefined if nothing is remembered. */
+  /** Returns the signed end of a lock by its delivery id, of which there is one kind at most; undefined if none is remembered. */
   get(deliveryId: Hex32): Ending | undefined;
   /** Also called for every journal entry at start, the oldest first. */
   remember(deliveryId: Hex32, ending: Ending, atMs: number): void;

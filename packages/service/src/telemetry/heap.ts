@@ -1,4 +1,4 @@
-/** How V8's heap grows. On a machine with much memory its own limits let a process take several times what is in use. */
+/** The growth of V8's heap. On a machine with much memory its own limits let a process take several times its live objects. */
 import { PerformanceObserver } from "node:perf_hooks";
 import { getHeapSpaceStatistics, setFlagsFromString } from "node:v8";
 

@@ -36,7 +36,7 @@ test("an error of one row hides neither the findings of others nor itself [T221]
 
 describe("recorded deliveries in turns", () => {
   /** A queue of rows that are due at once, and the ones among them that no node can prove. */
-  function open(count: number, { unproved = new Set<string>(), failing = "" } = {}) {
+  function open(count: number, { unproved = new Set<string>(), failing = "", wrong = "" } = {}) {
     const clock = createStillClock();
     const due = Array.from({ length: count }, (_, row) => ({ id: `${row}`, seen_ms: clock.now() }));
     const asked: string[] = [];
@@ -51,6 +51,7 @@ describe("recorded deliveries in turns", () => {
           async compare({ id }) {
             if (id === failing) throw new Error(`no answer for ${id}`);
             asked.push(id);
+            if (id === wrong) return { findings: [found(7)], isProved: false };
             return { findings: [], isProved: !unproved.has(id) };
           },
           async record(ids, change) {
@@ -78,6 +79,12 @@ describe("recorded deliveries in turns", () => {
     const { audit, audited } = open(500, { failing: "7" });
     expect(await audit()).toEqual({ findings: [], error: new Error("no answer for 7") });
     expect(audited.size).toBe(199);
+  });
+
+  test("a finding ends the round after its page, so that the breach opens at once", async () => {
+    const { audit, asked } = open(900, { wrong: "7" });
+    expect(await audit()).toEqual({ findings: [found(7)], error: null });
+    expect(asked).toHaveLength(200);
   });
 
   test("a full audit compares all rows in one page", async () => {

@@ -87,7 +87,10 @@ export async function auditInTurns<Row extends AuditedRow>(
     if (proved.length > 0) await record(proved, { audited: true });
     findings.push(...found.findings);
     const hasMore = scope === "next" && rows.length === PAGE_ROWS && proved.length > 0;
-    if (found.error !== null || !hasMore) return { findings, error: found.error };
+    // A finding stops the chain once the round ends, so it waits for no further page.
+    if (found.error !== null || findings.length > 0 || !hasMore) {
+      return { findings, error: found.error };
+    }
   }
   return { findings, error: null };
 }

@@ -189,7 +189,7 @@ export async function recordHeld(
     .set({ held_since: formatStamp(nowMs) })
     .where("chain_id", "=", held.chainId)
     .where("verdict", "=", held.verdict)
-    .where("subject", "in", held.subjects)
+    .where(sql<boolean>`subject = any(${held.subjects}::text[])`)
     .where("ended_at", "is", null)
     .where("held_since", "is", null)
     .execute();

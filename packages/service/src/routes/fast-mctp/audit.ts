@@ -78,7 +78,7 @@ async function auditDelivered(
     db
       .updateTable("bridge_transfers")
       .set(change)
-      .where("id", "in", ids)
+      .where(sql<boolean>`id = any(${ids}::uuid[])`)
       .where("audited", "=", false)
       .execute();
   async function compare(row: FinalTransfer) {

@@ -71,13 +71,18 @@ async function auditDelivered(
     return rows;
   };
   const { chainId } = chain;
-  const record = (ids: readonly string[], change: Audited) =>
-    db
+  const record = async (ids: readonly string[], change: Audited) => {
+    if ("audited" in change) {
+      const held = { chainId, verdict: "payout_unproved", subjects: ids } as const;
+      await recordHeld(db, held, clock.now());
+    }
+    await db
       .updateTable("deliveries")
       .set(change)
-      .where("id", "in", ids)
+      .where(sql<boolean>`id = any(${ids}::text[])`)
       .where("audited", "=", false)
       .execute();
+  };
   async function compare(row: Claimed) {
     const destination = chains.get(row.dest_chain);
     const faults = destination ? await comparePayout(destination, row) : "unknown";
@@ -87,9 +92,6 @@ async function auditDelivered(
       const isLate = clock.now() - row.seen_ms > LAG_MAX_MS;
       return { findings: isLate ? [unproved(chainId, row)] : [], isProved: false };
     }
-    const isProved = faults.length === 0;
-    const held = { chainId, verdict: "payout_unproved", subjects: [row.id] } as const;
-    if (isProved) await recordHeld(db, held, clock.now());
     const findings = faults.map(({ verdict, ...details }) =>
       toFinding(verdict, {
         chainId,
@@ -97,7 +99,7 @@ async function auditDelivered(
         details: { delivery: row.id, ...details },
       }),
     );
-    return { findings, isProved };
+    return { findings, isProved: faults.length === 0 };
   }
   return auditInTurns({ clock }, { list, scope, compare, record });
 }

@@ -1,5 +1,5 @@
 /**
- * Delays of retries and polls, and durations of leases, in milliseconds. A row that waits or failed is due again after
+ * Delays of retries and polls, in milliseconds. A row that waits or failed is due again after
  * one of these delays, or sooner when it is woken. None of them affects the safety of value.
  */
 
@@ -11,11 +11,8 @@ export const RETRY_SCHEDULE_MS: readonly number[] = [
   5_000, 15_000, 30_000, 45_000, 60_000, 300_000, 900_000,
 ];
 
-/**
- * Duration of a row's lease. Longer than the work takes when nodes answer each request just before its timeout. The lease
- * of a bridge transfer also covers the queue for Circle's rate-limited service.
- */
-export const LEASE_MS = { settlement: 30_000, delivery: 30_000, transfer: 60_000 } as const;
+/** Delay of the next poll of a row whose poll failed before it set one. */
+export const FAILED_POLL_RETRY_MS = 5_000;
 
 /** Minimum and maximum delay of the retry of a delivery or bridge transfer after an error. */
 const ERROR_RETRY_MIN_MS = 1_000;
@@ -75,7 +72,10 @@ export function finalityDelay(waitedMs: number, usualMs: number | undefined): nu
  * Minimum delay between polls of something whose transaction is sent: its lane wakes it, in the database transaction that
  * records what became of it.
  */
-export const SENT_POLL_MS = 5_000;
+export const SENT_POLL_MS = 15_000;
+
+/** Delay of the next poll of something that attestors were asked about: their answer wakes it, unless the connection broke. */
+export const ANSWER_POLL_MS = 5_000;
 
 /** Minimum delay between polls of a lock until it is final, which takes less than a second on some chains. */
 export const LOCK_POLL_MIN_MS = 100;

@@ -2,12 +2,16 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { openDesk } from "../../test/support/settlement-desk.ts";
+import { assert } from "../core/assert.ts";
 import { NATIVE_TOKEN, toAddress, toHex32, toTxHash } from "../core/hex.ts";
 import type { Random } from "../core/ports.ts";
+import { formatStamp } from "../core/stamp.ts";
 import type { Db, Tx } from "../db/schema.ts";
 import { insertDeposits } from "../deposits/store.ts";
 import { dueSettlements } from "../settlements/store/due.ts";
 import { insertIntents, type NewIntent } from "../transactions/store.ts";
+import { FAILED_POLL_RETRY_MS } from "./delays.ts";
+import { createDuePoll } from "./due.ts";
 
 /** Opens a desk with one due settlement. */
 async function open() {
@@ -15,32 +19,66 @@ async function open() {
   desk.state.balance = 1_000n;
   await desk.arrive(await desk.issue("0x01"), { amount: 1_000n, block: 5n });
   const nowMs = desk.clock.now();
-  const lease = () =>
-    dueSettlements.lease(desk.db, { chainId: 2, nowMs, leaseMs: 30_000, limit: 10 });
-  return { ...desk, nowMs, lease };
+  const list = (atMs = nowMs) =>
+    dueSettlements.list(desk.db, { chainId: 2, nowMs: atMs, limit: 10 });
+  return { ...desk, nowMs, list };
 }
 
-test("a leased row is due at the time that it is put off to", async () => {
-  const { db, nowMs, lease } = await open();
-  const [id = ""] = await lease();
-  await dueSettlements.rescheduleUnlessDue(db, id, { atMs: nowMs + 5_000, nowMs });
-  expect(await lease()).toEqual([]);
-  const soon = { chainId: 2, nowMs: nowMs + 5_000, leaseMs: 30_000, limit: 10 };
-  expect(await dueSettlements.lease(db, soon)).toEqual([id]);
+test("a row stays due until its work sets a time, and is due then", async () => {
+  const { db, nowMs, list } = await open();
+  const [row, ...others] = await list();
+  assert(row, "a row is due");
+  expect(others).toEqual([]);
+  expect(await list()).toEqual([row]);
+  const times = { atMs: nowMs + 5_000, seen: row.dueAt };
+  await dueSettlements.rescheduleUnlessChanged(db, row.id, times);
+  expect(await list(nowMs + 4_999)).toEqual([]);
+  expect(await list(nowMs + 5_000)).toEqual([{ id: row.id, dueAt: formatStamp(nowMs + 5_000) }]);
 });
 
-test("a wake-up while the row is worked on is not lost [T264]", async () => {
-  const { db, nowMs, lease } = await open();
-  const [id = ""] = await lease();
-  // What the worker read is outdated now.
-  await db.transaction().execute((tx) => dueSettlements.wake(tx, "id", [id], nowMs));
-  await dueSettlements.rescheduleUnlessDue(db, id, { atMs: nowMs + 15_000, nowMs });
-  expect(await lease()).toEqual([id]);
+test("a wake-up while the row is worked on is not lost, in the same millisecond too [T264]", async () => {
+  const { db, nowMs, list } = await open();
+  for (const laterMs of [0, 0, 1]) {
+    const [row] = await list(nowMs + 1);
+    assert(row, "a row is due");
+    // What the worker read is outdated now.
+    await db
+      .transaction()
+      .execute((tx) => dueSettlements.wake(tx, "id", [row.id], nowMs + laterMs));
+    const times = { atMs: nowMs + 15_000, seen: row.dueAt };
+    await dueSettlements.rescheduleUnlessChanged(db, row.id, times);
+    expect((await list(nowMs + 1)).map(({ id }) => id)).toEqual([row.id]);
+  }
+});
+
+test("a row whose work sets no time is rescheduled, and holds up no other", async () => {
+  const { db, deps, nowMs, clock, arrive, issue, list } = await open();
+  await arrive(await issue("0x02"), { amount: 1_000n, block: 6n });
+  const [broken, other] = (await list()).map(({ id }) => id);
+  const worked: string[] = [];
+  const poll = createDuePoll(deps, {
+    rows: dueSettlements,
+    chainId: 2,
+    limit: 2,
+    async work(id) {
+      worked.push(id);
+      if (id === broken) throw new TypeError("a mistake of ours");
+      await dueSettlements.reschedule(db, id, nowMs + 60_000);
+    },
+  });
+  expect(await poll()).toBe(true);
+  expect(worked).toEqual([broken, other]);
+  expect(await poll()).toBe(false);
+  expect(await list()).toEqual([]);
+  expect(worked).toEqual([broken, other]);
+  clock.advance(FAILED_POLL_RETRY_MS);
+  expect(await poll()).toBe(false);
+  expect(worked).toEqual([broken, other, broken]);
 });
 
 test("waking rows names their queue, and that of no other row [T313]", async () => {
-  const { db, nowMs, lease } = await open();
-  const [id = ""] = await lease();
+  const { db, nowMs, list } = await open();
+  const [{ id } = { id: "" }] = await list();
   const unknown = "00000000-0000-4000-8000-000000000000";
   const wake = (ids: readonly string[]) => dueSettlements.wake(db, "id", ids, nowMs);
   expect(await wake([id, unknown])).toEqual([{ name: "settlements", chainId: 2 }]);
@@ -51,15 +89,17 @@ test("rescheduled rows keep their own times", async () => {
   const desk = await open();
   desk.state.balance = 1_000n;
   await desk.arrive(await desk.issue("0x02"), { amount: 1_000n, block: 6n });
-  const [one = "", other = ""] = await desk.lease();
+  const [one, other] = await desk.list();
+  assert(one && other, "two rows are due");
   const { db, nowMs } = desk;
+  const times = { atMs: nowMs + 90_000, seen: other.dueAt };
   await Promise.all([
-    dueSettlements.reschedule(db, one, nowMs + 60_000),
-    dueSettlements.rescheduleUnlessDue(db, other, { atMs: nowMs + 90_000, nowMs }),
+    dueSettlements.reschedule(db, one.id, nowMs + 60_000),
+    dueSettlements.rescheduleUnlessChanged(db, other.id, times),
   ]);
   const rows = await db.selectFrom("settlements").select(["id", "next_check_at"]).execute();
-  const times = new Map(rows.map((row) => [row.id, Date.parse(row.next_check_at ?? "")]));
-  expect([one, other].map((id) => times.get(id))).toEqual([nowMs + 60_000, nowMs + 90_000]);
+  const dueAt = new Map(rows.map((row) => [row.id, Date.parse(row.next_check_at ?? "")]));
+  expect([one, other].map(({ id }) => dueAt.get(id))).toEqual([nowMs + 60_000, nowMs + 90_000]);
 });
 
 /** Queues a call for each settlement, as the steps of other rows do. */
@@ -104,8 +144,8 @@ async function addDeposits(
 
 const hash = () => toTxHash(`0x${randomBytes(32).toString("hex")}`);
 
-test("wakes, leases, times and references of the same rows in any order never deadlock", async () => {
-  const { db, nowMs, deps, arrive, issue, lease } = await open();
+test("wakes, times and references of the same rows in any order never deadlock", async () => {
+  const { db, nowMs, deps, arrive, issue } = await open();
   const { random } = deps;
   for (let user = 0x60; user < 0x80; user++) {
     await arrive(await issue(`0x${user.toString(16)}`), { amount: 1_000n, block: 5n });
@@ -113,16 +153,13 @@ test("wakes, leases, times and references of the same rows in any order never de
   const rows = await db.selectFrom("settlements").select("id").execute();
   const ids = rows.map(({ id }) => id);
   const orders = [ids, ids.toReversed(), [...ids.slice(9), ...ids.slice(0, 9)]];
+  const seen = { seen: formatStamp(nowMs) };
   const change = (order: readonly string[], round: number) => [
     db.transaction().execute((tx) => dueSettlements.wake(tx, "id", order, nowMs + round)),
-    lease(),
-    dueSettlements.resume(db, { chainId: 2, nowMs: nowMs + round, leaseMs: 90_000 }),
     db.transaction().execute((tx) => queueCalls(tx, order)),
     db.transaction().execute((tx) => addDeposits(tx, { random, nowMs }, order)),
     ...order.map((id) => dueSettlements.reschedule(db, id, nowMs + round)),
-    ...order.map((id) =>
-      dueSettlements.rescheduleUnlessDue(db, id, { atMs: nowMs + round, nowMs: nowMs - 1 }),
-    ),
+    ...order.map((id) => dueSettlements.rescheduleUnlessChanged(db, id, { ...seen, atMs: nowMs })),
   ];
   const results: PromiseSettledResult<unknown>[] = [];
   for (let round = 0; round < 15; round++) {

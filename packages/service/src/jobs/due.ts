@@ -3,11 +3,12 @@
  *
  * Integrators take turns (turns.ts), so that nobody's rows wait behind all rows of another.
  *
- * A worker leases due rows, which reschedules each to the end of its lease: no other worker takes the row meanwhile, and
- * the row is due again if the worker dies. Locked rows are skipped. The work sets when the row is due next; otherwise the
- * row waits for the end of its lease.
+ * One loop of one process polls a queue. It reads due rows, works on them, and each work ends by setting when its row is due
+ * next, unless something else set another time since the work read the row: a wake-up then is not lost. A row whose
+ * process ends stays due, and whoever takes over the chain polls it at once.
  *
- * Invariant: a lease authorizes nothing. The work reads the row, and every write of it is a compare-and-set.
+ * Invariant: to be due authorizes nothing. Two processes may work on the same row while one takes over from the other: every
+ * write is a compare-and-set.
  */
 import type { ErrorObject } from "@sluice/sdk/wire";
 import { type Expression, type RawBuilder, sql, type SqlBool } from "kysely";
@@ -17,8 +18,10 @@ import type { Clock } from "../core/ports.ts";
 import { formatStamp } from "../core/stamp.ts";
 import { gatherWrites } from "../db/gather.ts";
 import type { Db, Tx } from "../db/schema.ts";
+import type { Stamp } from "../db/columns.ts";
 import { isTransientDatabaseError } from "../db/transient-errors.ts";
 import type { Log } from "../telemetry/log.ts";
+import { FAILED_POLL_RETRY_MS } from "./delays.ts";
 import { takeTurns } from "./turns.ts";
 
 /** Tables with a `next_check_at`, whose rows are polled by chain. */
@@ -35,33 +38,29 @@ export function subjectOf({ name, chainId }: Queue): string {
   return `${name}:${chainId}`;
 }
 
+/** A due row, and since when it is due. */
+export interface DueRow<Id extends string> {
+  readonly id: Id;
+  readonly dueAt: Stamp;
+}
+
 /** The due work of a table. */
 export interface DueRows<Id extends string> {
-  /** Leases due rows of a chain, in turns and the longest due first, and returns their ids. */
-  lease(
+  /** Returns due rows of a chain, in turns and the longest due first. */
+  list(
     db: Db,
-    args: {
-      readonly chainId: number;
-      readonly nowMs: number;
-      readonly leaseMs: number;
-      readonly limit: number;
-    },
-  ): Promise<Id[]>;
-  /** Makes the rows of a chain due that are due within a lease: the holder of the lease may have ended. */
-  resume(
-    db: Db,
-    args: { readonly chainId: number; readonly nowMs: number; readonly leaseMs: number },
-  ): Promise<void>;
+    args: { readonly chainId: number; readonly nowMs: number; readonly limit: number },
+  ): Promise<DueRow<Id>[]>;
   /** Sets when a row is due next. The row's version stays. */
   reschedule(db: Db | Tx, id: Id, atMs: number): Promise<void>;
   /**
-   * Sets when a leased row is due next, unless it was made due since: a wake-up between a worker's reads and this write is
-   * not lost.
+   * Sets when a row is due next, unless its time is no longer `seen`, the one that the worker read: a wake-up between its reads and
+   * this write is not lost.
    */
-  rescheduleUnlessDue(
+  rescheduleUnlessChanged(
     db: Db | Tx,
     id: Id,
-    times: { readonly atMs: number; readonly nowMs: number },
+    times: { readonly atMs: number; readonly seen: Stamp | null },
   ): Promise<void>;
   /**
    * Makes rows due whose column has one of the values, and returns their queues. Locks them in the order of their ids, so that
@@ -73,6 +72,15 @@ export interface DueRows<Id extends string> {
     values: readonly string[],
     nowMs: number,
   ): Promise<readonly Queue[]>;
+}
+
+/**
+ * Returns the `next_check_at` of a row that is made due: never the time that it had, so that a worker which read that one notices
+ * the change.
+ */
+export function dueFrom(at: number | RawBuilder<Stamp>): RawBuilder<Stamp> {
+  const stamp = typeof at === "number" ? formatStamp(at) : at;
+  return sql<Stamp>`least(${stamp}, next_check_at - interval '1 millisecond')`;
 }
 
 /** Creates the due work of a table, in the folder that owns the table. */
@@ -96,7 +104,7 @@ export function createDueRows<Id extends string = string>({
   /** Whether rows that are not open are never rescheduled. */
   readonly keepsEnded?: boolean;
 }): DueRows<Id> {
-  const schedule = gatherWrites<Id, { readonly atMs: number; readonly afterMs: number | null }>(
+  const schedule = gatherWrites<Id, { readonly atMs: number; readonly seen: Stamp | null }>(
     async (db, times) => {
       const given = [...times.values()];
       await sql`
@@ -104,47 +112,32 @@ export function createDueRows<Id extends string = string>({
           from (select held.id, given.at from ${sql.table(table)} as held
                   join unnest(${[...times.keys()]}::${sql.raw(id)}[],
                     ${given.map(({ atMs }) => formatStamp(atMs))}::timestamptz[],
-                    ${given.map(({ afterMs }) => (afterMs === null ? null : formatStamp(afterMs)))}::timestamptz[]
-                  ) as given (id, at, after) on held.id = given.id
-                 where (given.after is null or held.next_check_at > given.after)
+                    ${given.map(({ seen }) => seen)}::timestamptz[]
+                  ) as given (id, at, seen) on held.id = given.id
+                 where (given.seen is null or date_trunc('milliseconds', held.next_check_at) = given.seen)
                    and ${keepsEnded ? isOpen : sql`true`}
                  order by held.id for update of held) as chosen
          where scheduled.id = chosen.id`.execute(db);
     },
   );
   return {
-    async lease(db, { chainId, nowMs, leaseMs, limit }) {
+    async list(db, { chainId, nowMs, limit }) {
       const turns = takeTurns({
         table,
         open: sql<boolean>`${sql.ref(chain)} = ${chainId} and ${isOpen}`,
         due: sql<boolean>`next_check_at <= ${formatStamp(nowMs)}`,
         since: "next_check_at",
         limit,
-        lock: true,
       });
-      // The array is read once, in the order of the turns; an update returns its rows in any order.
-      const { rows } = await sql<{ id: Id; place: bigint }>`
-        update ${sql.table(table)} as leased set next_check_at = ${formatStamp(nowMs + leaseMs)}
-          from unnest(array(select turns.id from ${turns} as turns order by turns.place))
-            with ordinality as turn (id, place)
-         where leased.id = turn.id returning leased.id, turn.place`.execute(db);
-      return rows.toSorted((one, other) => Number(one.place - other.place)).map(({ id }) => id);
+      const { rows } = await sql<DueRow<Id>>`
+        select id, since as "dueAt" from ${turns} as turns order by place`.execute(db);
+      return rows;
     },
-    async resume(db, { chainId, nowMs, leaseMs }) {
-      await sql`
-        update ${sql.table(table)} set next_check_at = ${formatStamp(nowMs)}
-        where id in (select id from ${sql.table(table)}
-          where ${sql.ref(chain)} = ${chainId} and ${isOpen} and next_check_at > ${formatStamp(nowMs)}
-            and next_check_at <= ${formatStamp(nowMs + leaseMs)} order by id for update)`.execute(
-        db,
-      );
-    },
-    reschedule: (db, rowId, atMs) => schedule(db, rowId, { atMs, afterMs: null }),
-    rescheduleUnlessDue: (db, rowId, { atMs, nowMs }) =>
-      schedule(db, rowId, { atMs, afterMs: nowMs }),
+    reschedule: (db, rowId, atMs) => schedule(db, rowId, { atMs, seen: null }),
+    rescheduleUnlessChanged: (db, rowId, times) => schedule(db, rowId, times),
     async wake(db, column, values, nowMs) {
       const { rows } = await sql<Queue>`
-        update ${sql.table(table)} set next_check_at = ${formatStamp(nowMs)}
+        update ${sql.table(table)} set next_check_at = ${dueFrom(nowMs)}
         where id in (select id from ${sql.table(table)}
           where ${sql.ref(column)} = any(${values}) and ${isOpen} order by id for update)
         returning ${queue} as name, ${sql.ref(chain)} as "chainId"`.execute(db);
@@ -154,56 +147,40 @@ export function createDueRows<Id extends string = string>({
 }
 
 /**
- * Returns a poll that first resumes the rows which a process that ended had leased, instead of waiting for the end of their
- * leases. For the roles that one process holds; beside another process it only repeats polls early.
+ * Creates the poll of a chain's due rows, which works on a page of them at the same time and independently. Returns true when
+ * there may be more. An error of the work is logged. A row that is in the next page as it was, because its work failed before it
+ * set a time, is rescheduled then.
  */
-export function createResumingPoll<Id extends string>(
-  { db, clock }: { readonly db: Db; readonly clock: Clock },
-  {
-    rows,
-    chainId,
-    leaseMs,
-    poll,
-  }: {
-    readonly rows: Pick<DueRows<Id>, "resume">;
-    readonly chainId: number;
-    readonly leaseMs: number;
-    readonly poll: () => Promise<boolean>;
-  },
-): () => Promise<boolean> {
-  let isResumed = false;
-  return async () => {
-    if (!isResumed) await rows.resume(db, { chainId, nowMs: clock.now(), leaseMs });
-    isResumed = true;
-    return poll();
-  };
-}
-
-/**
- * Processes the due rows of a chain concurrently and independently. Returns true when there may be more. An error of the
- * work is logged, and the row is due again when its lease ends.
- */
-export async function workOnDue<Id extends string>(
+export function createDuePoll<Id extends string>(
   { db, clock, log }: { readonly db: Db; readonly clock: Clock; readonly log: Log },
   {
     rows,
     chainId,
-    leaseMs,
     limit,
     work,
   }: {
     readonly rows: DueRows<Id>;
     readonly chainId: number;
-    readonly leaseMs: number;
     readonly limit: number;
     readonly work: (id: Id) => Promise<void>;
   },
-): Promise<boolean> {
-  const ids = await rows.lease(db, { chainId, nowMs: clock.now(), leaseMs, limit });
-  for (const result of await Promise.allSettled(ids.map(work))) {
-    if (result.status === "rejected") log.error({ err: result.reason }, "poll failed, retrying");
-  }
-  return ids.length === limit;
+): () => Promise<boolean> {
+  let before: ReadonlyMap<Id, Stamp> = new Map();
+  return async () => {
+    const nowMs = clock.now();
+    const page = await rows.list(db, { chainId, nowMs, limit });
+    const atMs = nowMs + FAILED_POLL_RETRY_MS;
+    const results = await Promise.allSettled(
+      page.map(({ id, dueAt: seen }) =>
+        before.get(id) === seen ? rows.rescheduleUnlessChanged(db, id, { seen, atMs }) : work(id),
+      ),
+    );
+    before = new Map(page.map(({ id, dueAt }) => [id, dueAt]));
+    for (const result of results) {
+      if (result.status === "rejected") log.error({ err: result.reason }, "poll failed, retrying");
+    }
+    return page.length === limit;
+  };
 }
 
 /**

@@ -18,6 +18,7 @@ import {
 } from "../settlements/store/due.ts";
 import { listDeadDue } from "../settlements/store/dead.ts";
 import { assignNonces } from "../transactions/nonces.ts";
+import type { DueRows } from "./due.ts";
 import { createRounds } from "./turns.ts";
 import { listQueued } from "../transactions/store.ts";
 
@@ -110,7 +111,6 @@ const BRIDGE =
 const BRIDGE_VALUES = (hash: string) =>
   `30, ${hash}, i, '${LANE}', '${LANE}', 0, 1, '${LANE}', 1, '${LANE}', '0x'`;
 
-const lease = { chainId: CHAIN, nowMs: NOW_MS, leaseMs: 1, limit: 20 };
 const page = { chainId: CHAIN, nowMs: NOW_MS, limit: 20 };
 const pageOf = (rounds = createRounds()) => ({ ...page, rounds });
 const heldPage = () => ({ ...pageOf(), reason: "IsPaused", deferredByMs: NOW_MS });
@@ -125,19 +125,21 @@ const ownersOf = async (
         where id::text in (${sql.join(ids)})`.execute(database.db)
     ).rows.map((row) => row.integrator_id),
   );
+const idsOf = async <Id extends string>(rows: DueRows<Id>, due: typeof page) =>
+  (await rows.list(database.db, due)).map(({ id }) => id);
 const integratorsOf = (rows: readonly { readonly integratorId: string }[]) =>
   new Set(rows.map(({ integratorId }) => integratorId));
 const BOTH = new Set([BIG, SMALL]);
 
 test("each queue serves the one row of a small integrator in its first round [T79]", async () => {
   const { db } = database;
-  const due = await dueSettlements.lease(db, lease);
+  const due = await idsOf(dueSettlements, page);
   // In the order of the turns, in which the work begins.
   const inTurn = [1, ROWS + 1, ...Array.from({ length: 18 }, (_, index) => index + 2)];
   expect(due.map((id) => Number(id.slice(-12)))).toEqual(inTurn);
   expect(await ownersOf(due, "settlements")).toEqual(BOTH);
-  expect(await ownersOf(await duePayouts.lease(db, lease), "deliveries")).toEqual(BOTH);
-  expect(await ownersOf(await dueTransfers.lease(db, lease), "bridge_transfers")).toEqual(BOTH);
+  expect(await ownersOf(await idsOf(duePayouts, page), "deliveries")).toEqual(BOTH);
+  expect(await ownersOf(await idsOf(dueTransfers, page), "bridge_transfers")).toEqual(BOTH);
   expect(integratorsOf(await listToFollow(db, page))).toEqual(BOTH);
   expect(integratorsOf(await listWaitingForInventory(db, pageOf()))).toEqual(BOTH);
   expect(integratorsOf(await listWaitingForGas(db, pageOf()))).toEqual(BOTH);
@@ -176,11 +178,11 @@ test("an integrator has as many turns per round as its weight [T79]", async () =
     .where("status", "=", "pending_swap")
     .where(sql<boolean>`right(id::text, 1) = '0'`)
     .execute();
-  const leased = await dueSettlements.lease(db, { ...lease, nowMs: NOW_MS + 1 });
+  const due = await idsOf(dueSettlements, { ...page, nowMs: NOW_MS + 1 });
   const rows = await db
     .selectFrom("settlements")
     .select("integrator_id")
-    .where("id", "in", leased)
+    .where("id", "in", due)
     .execute();
   expect(rows.filter((row) => row.integrator_id === SMALL)).toHaveLength(5);
   expect(rows).toHaveLength(20);
@@ -231,9 +233,9 @@ test("each queue is read by an index, however many rows wait", async () => {
     dialect: new PostgresDialect({ pool }),
     log: ({ query }) => void asked.push(query),
   });
-  await dueSettlements.lease(db, lease);
-  await duePayouts.lease(db, lease);
-  await dueTransfers.lease(db, lease);
+  await dueSettlements.list(db, page);
+  await duePayouts.list(db, page);
+  await dueTransfers.list(db, page);
   await listToFollow(db, page);
   const rounds = createRounds();
   for (let nr = 0; nr < 2; nr++) await listWaitingForInventory(db, pageOf(rounds));

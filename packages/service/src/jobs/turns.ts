@@ -17,9 +17,10 @@ type SharedTable =
   | "deposits"
   | "screenings";
 
-/** A chosen row and its place in the order of the turns, from 1. */
+/** A chosen row, the time by which it was found, and its place in the order of the turns, from 1. */
 export interface Turn {
   readonly id: string;
+  readonly since: string;
   readonly place: bigint;
 }
 
@@ -68,7 +69,6 @@ export function takeTurns({
   since,
   nulls = "last",
   limit,
-  lock = false,
 }: {
   readonly table: SharedTable & keyof Database;
   /** Condition of the rows that share an index: the integrators of all of them are visited. */
@@ -79,8 +79,6 @@ export function takeTurns({
   readonly since: string;
   readonly nulls?: "first" | "last";
   readonly limit: number;
-  /** Whether the rows are locked, and rows that others hold skipped. */
-  readonly lock?: boolean;
 }): RawBuilder<Turn> {
   const from = sql`from ${sql.table(table)} where ${open}`;
   const waiting = sql`${sql.ref(since)} nulls ${sql.raw(nulls)}, id`;
@@ -91,14 +89,14 @@ export function takeTurns({
       select (select integrator_id ${from} and integrator_id > tenants.integrator_id order by integrator_id limit 1)
         from tenants where tenants.integrator_id is not null
     )
-    select own.id, row_number() over (
+    select own.id, own.since, row_number() over (
         order by own.turn / queue_weight(tenants.integrator_id), own.since nulls ${sql.raw(nulls)}, own.id) as place
       from tenants cross join lateral (
         select found.id, found.since,
             row_number() over (order by found.since nulls ${sql.raw(nulls)}, found.id)::float8 as turn
           from (
             select id, ${sql.ref(since)} as since ${from} and integrator_id = tenants.integrator_id and ${due}
-              order by ${waiting} limit ${limit} ${lock ? sql`for update skip locked` : sql``}
+              order by ${waiting} limit ${limit}
           ) as found
       ) as own
       where tenants.integrator_id is not null
@@ -147,7 +145,7 @@ export function takePage({
         ${reached.map(([, one]) => one.page)}::int[]
       ) as reached (integrator_id, since, id, page)
     )
-    select own.id, row_number() over (
+    select own.id, own.since, row_number() over (
         order by own.turn, reached.page nulls first, own.since, own.id) as place
       from tenants left join reached on reached.integrator_id = tenants.integrator_id cross join lateral (
         select found.id, found.since, row_number() over (order by found.lap, found.since, found.id)::float8 as turn

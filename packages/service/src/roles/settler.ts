@@ -16,7 +16,7 @@ import {
   createScreen,
   followCompleted,
   createSettlementsPoll,
-  pollScreenings,
+  createScreeningsPoll,
   pollUnsettledDeposits,
   createGasPoll,
   createHeldPoll,
@@ -228,7 +228,7 @@ function startScreening(
     startRoleLoop(context, "settler", {
       name: `screening of chain ${chainId}`,
       intervalMs: POLL_MS,
-      poll: () => pollScreenings(settlements, screen, chainId),
+      poll: createScreeningsPoll(settlements, screen, chainId),
     }),
   );
 }
@@ -273,7 +273,9 @@ function startRouteWorkers(
     readAddress: remember({ clock, forMs: ADDRESS_MEMO_MS }, (settlementId: string) =>
       readAddressOf(context.db, settlementId),
     ),
-    onChanged: (tx, settlementId) => dueSettlements.reschedule(tx, settlementId, clock.now()),
+    async onChanged(tx, settlementId) {
+      await dueSettlements.wake(tx, "id", [settlementId], clock.now());
+    },
     onDelivered: (tx, delivered) => recordDelivery(tx, delivered, clock.now()),
     onGivenBack: (tx, settlementId) =>
       recordUndeliveredLock(tx, { settlementId, nowMs: clock.now() }),

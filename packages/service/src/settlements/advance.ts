@@ -7,8 +7,8 @@ import { assert, assertNever } from "../core/assert.ts";
 import { isSweeping } from "./lifecycle.ts";
 import { toOperatingError } from "../core/errors.ts";
 import { isTransientDatabaseError } from "../db/transient-errors.ts";
-import { followDelay, LEASE_MS, SENT_POLL_MS } from "../jobs/delays.ts";
-import { createResumingPoll, workOnDue } from "../jobs/due.ts";
+import { followDelay, SENT_POLL_MS } from "../jobs/delays.ts";
+import { createDuePoll } from "../jobs/due.ts";
 import { failSpan, inSpan } from "../telemetry/spans.ts";
 import type { SettlementDeps } from "./deps.ts";
 import { fail } from "./fail.ts";
@@ -26,51 +26,47 @@ const BATCH_SIZE = 60;
 const STEPS_MAX = 8;
 
 /**
- * Advances the due settlements of a source chain. Returns true when there may be more. Each chain is polled by itself,
- * so that a hanging node does not slow the others.
+ * Creates the poll that advances the due settlements of a source chain. It returns true when there may be more. Each chain is
+ * polled by itself, so that a hanging node does not slow the others.
  */
-export function pollDueSettlements(deps: SettlementDeps, chainId: number): Promise<boolean> {
-  return workOnDue(deps, {
+export function createSettlementsPoll(
+  deps: SettlementDeps,
+  chainId: number,
+): () => Promise<boolean> {
+  return createDuePoll(deps, {
     rows: dueSettlements,
     chainId,
-    leaseMs: LEASE_MS.settlement,
     limit: BATCH_SIZE,
     work: (id) => inSpan("settlement", { settlementId: id, chainId }, () => advance(deps, id)),
   });
 }
 
-/** Creates the poll of a source chain's due settlements. Its first poll takes up those of a process that ended. */
-export function createSettlementsPoll(
-  deps: SettlementDeps,
-  chainId: number,
-): () => Promise<boolean> {
-  return createResumingPoll(deps, {
-    rows: dueSettlements,
-    chainId,
-    leaseMs: LEASE_MS.settlement,
-    poll: () => pollDueSettlements(deps, chainId),
-  });
-}
-
 /** Advances one settlement as far as it can go now. Its own errors become its status and are not thrown. */
 export async function advance(deps: SettlementDeps, id: string): Promise<void> {
-  for (let steps = 0; steps < STEPS_MAX; steps++) {
+  for (let steps = 1; ; steps += 1) {
     const settlement = await getSettlement(deps.db, id);
     assert(settlement !== null, "a due settlement exists");
     if (settlement.step === "done") return;
+    const nowMs = deps.clock.now();
     const retryAtMs = findPendingRetry(deps, settlement);
-    if (retryAtMs !== null) return dueSettlements.reschedule(deps.db, id, retryAtMs);
-    if ((await stepSafely(deps, settlement)) === "wait") break;
+    if (retryAtMs === null && (await stepSafely(deps, settlement)) === "again") {
+      if (steps < STEPS_MAX) continue;
+    }
+    // The step may have set another time, and that one wins.
+    const atMs = retryAtMs ?? nowMs + pollDelay(deps, settlement, nowMs);
+    const times = { atMs, seen: settlement.nextCheckAt };
+    return dueSettlements.rescheduleUnlessChanged(deps.db, id, times);
   }
+}
+
+/** Returns the delay until the next poll of a settlement whose step waits, in milliseconds. */
+function pollDelay({ pollMs }: SettlementDeps, settlement: Settlement, nowMs: number): number {
+  const leastMs = hasValueInFlight(settlement) ? SENT_POLL_MS : pollMs;
+  return Math.max(leastMs, followDelay(nowMs - settlement.updatedAtMs));
 }
 
 async function stepSafely(deps: SettlementDeps, settlement: Settlement): Promise<StepResult> {
   try {
-    // Reschedules before the step: the step may set another time, and that one must win.
-    const nowMs = deps.clock.now();
-    const leastMs = hasValueInFlight(settlement) ? SENT_POLL_MS : deps.pollMs;
-    const delayMs = Math.max(leastMs, followDelay(nowMs - settlement.updatedAtMs));
-    await dueSettlements.reschedule(deps.db, settlement.id, nowMs + delayMs);
     const address = await deps.readAddress(settlement.addressId);
     switch (settlement.step) {
       case "deploy":

@@ -6,7 +6,7 @@ import { OperatingError } from "../core/errors.ts";
 import { toEvmAddress } from "../core/hex.ts";
 import { createRouteBook, type Route, withBreaker } from "../routes/index.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
-import { pollDueSettlements } from "./advance.ts";
+import { createSettlementsPoll } from "./advance.ts";
 
 const NEXT = toEvmAddress(`0x${"0f".repeat(20)}`);
 
@@ -31,7 +31,7 @@ async function openChoice(
   };
   const poll = async () => {
     desk.clock.advance(900_000);
-    await pollDueSettlements(deps, 2);
+    await createSettlementsPoll(deps, 2)();
   };
   const row = () => desk.db.selectFrom("settlements").selectAll().executeTakeFirstOrThrow();
   const swap = async () => (await desk.swaps())[0];
@@ -113,7 +113,7 @@ describe("with several routes", () => {
         .catch(() => undefined);
     }
     expect(asked).toBe(5);
-    await pollDueSettlements(deps, 2);
+    await createSettlementsPoll(deps, 2)();
     expect(asked).toBe(5);
     expect(await row()).toMatchObject({ status: "swapping", route_contract: NEXT });
     expect(await paused()).toEqual([{ labels, value: 1 }]);
@@ -162,7 +162,7 @@ describe("with several routes", () => {
     });
     const both = deps.routes.list(desk.route.pair).map(watched);
     desk.clock.advance(900_000);
-    await pollDueSettlements({ ...deps, routes: createRouteBook(both) }, 2);
+    await createSettlementsPoll({ ...deps, routes: createRouteBook(both) }, 2)();
     expect(asked).toEqual([NEXT]);
     expect((await row()).swept_amount).toBe("1000");
   });
@@ -175,7 +175,7 @@ describe("with several routes", () => {
     desk.state.swept = 1_000n;
     await desk.mine("sweep");
     desk.clock.advance(900_000);
-    await pollDueSettlements({ ...deps, routes: createRouteBook([desk.route]) }, 2);
+    await createSettlementsPoll({ ...deps, routes: createRouteBook([desk.route]) }, 2)();
     expect(await row()).toMatchObject({ status: "swapping", swept_amount: null });
     await poll();
     expect(await row()).toMatchObject({ status: "swapping", swept_amount: "1000" });
@@ -185,7 +185,7 @@ describe("with several routes", () => {
 test("a deposit waits in its wallet without using up a try while its destination is disabled [T81]", async () => {
   const { desk, deps, poll, row, swap } = await openChoice({});
   desk.clock.advance(900_000);
-  await pollDueSettlements({ ...deps, routes: createRouteBook([]) }, 2);
+  await createSettlementsPoll({ ...deps, routes: createRouteBook([]) }, 2)();
   expect(await swap()).toMatchObject({ status: "failed_swap", error: { code: "NO_ROUTE" } });
   expect(await row()).toMatchObject({ attempts_used: 0 });
   expect(await desk.db.selectFrom("transactions").selectAll().execute()).toEqual([]);

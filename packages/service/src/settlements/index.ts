@@ -68,7 +68,7 @@ export {
 export {
   decideScreening,
   listScreenings,
-  pollScreenings,
+  createScreeningsPoll,
   type Screen,
   type ScreeningFacts,
 } from "./screening/screen.ts";

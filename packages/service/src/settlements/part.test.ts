@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { hashOf } from "../../test/support/doubles.ts";
 import { type Desk, openDesk } from "../../test/support/settlement-desk.ts";
 import type { DepositAddress } from "../addresses/index.ts";
-import { pollDueSettlements } from "./advance.ts";
+import { createSettlementsPoll } from "./advance.ts";
 import { followCompleted } from "./followers/completed.ts";
 import { sizePart } from "./part.ts";
 
@@ -35,7 +35,7 @@ async function openWith(amounts: readonly bigint[]) {
 
 const pollSoon = async ({ clock, deps }: Desk) => {
   clock.advance(2_000);
-  await pollDueSettlements(deps, 2);
+  await createSettlementsPoll(deps, 2)();
 };
 
 /** Mines the newest order and delivers it. */

@@ -7,6 +7,7 @@
 import type { ErrorCode, SettlementStatus } from "@sluice/sdk/wire";
 import type { Address, Hex32, TxHash } from "../core/hex.ts";
 import type { ErrorDetails } from "../core/errors.ts";
+import type { Stamp } from "../db/columns.ts";
 import type { FeeTerms } from "../fees/index.ts";
 import type { RouteKind } from "../routes/index.ts";
 
@@ -50,6 +51,8 @@ export interface Settlement {
   readonly createdAtMs: number;
   /** Time of the last change. */
   readonly updatedAtMs: number;
+  /** When it is polled next, as it was read; null where it is not. */
+  readonly nextCheckAt: Stamp | null;
 }
 
 /** Codes of a balance that is worth less than its sweep costs: it waits for more deposits, or for lower costs. */

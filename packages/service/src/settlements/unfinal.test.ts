@@ -4,7 +4,7 @@ import { hashOf } from "../../test/support/doubles.ts";
 import { openDesk, USDC } from "../../test/support/settlement-desk.ts";
 import type { DepositAddress } from "../addresses/index.ts";
 import { orphanAbove } from "../deposits/index.ts";
-import { pollDueSettlements } from "./advance.ts";
+import { createSettlementsPoll } from "./advance.ts";
 import { pollUnsettledDeposits } from "./intake/recheck.ts";
 
 const CHAIN = 2;
@@ -13,7 +13,7 @@ type Desk = Awaited<ReturnType<typeof openDesk>>;
 /** Polls before any retry can be due; the shortest delay is five seconds. */
 const pollBeforeRetry = async ({ clock, deps }: Desk) => {
   clock.advance(2_000);
-  await pollDueSettlements(deps, CHAIN);
+  await createSettlementsPoll(deps, CHAIN)();
 };
 
 /** Records a deposit in a block above the final one, which is 50. */

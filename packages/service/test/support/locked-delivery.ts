@@ -16,7 +16,7 @@ import { padAddress, toHex32 } from "../../src/core/hex.ts";
 import type { Db } from "../../src/db/schema.ts";
 import { readAddressOf, recordDelivery } from "../../src/settlements/index.ts";
 import type { DeliveryDeps } from "../../src/routes/swift/delivery-deps.ts";
-import { pollClaims, pollPayouts } from "../../src/routes/swift/deliver.ts";
+import { createDeliveryPolls } from "../../src/routes/swift/deliver.ts";
 import type { AttestationId } from "../../src/routes/swift/attestation-requests.ts";
 import { answerAttestation } from "../../src/routes/swift/attestations.ts";
 import { insertDelivery } from "../../src/routes/swift/store.ts";
@@ -192,8 +192,8 @@ export async function openLocked() {
   };
   const poll = async () => {
     clock.advance(60_000);
-    await pollPayouts(deps, 30);
-    await pollClaims(deps, 30);
+    await createDeliveryPolls(deps, 30).payouts();
+    await createDeliveryPolls(deps, 30).claims();
   };
   const requests = async () =>
     (await db.selectFrom("attestations").select(["id", "request"]).orderBy("id").execute()).map(

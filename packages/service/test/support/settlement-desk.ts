@@ -22,7 +22,8 @@ import {
   type Reservation,
   type Route,
 } from "../../src/routes/index.ts";
-import { pollDueSettlements } from "../../src/settlements/advance.ts";
+import { dueSettlements } from "../../src/settlements/store/due.ts";
+import { createSettlementsPoll } from "../../src/settlements/advance.ts";
 import { listSwaps } from "../../src/settlements/list.ts";
 import type { SettlementDeps } from "../../src/settlements/index.ts";
 import { acceptValue } from "../../src/settlements/intake/accept.ts";
@@ -297,16 +298,16 @@ export async function openDesk() {
   /** Polls due settlements, after the longest delay. */
   async function poll(): Promise<void> {
     clock.advance(900_000);
-    await pollDueSettlements(deps, 2);
+    await createSettlementsPoll(deps, 2)();
   }
 
-  /** Records an intent's transaction as mined and final, as a lane does. */
+  /** Records an intent's transaction as mined and final, and wakes its settlement, as a lane does. */
   async function mine(
     intent: string,
     succeeded = true,
     transactionState: "mined" | "final" = "final",
   ): Promise<void> {
-    await db
+    const rows = await db
       .updateTable("transactions")
       .set({
         state: transactionState,
@@ -318,7 +319,10 @@ export async function openDesk() {
         mined_block_number: state.block,
       })
       .where("intent", "like", `${intent}%`)
+      .returning("settlement_id")
       .execute();
+    const settlements = rows.flatMap(({ settlement_id: id }) => id ?? []);
+    await dueSettlements.wake(db, "id", settlements, clock.now());
   }
 
   /** Records that the transaction of an intent took everything that a wallet held, as the scanner of its block does. */

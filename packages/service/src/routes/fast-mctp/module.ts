@@ -1,6 +1,4 @@
 /** `FAST_MCTP`: USDC over Circle's CCTP v2, deposited directly or bought in a pool. */
-import { LEASE_MS } from "../../jobs/delays.ts";
-import { createResumingPoll } from "../../jobs/due.ts";
 import { deliveryConfirmationsOf, listEvmChains } from "../../config/index.ts";
 import { getChain, getToken, missing } from "../configured.ts";
 import type { RouteModule } from "../module.ts";
@@ -8,8 +6,8 @@ import { poolOptionsOf } from "../pool-options.ts";
 import { BRIDGE_GAS, createFastMctpRoute } from "./route.ts";
 import { bridgeAudit } from "./audit.ts";
 import { bridgeGauges } from "./gauges.ts";
-import { pollBridgeTransfers, type RelayDeps } from "./relay.ts";
-import { dueTransfers, TRANSFERS, wakeOfSettlements } from "./store.ts";
+import { createTransfersPoll, type RelayDeps } from "./relay.ts";
+import { TRANSFERS, wakeOfSettlements } from "./store.ts";
 import { createSwapMctpRoute, SWAP_BRIDGE_GAS } from "./swap.ts";
 import { checkService, compareTerms } from "./doctor.ts";
 import { definition, type BridgeConfig } from "./config.ts";
@@ -60,12 +58,7 @@ export const fastMctp: RouteModule<BridgeConfig> = {
       .map(({ chainId }) => ({
         name: `bridge transfers to chain ${chainId}`,
         queue: { name: TRANSFERS, chainId },
-        poll: createResumingPoll(relay, {
-          rows: dueTransfers,
-          chainId,
-          leaseMs: LEASE_MS.transfer,
-          poll: () => pollBridgeTransfers(relay, chainId),
-        }),
+        poll: createTransfersPoll(relay, chainId),
       }));
   },
 

@@ -16,7 +16,7 @@ import type { BurnTerms, Effect, FoundMint, Receipt, Simulation } from "../../ch
 import { padAddress, toEvmAddress, toHex32 } from "../../core/hex.ts";
 import type { AttestedMessage } from "./bridge-attestations.ts";
 import { type BurnMessage, encodeBurnMessage, ZERO_WORD } from "./message.ts";
-import { pollBridgeTransfers, type RelayDeps } from "./relay.ts";
+import { createTransfersPoll, type RelayDeps } from "./relay.ts";
 import type { Delivered } from "../module.ts";
 import { createFastMctpRoute } from "./route.ts";
 import type { Burn } from "./store.ts";
@@ -243,7 +243,7 @@ async function openBridge() {
   /** Polls the rows that are due after a minute. */
   async function poll(afterMs = MINUTE): Promise<void> {
     clock.advance(afterMs);
-    await pollBridgeTransfers(deps, 30);
+    await createTransfersPoll(deps, 30)();
   }
 
   async function transfer(): Promise<store.Transfer> {

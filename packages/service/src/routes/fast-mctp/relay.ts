@@ -16,13 +16,8 @@ import { OperatingError } from "../../core/errors.ts";
 import type { Address } from "../../core/hex.ts";
 import type { Clock, Random } from "../../core/ports.ts";
 import type { Db, Tx } from "../../db/schema.ts";
-import {
-  ATTESTATION_RETRY_MAX_MS,
-  LEASE_MS,
-  REATTEST_AFTER_MS,
-  errorDelay,
-} from "../../jobs/delays.ts";
-import { workOnDue, workAndRecordError } from "../../jobs/due.ts";
+import { ATTESTATION_RETRY_MAX_MS, REATTEST_AFTER_MS, errorDelay } from "../../jobs/delays.ts";
+import { createDuePoll, workAndRecordError } from "../../jobs/due.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { inSpan } from "../../telemetry/spans.ts";
 import {
@@ -68,12 +63,11 @@ const VOID_AFTER_MS = 300_000;
 /** Blocks before expiry from which a message is no longer relayed, because it would be mined too late. */
 const EXPIRY_MARGIN_BLOCKS = 2n;
 
-/** Polls the due transfers to a chain. Returns true if there may be more. */
-export function pollBridgeTransfers(deps: RelayDeps, destChain: number): Promise<boolean> {
-  return workOnDue(deps, {
+/** Creates the poll of the due transfers to a chain. It returns true if there may be more. */
+export function createTransfersPoll(deps: RelayDeps, destChain: number): () => Promise<boolean> {
+  return createDuePoll(deps, {
     rows: store.dueTransfers,
     chainId: destChain,
-    leaseMs: LEASE_MS.transfer,
     limit: TRANSFERS_AT_ONCE,
     work: (id) => lookSafely(deps, id),
   });
@@ -137,7 +131,7 @@ async function advanceBurned(deps: RelayDeps, transfer: Transfer): Promise<void>
   const change = { state: "attested", attested, delayReason: null } as const;
   if (!(await store.updateTransfer(deps.db, transfer, change))) return;
   deps.log.info({ transferId: transfer.id, nonce: attested.nonce }, "burn attested");
-  return store.dueTransfers.reschedule(deps.db, transfer.id, deps.clock.now());
+  return pollNow(deps, transfer);
 }
 
 /**
@@ -195,11 +189,7 @@ async function waitForAttestation(
     );
   }
   const waitMs = Math.min((nowMs - transfer.createdAtMs) / 8, ATTESTATION_RETRY_MAX_MS);
-  return store.dueTransfers.reschedule(
-    deps.db,
-    transfer.id,
-    nowMs + Math.max(Math.floor(waitMs), deps.pollMs),
-  );
+  return pollAfter(deps, transfer, Math.max(Math.floor(waitMs), deps.pollMs));
 }
 
 /** Requests a new attestation for an expired message, under the same nonce with a later expiry or as final. */
@@ -227,7 +217,7 @@ async function advanceAttested(deps: RelayDeps, transfer: Transfer): Promise<voi
   const { destChain } = transfer.burn;
   if (await hasRunOut(deps, destChain, attested)) {
     if (!(await store.updateTransfer(deps.db, transfer, { state: "burned" }))) return;
-    return store.dueTransfers.reschedule(deps.db, transfer.id, deps.clock.now());
+    return pollNow(deps, transfer);
   }
   if (transfer.relays > 0) {
     const sent = await getByIntent(deps.db, intentOf(transfer, transfer.relays));
@@ -351,8 +341,22 @@ function attestedOf({ attested }: Transfer): Attested {
   return attested;
 }
 
-async function poll(deps: RelayDeps, { id }: Transfer): Promise<void> {
-  await store.dueTransfers.reschedule(deps.db, id, deps.clock.now() + deps.pollMs);
+function poll(deps: RelayDeps, transfer: Transfer): Promise<void> {
+  return pollAfter(deps, transfer, deps.pollMs);
+}
+
+async function pollNow({ db, clock }: RelayDeps, { id }: Transfer): Promise<void> {
+  await store.dueTransfers.wake(db, "id", [id], clock.now());
+}
+
+/** Schedules the next poll of a transfer, unless it was woken meanwhile. */
+function pollAfter(
+  { db, clock }: RelayDeps,
+  { id, nextCheckAt: seen }: Transfer,
+  delayMs: number,
+): Promise<void> {
+  const times = { atMs: clock.now() + delayMs, seen };
+  return store.dueTransfers.rescheduleUnlessChanged(db, id, times);
 }
 
 function chainOf({ chains }: RelayDeps, chainId: number): Chain {

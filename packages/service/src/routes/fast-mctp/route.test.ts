@@ -19,7 +19,7 @@ import { systemRandom } from "../../roles/system-ports.ts";
 import type { Pricing } from "../swift/pricing.ts";
 import { SHARE_SCALE } from "./bridge-attestations.ts";
 import { type BurnMessage, encodeBurnMessage, FINALITY, ZERO_WORD } from "./message.ts";
-import { pollBridgeTransfers, type RelayDeps } from "./relay.ts";
+import { createTransfersPoll, type RelayDeps } from "./relay.ts";
 import { createFastMctpRoute } from "./route.ts";
 import { createSwapMctpRoute } from "./swap.ts";
 
@@ -216,7 +216,7 @@ function openBench(db: Db, { token, contract }: SuitePair, swaps: boolean): Rout
     setAway: (away) => void (isAway = away),
     async work() {
       clock.advance(60_000);
-      await pollBridgeTransfers(relay, 30);
+      await createTransfersPoll(relay, 30)();
     },
     findSource: (receipt) => receipt,
   };

@@ -11,8 +11,9 @@ import {
   type TxHash,
 } from "../../core/hex.ts";
 import type { Random } from "../../core/ports.ts";
-import { createDueRows } from "../../jobs/due.ts";
+import { createDueRows, dueFrom } from "../../jobs/due.ts";
 import { formatStamp } from "../../core/stamp.ts";
+import type { Stamp } from "../../db/columns.ts";
 import { literals } from "../../db/literals.ts";
 import type { BridgeTransfersTable, Database, Db, Tx } from "../../db/schema.ts";
 import { mayMove, OPEN_STATES, type BridgeTransferState } from "./lifecycle.ts";
@@ -61,6 +62,8 @@ export interface Transfer {
   readonly mint: Mint | null;
   readonly error: ErrorObject | null;
   readonly createdAtMs: number;
+  /** When it is polled next, as it was read. */
+  readonly nextCheckAt: Stamp;
 }
 
 /** A mint, as the service's own reader saw it on the destination. */
@@ -83,7 +86,7 @@ export async function recordBurn(
   if (known?.burn.message === burn.message && known.burn.txHash === burn.txHash) {
     await tx
       .updateTable("bridge_transfers")
-      .set({ ...takenOf(burn), burn_block: burn.block, next_check_at: formatStamp(deps.nowMs) })
+      .set({ ...takenOf(burn), burn_block: burn.block, next_check_at: dueFrom(deps.nowMs) })
       .where("id", "=", known.id)
       .execute();
     return;
@@ -268,6 +271,7 @@ function parseTransfer(row: Selectable<BridgeTransfersTable>): Transfer {
         : { txHash: toTxHash(mintTxHash), amount: BigInt(delivered), fee: BigInt(bridgeFee) },
     error: row.trouble,
     createdAtMs: Date.parse(row.created_at),
+    nextCheckAt: row.next_check_at,
   };
 }
 

@@ -24,7 +24,7 @@ import {
 import { recordFindings, toFinding } from "../../ledger/index.ts";
 import { submitIntent } from "../../transactions/index.ts";
 import { startPause } from "../../settlements/index.ts";
-import { pollClaims, pollPayouts } from "./deliver.ts";
+import { createDeliveryPolls } from "./deliver.ts";
 import { swiftGauges } from "./gauges.ts";
 import { createClaimCapReader } from "./claim-cap.ts";
 import { createOverdueClaimsPoll } from "./overdue-claims.ts";
@@ -42,7 +42,7 @@ test("a payout that is not final yet is looked at every 15 seconds, and at once 
     state.hinted = [];
     for (let look = 0; look < times; look++) {
       clock.advance(500);
-      await pollClaims(deps, 30);
+      await createDeliveryPolls(deps, 30).claims();
     }
     return state.hinted.length;
   };
@@ -76,7 +76,7 @@ test("a lock is polled soon after it was made, and later after a twentieth of it
     const before = state.timesRead;
     for (let passed = 0; passed < ms; passed += everyMs) {
       clock.advance(everyMs);
-      await pollPayouts(deps, 30);
+      await createDeliveryPolls(deps, 30).payouts();
     }
     return state.timesRead - before;
   };
@@ -92,10 +92,10 @@ test("an attestor's answer makes its delivery due at once", async () => {
   const { desk, deps, clock, state, poll } = await openLocked();
   await poll();
   state.hinted = [];
-  await pollPayouts(deps, 30);
+  await createDeliveryPolls(deps, 30).payouts();
   expect(state.hinted).toEqual([]);
   await wakeOfAnswer(desk.db, { id: ID, nowMs: clock.now() });
-  await pollPayouts(deps, 30);
+  await createDeliveryPolls(deps, 30).payouts();
   expect(state.hinted).not.toEqual([]);
 });
 
@@ -618,7 +618,7 @@ describe("a claim that is not made", () => {
     // The destination double has no getBalance and no getDailyCapLeft: a claim that asked for inventory would fail.
     state.deliveredFinal = true;
     clock.advance(60_000);
-    await pollClaims(deps, 30);
+    await createDeliveryPolls(deps, 30).claims();
     expect(await requests()).toMatchObject([{ id: `claim:${ID}:1` }]);
     await answerAttestation(db, {
       id: `claim:${ID}:1`,
@@ -628,7 +628,7 @@ describe("a claim that is not made", () => {
       refusal: null,
     });
     clock.advance(60_000);
-    await pollClaims(deps, 30);
+    await createDeliveryPolls(deps, 30).claims();
     expect((await getDelivery(db, ID))?.state).toBe("claiming");
     const { count } = await db
       .selectFrom("transactions")
@@ -643,7 +643,7 @@ describe("a claim that is not made", () => {
     state.deliveredFinal = true;
     state.hidden = null;
     clock.advance(60_000);
-    await pollClaims(deps, 30);
+    await createDeliveryPolls(deps, 30).claims();
     expect(await requests()).toMatchObject([
       { id: `claim:${ID}:1`, hints: [hashOf("paid"), hashOf("sweep:")] },
     ]);
@@ -654,9 +654,9 @@ describe("a claim that is not made", () => {
     const { desk, clock, deps, requests, state } = await openPaid();
     state.deliveredFinal = true;
     clock.advance(60_000);
-    await pollPayouts(deps, 30);
+    await createDeliveryPolls(deps, 30).payouts();
     expect(await requests()).toEqual([]);
-    await pollClaims(deps, 30);
+    await createDeliveryPolls(deps, 30).claims();
     expect(await requests()).toMatchObject([{ id: `claim:${ID}:1` }]);
     expect((await getDelivery(desk.db, ID))?.claims).toBe(1);
   });

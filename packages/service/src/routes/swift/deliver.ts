@@ -6,8 +6,8 @@
  */
 import { isConfirmed } from "../confirmed.ts";
 import type { FoundDelivery, Lock, ReadAt } from "../../chains/port/index.ts";
-import { errorDelay, LEASE_MS } from "../../jobs/delays.ts";
-import { createResumingPoll, type DueRows, workAndRecordError, workOnDue } from "../../jobs/due.ts";
+import { errorDelay } from "../../jobs/delays.ts";
+import { createDuePoll, type DueRows, workAndRecordError } from "../../jobs/due.ts";
 import { OperatingError } from "../../core/errors.ts";
 import { gatherCalls, shareStatements } from "../../db/gather.ts";
 import { assert, assertNever } from "../../core/assert.ts";
@@ -57,6 +57,7 @@ import {
   plan,
   takeStep,
   poll,
+  pollAnswer,
   pollLock,
   pollSent,
   pollFinality,
@@ -65,38 +66,19 @@ import {
 
 const DELIVERIES_AT_ONCE = 60;
 
-/** Polls the due payouts and returns of locks towards a chain. Returns true if there may be more. */
-export function pollPayouts(deps: DeliveryDeps, destChain: number): Promise<boolean> {
-  return pollDue(deps, destChain, store.duePayouts);
-}
-
-/** Polls the due claims of payouts on a chain. Returns true if there may be more. */
-export function pollClaims(deps: DeliveryDeps, destChain: number): Promise<boolean> {
-  return pollDue(deps, destChain, store.dueClaims);
-}
-
-/** Creates the polls of the deliveries to a chain. Their first ones take up the rows of a process that ended. */
+/** Creates the polls of the deliveries to a chain: of payouts and returns of locks, and of claims. */
 export function createDeliveryPolls(
   deps: DeliveryDeps,
-  chainId: number,
+  destChain: number,
 ): { readonly payouts: () => Promise<boolean>; readonly claims: () => Promise<boolean> } {
-  const leaseMs = LEASE_MS.delivery;
-  const resuming = (rows: DueRows<Hex32>, poll: () => Promise<boolean>) =>
-    createResumingPoll(deps, { rows, chainId, leaseMs, poll });
-  return {
-    payouts: resuming(store.duePayouts, () => pollPayouts(deps, chainId)),
-    claims: resuming(store.dueClaims, () => pollClaims(deps, chainId)),
-  };
-}
-
-function pollDue(deps: DeliveryDeps, destChain: number, rows: DueRows<Hex32>): Promise<boolean> {
-  return workOnDue(deps, {
-    rows,
-    chainId: destChain,
-    leaseMs: LEASE_MS.delivery,
-    limit: DELIVERIES_AT_ONCE,
-    work: (id) => lookSafely(deps, id),
-  });
+  const pollOf = (rows: DueRows<Hex32>) =>
+    createDuePoll(deps, {
+      rows,
+      chainId: destChain,
+      limit: DELIVERIES_AT_ONCE,
+      work: (id) => lookSafely(deps, id),
+    });
+  return { payouts: pollOf(store.duePayouts), claims: pollOf(store.dueClaims) };
 }
 
 function lookSafely(deps: DeliveryDeps, id: Hex32): Promise<void> {
@@ -167,10 +149,10 @@ async function advanceLocked(
 
   const found = (await readOwnPayout(deps, delivery, sent)) ?? (await findPayout(deps, delivery));
   if (found === "searching") return poll(deps, delivery);
-  if (found) return recordDelivered(deps, delivery, found);
+  if (found) return recordDelivered(deps, delivery, { found, sent, address });
   if (!attestation || !isUsable) return requestOrder(deps, delivery, address);
   assertNotRefused(attestation, "The attestors refused to sign the payout.");
-  if (attestation.signatures === null) return poll(deps, delivery);
+  if (attestation.signatures === null) return pollAnswer(deps, delivery);
   if (failure) {
     const { txHash } = failure;
     deps.log.warn({ intent, txHash }, "payout not mined, requesting another");
@@ -251,7 +233,7 @@ async function requestOrder(
     // A restored database may lack a payout.
     const found = await findPayout(deps, delivery);
     if (found === "searching") return poll(deps, delivery);
-    if (found) return recordDelivered(deps, delivery, found);
+    if (found) return recordDelivered(deps, delivery, { found, sent: null, address });
   }
   const { lock, windowStart, worth, after } = payable;
   if (lock.state === "returned" || lock.state === "taken_back") {
@@ -298,7 +280,7 @@ async function requestOrder(
     if (waitsFor !== null) return pollLock(deps, delivery);
   }
   deps.wakeAttestor("delivery");
-  return poll(deps, delivery);
+  return pollAnswer(deps, delivery);
 }
 
 /**
@@ -326,7 +308,16 @@ async function assertClaimable(
 async function recordDelivered(
   deps: DeliveryDeps,
   delivery: Delivery,
-  found: FoundDelivery,
+  {
+    found,
+    sent,
+    address,
+  }: {
+    readonly found: FoundDelivery;
+    /** Our own transaction, which may not be the one that made it. */
+    readonly sent: LaneTransaction | null;
+    readonly address: DepositAddress;
+  },
 ): Promise<void> {
   if (
     found.to !== delivery.destWallet ||
@@ -343,7 +334,21 @@ async function recordDelivered(
   await recordPayouts(deps.db, { deps, delivery, found });
   deps.wakeSettlements(delivery.srcChain);
   deps.log.info({ deliveryId: delivery.id, txHash: found.txHash }, "delivered");
-  return poll(deps, delivery);
+  const isOurs = sent?.mined?.succeeded === true && sent.mined.txHash === found.txHash;
+  return isOurs && !isOver(sent) ? followPayout(deps, delivery, address) : poll(deps, delivery);
+}
+
+/**
+ * Schedules the next poll of a payout of ours that is not final: the lane follows it until then, and forgets it if a reorg undoes
+ * it.
+ */
+async function followPayout(
+  deps: DeliveryDeps,
+  delivery: Delivery,
+  address: DepositAddress,
+): Promise<void> {
+  const isSafe = await isCovered(deps, delivery, address);
+  return isSafe ? pollFinality(deps, delivery) : pollLock(deps, delivery);
 }
 
 /**
@@ -412,11 +417,7 @@ async function advanceDelivered(
   const payout = await getByIntent(deps.db, `deliver:${delivery.id}:${delivery.orders}`);
   const isOurs =
     payout?.mined?.succeeded === true && payout.mined.txHash === delivery.deliveredTxHash;
-  // Until it is final, the lane follows our own payout, and forgets it if a reorg undoes it.
-  if (isOurs && !isOver(payout)) {
-    if (!(await isCovered(deps, delivery, address))) return pollLock(deps, delivery);
-    return pollFinality(deps, delivery);
-  }
+  if (isOurs && !isOver(payout)) return followPayout(deps, delivery, address);
   // Looked at once before the first claim is requested: what is final stays.
   if (!isOurs || delivery.claims === 0) {
     // Of our own payout, which the lane saw become final, the state at a final block is proof enough.
@@ -459,7 +460,7 @@ async function advanceDelivered(
     return requestClaim(deps, delivery, address);
   }
   assertNotRefused(attestation, "The attestors refused to sign the claim.");
-  if (attestation.signatures === null) return poll(deps, delivery);
+  if (attestation.signatures === null) return pollAnswer(deps, delivery);
 
   const order = claimOf(delivery, attestation.deadline);
   const { signatures } = attestation;

@@ -19,6 +19,7 @@ import type { Random } from "../../core/ports.ts";
 import { gatherCalls } from "../../db/gather.ts";
 import type { Tx } from "../../db/schema.ts";
 import {
+  ANSWER_POLL_MS,
   FOLLOW_RETRY_MAX_MS,
   followDelay,
   LOCK_POLL_MIN_MS,
@@ -214,7 +215,7 @@ export function payoutOf(delivery: Delivery, address: DepositAddress, windowStar
 
 /** Schedules the next poll of a delivery. */
 export async function poll(deps: DeliveryDeps, delivery: Delivery): Promise<void> {
-  await rescheduleUnlessDue(deps, delivery, deps.pollMs);
+  await reschedule(deps, delivery, deps.pollMs);
 }
 
 /**
@@ -223,26 +224,30 @@ export async function poll(deps: DeliveryDeps, delivery: Delivery): Promise<void
  */
 export async function pollLock(deps: DeliveryDeps, delivery: Delivery): Promise<void> {
   const waitedMs = deps.clock.now() - Number(delivery.lockedAt) * 1_000;
-  await rescheduleUnlessDue(deps, delivery, Math.max(followDelay(waitedMs), LOCK_POLL_MIN_MS));
+  await reschedule(deps, delivery, Math.max(followDelay(waitedMs), LOCK_POLL_MIN_MS));
+}
+
+/** Schedules the next poll of a delivery whose attestors were asked; their answer wakes it at once. */
+export async function pollAnswer(deps: DeliveryDeps, delivery: Delivery): Promise<void> {
+  await reschedule(deps, delivery, ANSWER_POLL_MS);
 }
 
 /** Schedules the next poll of a delivery whose transaction is sent; the lane wakes it at once. */
 export async function pollSent(deps: DeliveryDeps, delivery: Delivery): Promise<void> {
-  await rescheduleUnlessDue(deps, delivery, SENT_POLL_MS);
+  await reschedule(deps, delivery, SENT_POLL_MS);
 }
 
 /** Schedules the next poll of a delivery that waits for the finality of a transaction; the lane wakes it at once. */
 export async function pollFinality(deps: DeliveryDeps, delivery: Delivery): Promise<void> {
-  await rescheduleUnlessDue(deps, delivery, FOLLOW_RETRY_MAX_MS);
+  await reschedule(deps, delivery, FOLLOW_RETRY_MAX_MS);
 }
 
-async function rescheduleUnlessDue(
+async function reschedule(
   { db, clock }: DeliveryDeps,
-  { id }: Delivery,
+  { id, nextCheckAt: seen }: Delivery,
   delayMs: number,
 ): Promise<void> {
-  const nowMs = clock.now();
-  await store.rescheduleUnlessDue(db, id, { atMs: nowMs + delayMs, nowMs });
+  await store.rescheduleUnlessChanged(db, id, { atMs: clock.now() + delayMs, seen });
 }
 
 /** Returns a configured chain. Throws CONFIG_MISSING. */

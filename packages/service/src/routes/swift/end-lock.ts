@@ -31,6 +31,7 @@ import {
   type PlanArgs,
   takeStep,
   poll,
+  pollAnswer,
   pollFinality,
 } from "./delivery-deps.ts";
 
@@ -98,7 +99,7 @@ export async function requestClaim(
     },
   });
   deps.wakeAttestor("claim");
-  return poll(deps, delivery);
+  return pollAnswer(deps, delivery);
 }
 
 /** Follows the claim until it is final. */
@@ -146,7 +147,7 @@ export async function giveBack(
     return requestReturn(deps, delivery, address);
   }
   assertNotRefused(attestation, "The attestors refused to sign the return.");
-  if (attestation.signatures === null) return poll(deps, delivery);
+  if (attestation.signatures === null) return pollAnswer(deps, delivery);
   const source = chainOf(deps, delivery.srcChain);
   const order = { deliveryId: delivery.id, deadline: attestation.deadline };
   const lock = await getLock(deps, delivery, address, "latest");
@@ -193,7 +194,7 @@ async function requestReturn(
   });
   deps.wakeAttestor("return");
   deps.log.warn({ deliveryId }, "payout window passed, returning the lock");
-  return poll(deps, delivery);
+  return pollAnswer(deps, delivery);
 }
 
 /** Follows the return until it is final. */

@@ -25,7 +25,7 @@ import type { Db } from "../../db/schema.ts";
 import { pollAttestationRequests } from "./attest.ts";
 import { readAddressOf } from "../../settlements/index.ts";
 import type { DeliveryDeps } from "./delivery-deps.ts";
-import { pollClaims, pollPayouts } from "./deliver.ts";
+import { createDeliveryPolls } from "./deliver.ts";
 import { createPricing } from "./pricing.ts";
 import { createSwiftRoute } from "./route.ts";
 
@@ -208,8 +208,8 @@ function openBench(db: Db, { token, contract }: SuitePair, scale: Scale): RouteB
 
     async work() {
       clock.advance(15_000);
-      await pollPayouts(deliveries, THERE);
-      await pollClaims(deliveries, THERE);
+      await createDeliveryPolls(deliveries, THERE).payouts();
+      await createDeliveryPolls(deliveries, THERE).claims();
       await pollAttestationRequests({
         db,
         // Reading locks throws here, so it retries them and signs none.

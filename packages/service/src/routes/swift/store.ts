@@ -4,9 +4,10 @@ import { type Address, type Hex32, toAddress, toHex32, toTxHash } from "../../co
 import type { TxHash } from "../../core/hex.ts";
 import { assert } from "../../core/assert.ts";
 import type { Reservation } from "../port.ts";
-import { createDueRows } from "../../jobs/due.ts";
+import { createDueRows, dueFrom } from "../../jobs/due.ts";
 import { formatStamp } from "../../core/stamp.ts";
 import { gather, gatherCalls } from "../../db/gather.ts";
+import type { Stamp } from "../../db/columns.ts";
 import { literals } from "../../db/literals.ts";
 import type { Database, Db, DeliveriesTable, Tx } from "../../db/schema.ts";
 import type { Depth } from "./early/rules.ts";
@@ -46,6 +47,8 @@ export interface Delivery {
   /** What keeps a lock that is deep enough from being paid before it is final. */
   readonly waitsFor: EarlyWait | null;
   readonly error: ErrorObject | null;
+  /** When it is polled next, as it was read; null where it is not. */
+  readonly nextCheckAt: Stamp | null;
 }
 
 /** Records a mined lock, once. */
@@ -64,6 +67,7 @@ type NewDelivery = Omit<
   | "deliveredAmount"
   | "waitsFor"
   | "error"
+  | "nextCheckAt"
 >;
 
 const insertGathered = gatherCalls(
@@ -143,7 +147,7 @@ export async function takeOver(
       settlement_id: settlementId,
       superseded: false,
       version: row("version", "+", 1),
-      next_check_at: formatStamp(nowMs),
+      next_check_at: dueFrom(nowMs),
     }))
     .where("id", "=", id)
     .execute();
@@ -223,7 +227,7 @@ export const duePayouts = dueIn(PAYOUT_STATES);
 export const dueClaims = dueIn(CLAIM_STATES);
 
 /** Makes a delivery due at a time. */
-export const { reschedule, rescheduleUnlessDue } = duePayouts;
+export const { reschedule, rescheduleUnlessChanged } = duePayouts;
 
 const dueOpen = dueIn([...PAYOUT_STATES, ...CLAIM_STATES]);
 
@@ -679,5 +683,6 @@ function parseDelivery(row: Selectable<DeliveriesTable>): Delivery {
     // CAST: the column's check constraint allows only these.
     waitsFor: row.waits_for as EarlyWait | null,
     error: row.trouble,
+    nextCheckAt: row.next_check_at,
   };
 }

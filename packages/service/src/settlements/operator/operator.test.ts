@@ -154,7 +154,7 @@ describe("a retry", () => {
     expect(await actions()).toHaveLength(1);
   });
 
-  test("while workers lease the settlement plans one sweep", async () => {
+  test("while workers poll the settlement plans one sweep", async () => {
     const { desk, id, retry, actions } = await openFailing();
     desk.state.simulation = { ok: true, gas: 1n };
     desk.clock.advance(900_000);

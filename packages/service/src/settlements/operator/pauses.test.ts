@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { hashOf } from "../../../test/support/doubles.ts";
 import { type Desk, openDesk, RECIPIENT, USDC } from "../../../test/support/settlement-desk.ts";
-import { pollDueSettlements } from "../advance.ts";
+import { createSettlementsPoll } from "../advance.ts";
 import { createHeldPoll } from "../waiting/held.ts";
 import { endPause, listPauses, type PauseTarget, startPause } from "./pauses.ts";
 
@@ -55,7 +55,7 @@ describe("a pause", () => {
       expect(await resume(desk, target)).toBe(true);
       expect(await resume(desk, target)).toBe(false);
       await createHeldPoll(desk.deps, 2)();
-      await pollDueSettlements(desk.deps, 2);
+      await createSettlementsPoll(desk.deps, 2)();
       expect(await desk.swaps()).toMatchObject([{ status: "swapping", error: null }]);
       expect(await listPauses(desk.db, { all: false })).toEqual([]);
       expect(await listPauses(desk.db, { all: true })).toMatchObject([

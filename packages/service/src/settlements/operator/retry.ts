@@ -38,7 +38,7 @@ export async function retrySettlement(
     if (locked.status === "dead") return null;
     assertFailing(locked, "retry");
     const result = { kind: "rescheduled", settlementId: locked.id } as const;
-    // Without a retry time the settlement is due already, or leased by a worker.
+    // Without a retry time the settlement is due already, or a worker polls it.
     if (locked.retryAtMs === null) return { ...result, changed: false };
     await retryNow(tx, locked.id, deps.clock.now());
     await recordAction(tx, locked, { ...request, action: "retry" });

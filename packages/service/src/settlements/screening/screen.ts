@@ -4,7 +4,7 @@ import { type Address, toAddress, toTxHash, type TxHash } from "../../core/hex.t
 import { formatStamp } from "../../core/stamp.ts";
 import { literal } from "../../db/literals.ts";
 import type { Database, Db } from "../../db/schema.ts";
-import { createDueRows, workOnDue } from "../../jobs/due.ts";
+import { createDuePoll, createDueRows } from "../../jobs/due.ts";
 import type { SettlementDeps } from "../deps.ts";
 import { retryNow } from "../store/due.ts";
 import { getActive } from "../store/read.ts";
@@ -35,8 +35,6 @@ export interface Answer {
 export type Screen = (deposit: ScreenedDeposit) => Promise<Answer>;
 
 const BATCH_SIZE = 20;
-/** Longer than a request to the service takes at most. */
-const LEASE_MS = 90_000;
 /** First and longest delay between two questions about a deposit. */
 const RETRY_MS = 2_000;
 const RETRY_MAX_MS = 300_000;
@@ -48,16 +46,15 @@ const dueScreenings = createDueRows({
   keepsEnded: true,
 });
 
-/** Asks about the waiting deposits of a source chain. Returns true when there may be more. */
-export function pollScreenings(
+/** Creates the poll that asks about the waiting deposits of a source chain. It returns true when there may be more. */
+export function createScreeningsPoll(
   deps: SettlementDeps,
   screen: Screen,
   chainId: number,
-): Promise<boolean> {
-  return workOnDue(deps, {
+): () => Promise<boolean> {
+  return createDuePoll(deps, {
     rows: dueScreenings,
     chainId,
-    leaseMs: LEASE_MS,
     limit: BATCH_SIZE,
     work: (id) => screenOne(deps, screen, id),
   });

@@ -8,9 +8,9 @@ import { hashOf } from "../../../test/support/doubles.ts";
 import { type Desk, openDesk, RECIPIENT, USDC } from "../../../test/support/settlement-desk.ts";
 import { Secret } from "../../core/secret.ts";
 import { systemHttp } from "../../roles/system-ports.ts";
-import { pollDueSettlements } from "../advance.ts";
+import { createSettlementsPoll } from "../advance.ts";
 import { refundSettlement } from "../operator/refund.ts";
-import { decideScreening, listScreenings, pollScreenings } from "./screen.ts";
+import { decideScreening, listScreenings, createScreeningsPoll } from "./screen.ts";
 import { createScreen, type ScreeningConfig } from "./service.ts";
 
 interface Reply {
@@ -56,8 +56,8 @@ async function open(config: Partial<ScreeningConfig> = {}) {
   return {
     ...desk,
     address,
-    settle: () => pollDueSettlements(desk.deps, 2),
-    ask: () => pollScreenings(desk.deps, screen, 2),
+    settle: () => createSettlementsPoll(desk.deps, 2)(),
+    ask: () => createScreeningsPoll(desk.deps, screen, 2)(),
   };
 }
 

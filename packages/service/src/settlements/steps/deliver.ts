@@ -10,6 +10,7 @@ import { OperatingError } from "../../core/errors.ts";
 import type { TxHash } from "../../core/hex.ts";
 import { assignUnsettled, gateBalance, releaseDeposits, sumOpen } from "../../deposits/index.ts";
 import type { Tx } from "../../db/schema.ts";
+import { SENT_POLL_MS } from "../../jobs/delays.ts";
 import { getByIntent } from "../../transactions/index.ts";
 import { chainOf, type SettlementDeps } from "../deps.ts";
 import { fail, failIn, giveUp } from "../fail.ts";
@@ -159,8 +160,8 @@ export async function recordUndeliveredLock(
 ): Promise<void> {
   const { settlementId, nowMs } = args;
   const settlement = await lockSettlement(tx, settlementId);
-  if (settlement.status !== "completed") return dueSettlements.reschedule(tx, settlementId, nowMs);
-  await releaseDeposits(tx, settlementId, nowMs);
+  if (settlement.status === "completed") return releaseDeposits(tx, settlementId, nowMs);
+  await dueSettlements.wake(tx, "id", [settlementId], nowMs);
 }
 
 /** Clears the error of a delivery that continues. */
@@ -168,7 +169,7 @@ async function resume(deps: SettlementDeps, settlement: Settlement): Promise<voi
   await deps.db.transaction().execute((tx) =>
     transition(tx, deps, settlement, {
       trigger: "sweep_planned",
-      change: { retryAtMs: null, nextCheckAtMs: deps.clock.now() + deps.pollMs },
+      change: { retryAtMs: null, nextCheckAtMs: deps.clock.now() + SENT_POLL_MS },
     }),
   );
   deps.wakeEvents(settlement.integratorId);

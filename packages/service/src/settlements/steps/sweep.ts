@@ -40,7 +40,7 @@ import { changeTogether } from "../store/together.ts";
 import { dueSettlements, lookAgain } from "../store/due.ts";
 import { transition } from "../store/transition.ts";
 import { type Settlement, TOO_LITTLE } from "../types.ts";
-import { FINALITY_RETRY_MS, RECHECK_MS } from "../../jobs/delays.ts";
+import { FINALITY_RETRY_MS, RECHECK_MS, SENT_POLL_MS } from "../../jobs/delays.ts";
 import { assertWorthwhile } from "../worthwhile.ts";
 import { ConcurrentChange, type StepResult } from "../step.ts";
 import { hasPlannedEnd, planPart, withUpTo } from "../part.ts";
@@ -213,7 +213,7 @@ async function planSweep(
         plannedUpTo: held.asOf ?? null,
         fee,
         retryAtMs: null,
-        nextCheckAtMs: deps.clock.now() + deps.pollMs,
+        nextCheckAtMs: deps.clock.now() + SENT_POLL_MS,
       },
     });
     if (!moved) throw new ConcurrentChange();

@@ -1,6 +1,6 @@
 /** Selects and reschedules the settlements that workers poll. Nothing here changes a status. */
 import { expressionBuilder, type RawBuilder, sql, type SqlBool } from "kysely";
-import { createDueRows } from "../../jobs/due.ts";
+import { createDueRows, dueFrom } from "../../jobs/due.ts";
 import { advanceRounds, type Rounds, takePage, takeTurns, type Turn } from "../../jobs/turns.ts";
 import type { Clock } from "../../core/ports.ts";
 import { formatStamp } from "../../core/stamp.ts";
@@ -174,7 +174,7 @@ function selectChosen(db: Db, chosen: RawBuilder<Turn>) {
 export async function retryNow(tx: Tx, id: string, nowMs: number): Promise<void> {
   await tx
     .updateTable("settlements")
-    .set({ next_check_at: formatStamp(nowMs), retry_at: null })
+    .set({ next_check_at: dueFrom(nowMs), retry_at: null })
     .where("id", "=", id)
     .where("status", "not in", literals(["completed", "dead"]))
     .execute();

@@ -68,6 +68,7 @@ export function parseSettlement(row: Selectable<SettlementsTable>): Settlement {
     retryAtMs: row.retry_at === null ? null : Date.parse(row.retry_at),
     createdAtMs: Date.parse(row.created_at),
     updatedAtMs: Date.parse(row.updated_at),
+    nextCheckAt: row.next_check_at,
   };
 }
 

@@ -8,6 +8,7 @@ import { gatherCalls, gatherWrites } from "../../db/gather.ts";
 import { literals } from "../../db/literals.ts";
 import type { Db, Tx } from "../../db/schema.ts";
 import type { Holding } from "../../deposits/index.ts";
+import { dueFrom } from "../../jobs/due.ts";
 import type { Delivered, Sweep } from "../../routes/index.ts";
 import type { Settlement } from "../types.ts";
 import type { StoreDeps } from "./transition.ts";
@@ -187,7 +188,7 @@ export function recordDelivery(tx: Tx, delivered: Delivered, nowMs: number): Pro
 const recordDeliveries = gatherCalls(
   async (tx, all: readonly { readonly delivered: Delivered; readonly nowMs: number }[]) => {
     const { rows } = await sql<{ id: string }>`
-      update settlements as woken set version = woken.version + 1, next_check_at = held.at
+      update settlements as woken set version = woken.version + 1, next_check_at = ${dueFrom(sql`held.at`)}
         from (select id, given.at
                 from settlements join unnest(
                   ${all.map(({ delivered }) => delivered.settlementId)}::uuid[],

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { type Desk, openDesk, USDC } from "../../../test/support/settlement-desk.ts";
 import { formatStamp } from "../../core/stamp.ts";
-import { pollDueSettlements } from "../advance.ts";
+import { createSettlementsPoll } from "../advance.ts";
 import { endPause, startPause } from "../operator/pauses.ts";
 import { createHeldPoll } from "./held.ts";
 
@@ -49,7 +49,7 @@ test.each(["IsPaused", "NotSealed", "TooFewAttestors", "NotRelayer", "NotRoute"]
     desk.state.simulation = { ok: true, gas: 1n };
     await poll();
     expect(await countDue(desk)).toBe(2);
-    await pollDueSettlements(desk.deps, 2);
+    await createSettlementsPoll(desk.deps, 2)();
     expect(await desk.swaps()).toMatchObject([{ status: "swapping" }, { status: "swapping" }]);
   },
 );
@@ -73,14 +73,14 @@ test.each([
     desk.state.laneBalance = 8n;
     await poll();
     expect(await countDue(desk)).toBe(2);
-    await pollDueSettlements(desk.deps, 2);
+    await createSettlementsPoll(desk.deps, 2)();
     desk.clock.advance(60_000);
     await poll();
     expect(await countDue(desk)).toBe(0);
     desk.state.laneBalance = 100n;
     await poll();
     expect(await countDue(desk)).toBe(2);
-    await pollDueSettlements(desk.deps, 2);
+    await createSettlementsPoll(desk.deps, 2)();
     expect(await desk.swaps()).toMatchObject([{ status: goesOn }, { status: goesOn }]);
   },
 );
@@ -93,7 +93,7 @@ test("nodes that disagree do not have a settlement deferred with every poll [T23
   const poll = createHeldPoll(desk.deps, 2);
   for (let second = 0; second < 60; second += 5) {
     await poll();
-    await pollDueSettlements(desk.deps, 2);
+    await createSettlementsPoll(desk.deps, 2)();
     desk.clock.advance(5_000);
   }
   const [swap] = await desk.swaps();
@@ -138,7 +138,7 @@ test("the end of one of two pauses retries nothing, that of both everything, pag
   const chain = { scope: "chain", chainId: 2 } as const;
   const token = { scope: "token", chainId: 2, token: USDC } as const;
   for (const target of [chain, token]) await startPause(desk.deps, target, record);
-  while (await pollDueSettlements(desk.deps, 2)) continue;
+  while (await createSettlementsPoll(desk.deps, 2)()) continue;
   expect(await countDue(desk)).toBe(0);
   const poll = createHeldPoll(desk.deps, 2);
   const end = (target: typeof chain | typeof token) =>

@@ -2,15 +2,18 @@
 import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import type { Sandbox } from "@sluice/sandbox";
+import { NATIVE_TOKEN } from "../packages/service/src/core/hex.ts";
 import { socketDirOf } from "../packages/service/src/db/embedded-home.ts";
 import { openDatabase } from "../packages/service/src/db/pool.ts";
 import {
   authenticate,
   createIntegrator,
   createKey,
+  listIntegrators,
 } from "../packages/service/src/integrators/index.ts";
 import { loadConfig } from "../packages/service/src/roles/config.ts";
 import { systemRandom } from "../packages/service/src/roles/system-ports.ts";
+import { putPositions } from "../packages/service/src/scanner/store.ts";
 import { insertHistory } from "../packages/service/test/support/million-rows.ts";
 import {
   createTenant,
@@ -55,6 +58,28 @@ export async function createKeys(
 export async function openDatabaseOf(stateDir: string) {
   const socketDir = socketDirOf(realpathSync(join(stateDir, "service", "postgres")));
   return openDatabase({ socketDir, user: "sluice", database: "postgres" }, { max: 2 });
+}
+
+/**
+ * Records that the native balances of all wallets were just compared, as in a database whose addresses were created over months:
+ * the first round over a million new ones goes as fast as it may, for more than ten minutes.
+ */
+export async function completeRounds({ descriptor }: Sandbox, stateDir: string): Promise<void> {
+  const { db, close } = await openDatabaseOf(stateDir);
+  try {
+    const integrators = await listIntegrators(db);
+    const sweptMs = Date.now();
+    const positions = integrators.map(({ integratorId }) => ({
+      integratorId,
+      position: NATIVE_TOKEN,
+      sweptMs,
+    }));
+    for (const { chainId, kind } of descriptor.chains) {
+      if (kind === "evm") await putPositions(db, chainId, "all", positions);
+    }
+  } finally {
+    await close();
+  }
 }
 
 /** Inserts addresses, and as many settlements, deposits and events; half of them are the first integrator's. */

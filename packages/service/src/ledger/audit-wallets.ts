@@ -91,9 +91,9 @@ async function compareAt(
       hasState = false;
       log.warn({ block: held.at }, "audit skipped: node lacks the state of the final block");
     }
+    const bookedOf = new Map(known.map((row) => [`${row.owner}:${row.token}`, row.amount]));
     for (const one of held.amounts) {
-      const { wallet, token } = one;
-      const booked = known.find((row) => row.owner === wallet && row.token === token)?.amount ?? 0n;
+      const booked = bookedOf.get(`${one.wallet}:${one.token}`) ?? 0n;
       pairs.push({ ...one, at: held.at, booked });
     }
   }

@@ -1,5 +1,6 @@
 /** Due rows, against real PostgreSQL. */
 import { randomBytes, randomUUID } from "node:crypto";
+import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { openDesk } from "../../test/support/settlement-desk.ts";
 import { assert } from "../core/assert.ts";
@@ -166,4 +167,16 @@ test("wakes, times and references of the same rows in any order never deadlock",
     results.push(...(await Promise.allSettled(orders.flatMap((order) => change(order, round)))));
   }
   expect(results.filter(({ status }) => status === "rejected")).toEqual([]);
+});
+
+test("dead versions of polled rows are at most a twentieth of their table", async () => {
+  const { db } = await open();
+  const { rows } = await sql<{ name: string; options: string[] | null }>`
+    select relname as name, reloptions as options from pg_class
+     where relname in ('settlements', 'deliveries', 'bridge_transfers', 'transactions') order by relname`.execute(
+    db,
+  );
+  const options = ["autovacuum_vacuum_scale_factor=0.05"];
+  const tables = ["bridge_transfers", "deliveries", "settlements", "transactions"];
+  expect(rows).toEqual(tables.map((name) => ({ name, options })));
 });

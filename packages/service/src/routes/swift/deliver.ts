@@ -56,6 +56,7 @@ import {
   payoutOf,
   plan,
   takeStep,
+  answerDueMs,
   poll,
   pollAnswer,
   pollLock,
@@ -253,6 +254,7 @@ async function requestOrder(
     lockedAt,
     paidAtDepth: after ?? ("finalized" as const),
     waitsFor: null,
+    pollAtMs: answerDueMs(deps),
   };
   const attestation: NewAttestation = {
     id: `delivery:${delivery.id}:${number}`,
@@ -280,7 +282,6 @@ async function requestOrder(
     if (waitsFor !== null) return pollLock(deps, delivery);
   }
   deps.wakeAttestor("delivery");
-  return pollAnswer(deps, delivery);
 }
 
 /**

@@ -117,12 +117,12 @@ export async function plan(deps: DeliveryDeps, delivery: Delivery, args: PlanArg
   const { chainId } = chain;
   await takeStep(deps, {
     delivery,
-    change,
+    // The lane wakes it.
+    change: { ...change, pollAtMs: deps.clock.now() + SENT_POLL_MS },
     intent: { chainId, lane, intent, settlementId, call, gas },
     used: attestation,
   });
   deps.wakeLanes(chain.chainId, lane);
-  return pollSent(deps, delivery);
 }
 
 /** A change of a delivery, with the request or intent that it inserts. */
@@ -227,7 +227,12 @@ export async function pollLock(deps: DeliveryDeps, delivery: Delivery): Promise<
   await reschedule(deps, delivery, Math.max(followDelay(waitedMs), LOCK_POLL_MIN_MS));
 }
 
-/** Schedules the next poll of a delivery whose attestors were asked; their answer wakes it at once. */
+/** Returns when a delivery is polled next whose attestors are asked now; their answer wakes it at once. */
+export function answerDueMs({ clock }: DeliveryDeps): number {
+  return clock.now() + ANSWER_POLL_MS;
+}
+
+/** Schedules the next poll of a delivery whose attestors were asked. */
 export async function pollAnswer(deps: DeliveryDeps, delivery: Delivery): Promise<void> {
   await reschedule(deps, delivery, ANSWER_POLL_MS);
 }

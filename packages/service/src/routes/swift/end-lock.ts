@@ -30,6 +30,7 @@ import {
   plan,
   type PlanArgs,
   takeStep,
+  answerDueMs,
   poll,
   pollAnswer,
   pollFinality,
@@ -83,7 +84,7 @@ export async function requestClaim(
   const deadline = nowSeconds(deps) + ORDER_LIFETIME_S;
   await takeStep(deps, {
     delivery,
-    change: { claims: number },
+    change: { claims: number, pollAtMs: answerDueMs(deps) },
     attestation: {
       id: `claim:${delivery.id}:${number}`,
       deliveryId: delivery.id,
@@ -99,7 +100,6 @@ export async function requestClaim(
     },
   });
   deps.wakeAttestor("claim");
-  return pollAnswer(deps, delivery);
 }
 
 /** Follows the claim until it is final. */
@@ -177,7 +177,7 @@ async function requestReturn(
   const { commitment } = address;
   await takeStep(deps, {
     delivery,
-    change: { returns: number },
+    change: { returns: number, pollAtMs: answerDueMs(deps) },
     attestation: {
       id: `return:${deliveryId}:${number}`,
       deliveryId,
@@ -194,7 +194,6 @@ async function requestReturn(
   });
   deps.wakeAttestor("return");
   deps.log.warn({ deliveryId }, "payout window passed, returning the lock");
-  return pollAnswer(deps, delivery);
 }
 
 /** Follows the return until it is final. */

@@ -6,10 +6,11 @@ import { ID, openLocked } from "../../../test/support/locked-delivery.ts";
 import { RECIPIENT } from "../../../test/support/settlement-desk.ts";
 import { assert } from "../../core/assert.ts";
 import { type Hex32, toHex32, toTxHash } from "../../core/hex.ts";
+import { formatStamp } from "../../core/stamp.ts";
 import type { AttestationId } from "./attestation-requests.ts";
 import { insertAttestation } from "./attestations.ts";
 import { lockOf, type Step, takeStep } from "./delivery-deps.ts";
-import { getDelivery } from "./store.ts";
+import { getDelivery, wakeOfAnswer } from "./store.ts";
 
 const PAYOUT = toTxHash(hashOf("payout"));
 const OTHER = toHex32(hashOf("other delivery"));
@@ -69,6 +70,18 @@ test("a step from an old version inserts nothing, and the others are taken [T313
   ]);
   expect(taken).toEqual([false, true]);
   expect(await listIntents()).toEqual([`deliver:${OTHER}:1`]);
+});
+
+test("a step sets when its delivery is polled next, unless it was woken since it was read [T264]", async () => {
+  const { deps, one, other, desk, clock, read } = await open();
+  const pollAtMs = clock.now() + 15_000;
+  await wakeOfAnswer(desk.db, { id: OTHER, nowMs: clock.now() });
+  const woken = await read(OTHER);
+  const stepOf = (delivery: Step["delivery"]) => ({ delivery, change: { orders: 1, pollAtMs } });
+  await Promise.all([takeStep(deps, stepOf(one)), takeStep(deps, stepOf(other))]);
+  expect(await read(ID)).toMatchObject({ orders: 1, nextCheckAt: formatStamp(pollAtMs) });
+  expect(await read(OTHER)).toMatchObject({ orders: 1, nextCheckAt: woken.nextCheckAt });
+  expect(woken.nextCheckAt).not.toBe(other.nextCheckAt);
 });
 
 test("a step that is not taken leaves its request unused [T324]", async () => {

@@ -263,10 +263,12 @@ export interface DeliveryChange {
   readonly paidAtDepth?: Depth | "finalized";
   readonly waitsFor?: EarlyWait | null;
   readonly error?: ErrorObject | null;
+  /** When it is polled next, in Unix milliseconds, unless it was woken since it was read. */
+  readonly pollAtMs?: number;
 }
 
 /** A delivery as it was read. */
-export type SeenDelivery = Pick<Delivery, "id" | "version" | "state">;
+export type SeenDelivery = Pick<Delivery, "id" | "version" | "state" | "nextCheckAt">;
 
 /** Updates a delivery if its version is unchanged; returns false otherwise. */
 export async function updateDelivery(
@@ -305,12 +307,15 @@ export async function updateDeliveries(
              then (change ->> 'delivered_amount')::numeric else updated.delivered_amount end,
            waits_for = case when change ? 'waits_for' then change ->> 'waits_for' else updated.waits_for end,
            trouble = case when change ? 'trouble'
-             then nullif(change -> 'trouble', 'null'::jsonb) else updated.trouble end
-      from (select held.id, given.change from deliveries as held
+             then nullif(change -> 'trouble', 'null'::jsonb) else updated.trouble end,
+           next_check_at = case when date_trunc('milliseconds', updated.next_check_at) = given.due
+             then coalesce((change ->> 'next_check_at')::timestamptz, updated.next_check_at) else updated.next_check_at end
+      from (select held.id, given.due, given.change from deliveries as held
               join unnest(
                 ${seen.map(({ id }) => id)}::text[], ${seen.map(({ version }) => version)}::integer[],
-                ${seen.map(({ state }) => state)}::text[], ${changes}::jsonb[]
-              ) as given (id, version, state, change)
+                ${seen.map(({ state }) => state)}::text[], ${seen.map(({ nextCheckAt }) => nextCheckAt)}::timestamptz[],
+                ${changes}::jsonb[]
+              ) as given (id, version, state, due, change)
                 on held.id = given.id and held.version = given.version and held.state = given.state
              order by held.id for update of held) as given
      where updated.id = given.id
@@ -333,6 +338,7 @@ function columnsOf(change: DeliveryChange) {
     delivered_amount: change.deliveredAmount === null ? null : change.deliveredAmount?.toString(),
     waits_for: change.waitsFor,
     trouble: change.error,
+    next_check_at: change.pollAtMs === undefined ? undefined : formatStamp(change.pollAtMs),
   };
 }
 

@@ -97,3 +97,22 @@ describe("a settlement whose process ended during its poll", () => {
     expect(await desk.swaps()).toMatchObject([{ status: "failed_swap", retryCount: 1 }]);
   });
 });
+
+test("a sweep that delivers is polled soon for its confirmations, and less often the longer they take", async () => {
+  const desk = await openDesk();
+  Object.assign(desk.route, { kind: "MONO_CHAIN", deliversBySweep: true });
+  desk.state.balance = 1_000n;
+  await desk.arrive(await desk.issue("0x01"), { amount: 1_000n, block: 5n });
+  await createSettlementsPoll(desk.deps, 2)();
+  desk.state.swept = 1_000n;
+  await desk.mine("sweep:");
+  desk.state.delivery = { kind: "waiting" };
+  const gaps: number[] = [];
+  for (const waitedMs of [0, 5_000, 60_000]) {
+    desk.clock.advance(waitedMs);
+    await createSettlementsPoll(desk.deps, 2)();
+    const [row] = await desk.db.selectFrom("settlements").select("next_check_at").execute();
+    gaps.push(Date.parse(row?.next_check_at ?? "") - desk.clock.now());
+  }
+  expect(gaps).toEqual([500, 500, 3_250]);
+});

@@ -81,7 +81,8 @@ export async function stepDeliver(
       return "wait";
     case "waiting":
       if (!isSweeping(settlement.status)) await resume(deps, settlement);
-      return source === null ? lookAgain(deps, settlement) : "wait";
+      // The confirmations of a sweep that delivers wake nothing.
+      return source === null || route.deliversBySweep ? lookAgain(deps, settlement) : "wait";
   }
 }
 

@@ -1,5 +1,6 @@
 /** Selects and reschedules the settlements that workers poll. Nothing here changes a status. */
 import { expressionBuilder, type RawBuilder, sql, type SqlBool } from "kysely";
+import { followDelay } from "../../jobs/delays.ts";
 import { createDueRows, dueFrom } from "../../jobs/due.ts";
 import { advanceRounds, type Rounds, takePage, takeTurns, type Turn } from "../../jobs/turns.ts";
 import type { Clock } from "../../core/ports.ts";
@@ -25,12 +26,17 @@ export const dueSettlements = createDueRows({
   keepsEnded: true,
 });
 
-/** Polls a settlement again soon, because the answer of a node is to come, which nothing announces. */
+/**
+ * Polls a settlement again soon, because the answer of a node is to come, which nothing announces; after a twentieth of the
+ * time that it has waited, where that is longer.
+ */
 export async function lookAgain(
   { db, clock, pollMs }: { readonly db: Db; readonly clock: Clock; readonly pollMs: number },
-  { id }: Settlement,
+  { id, updatedAtMs, nextCheckAt: seen }: Settlement,
 ): Promise<"wait"> {
-  await dueSettlements.reschedule(db, id, clock.now() + pollMs);
+  const nowMs = clock.now();
+  const atMs = nowMs + Math.max(pollMs, followDelay(nowMs - updatedAtMs));
+  await dueSettlements.rescheduleUnlessChanged(db, id, { atMs, seen });
   return "wait";
 }
 

@@ -9,7 +9,6 @@ import {
   authenticate,
   createIntegrator,
   createKey,
-  listIntegrators,
 } from "../packages/service/src/integrators/index.ts";
 import { loadConfig } from "../packages/service/src/roles/config.ts";
 import { systemRandom } from "../packages/service/src/roles/system-ports.ts";
@@ -60,28 +59,6 @@ export async function openDatabaseOf(stateDir: string) {
   return openDatabase({ socketDir, user: "sluice", database: "postgres" }, { max: 2 });
 }
 
-/**
- * Records that the native balances of all wallets were just compared, as in a database whose addresses were created over months:
- * the first round over a million new ones goes as fast as it may, for more than ten minutes.
- */
-export async function completeRounds({ descriptor }: Sandbox, stateDir: string): Promise<void> {
-  const { db, close } = await openDatabaseOf(stateDir);
-  try {
-    const integrators = await listIntegrators(db);
-    const sweptMs = Date.now();
-    const positions = integrators.map(({ integratorId }) => ({
-      integratorId,
-      position: NATIVE_TOKEN,
-      sweptMs,
-    }));
-    for (const { chainId, kind } of descriptor.chains) {
-      if (kind === "evm") await putPositions(db, chainId, "all", positions);
-    }
-  } finally {
-    await close();
-  }
-}
-
 /** Inserts addresses, and as many settlements, deposits and events; half of them are the first integrator's. */
 export async function insertRows(
   { descriptor, configPath }: Sandbox,
@@ -95,7 +72,13 @@ export async function insertRows(
     const tenant = { id: integratorId, name: "", keyId: "", apiKey };
     await insertEvent(db, tenant, FOREIGN_CHAINS.usual);
     await insertStatusEvent(db, tenant, systemRandom.uuid());
-    const tenants = [integratorId, (await createTenant(db)).id];
+    const { id: other } = await createTenant(db);
+    const tenants = [integratorId, other];
+    // As over addresses of many months: the first round over those of a new integrator goes as fast as it may, for minutes.
+    const position = { integratorId: other, position: NATIVE_TOKEN, sweptMs: Date.now() };
+    for (const { chainId, kind } of descriptor.chains) {
+      if (kind === "evm") await putPositions(db, chainId, "all", [position]);
+    }
     await insertHistory(db, { tenants, chains: FOREIGN_CHAINS, count: rows, wallets: rows });
   } finally {
     await close();

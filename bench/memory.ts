@@ -7,7 +7,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { issue, payAll, ROUTES } from "./deposits.ts";
-import { completeRounds, insertRows } from "./history.ts";
+import { insertRows } from "./history.ts";
 import { readProcess } from "./processes.ts";
 import { withSandbox } from "./sandbox.ts";
 import { watchCompleted } from "./throughput.ts";
@@ -43,7 +43,6 @@ async function measure(
 ) {
   return withSandbox(async (sandbox, stateDir) => {
     await insertRows(sandbox, { stateDir, rows });
-    await completeRounds(sandbox, stateDir);
     const { pid } = await sandbox.restartService();
     await sleep(WARM_UP_MS);
     const before = readProcess(pid);

@@ -5,7 +5,7 @@
  *
  * One loop of one process polls a queue. It reads due rows, works on them, and each work ends by setting when its row is due
  * next, unless something else set another time since the work read the row: a wake-up then is not lost. A row whose
- * process ends stays due, and whoever takes over the chain polls it at once.
+ * process ends stays due, and is polled at once by the process that takes over the chain.
  *
  * Invariant: to be due authorizes nothing. Two processes may work on the same row while one takes over from the other: every
  * write is a compare-and-set.

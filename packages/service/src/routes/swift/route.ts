@@ -286,11 +286,21 @@ export function createSwiftRoute(options: {
         if (known.settlementId !== settlementId) {
           await store.takeOver(tx, { id: known.id, settlementId, nowMs: clock.now() });
         }
-        await store.supersede(tx, { settlementId, id: known.id });
+        await store.supersede(tx, { ...known, settlementId });
         await store.alignReservation(tx, settlementId);
         return store.recordLockTime(tx, known.id, locked.lockedAt);
       }
-      await store.supersede(tx, { settlementId, id: locked.deliveryId });
+      const lock = {
+        id: locked.deliveryId,
+        settlementId,
+        srcChain: source.chainId,
+        escrow: locked.escrow,
+        wallet: locked.wallet,
+        token: locked.token,
+        seq: locked.seq,
+        delivery: locked.delivery,
+      };
+      await store.supersede(tx, lock);
       const { payout: payAmount, items } = payoutOf(sweep, address.commitment, fee);
       await store.upsertReservation(tx, {
         settlementId,
@@ -301,17 +311,10 @@ export function createSwiftRoute(options: {
       await store.insertDelivery(
         tx,
         {
-          id: locked.deliveryId,
-          settlementId,
-          srcChain: source.chainId,
-          escrow: locked.escrow,
-          wallet: locked.wallet,
-          token: locked.token,
-          seq: locked.seq,
+          ...lock,
           lockedAmount: locked.amount,
           minOut: locked.minOut,
           lockedAt: locked.lockedAt,
-          delivery: locked.delivery,
           destChain: destination.chainId,
           destToken,
           destWallet: address.destWallet,

@@ -10,7 +10,7 @@ import { formatStamp } from "../../core/stamp.ts";
 import type { AttestationId } from "./attestation-requests.ts";
 import { insertAttestation } from "./attestations.ts";
 import { lockOf, type Step, takeStep } from "./delivery-deps.ts";
-import { getDelivery, wakeOfAnswer } from "./store.ts";
+import { getDelivery, supersede, wakeOfAnswer } from "./store.ts";
 
 const PAYOUT = toTxHash(hashOf("payout"));
 const OTHER = toHex32(hashOf("other delivery"));
@@ -157,4 +157,23 @@ test("a delivery moves to no state that its state does not allow", async () => {
   expect(() => takeStep(deps, { delivery: one, change: { state: "claimed" } })).toThrow(
     "a delivery may go from locked to claimed",
   );
+});
+
+test("a lock makes way for one of another settlement with its number [T272]", async () => {
+  const { one, desk, read } = await open();
+  const settlementId = crypto.randomUUID();
+  const next = { ...one, id: toHex32(hashOf("next lock")), settlementId };
+  await desk.db.transaction().execute((tx) => supersede(tx, next));
+  const { rows } = await sql<{ superseded: boolean }>`
+    select superseded from deliveries where id = ${ID}`.execute(desk.db);
+  expect(rows).toEqual([{ superseded: true }]);
+  expect((await read(ID)).version).toBe(one.version + 1);
+});
+
+test("a lock with an order that was final stays beside another with its number [T272]", async () => {
+  const { deps, one, desk, read } = await open();
+  await takeStep(deps, { delivery: one, change: { orders: 1 } });
+  const next = { ...one, id: toHex32(hashOf("next lock")), settlementId: crypto.randomUUID() };
+  await desk.db.transaction().execute((tx) => supersede(tx, next));
+  expect((await read(ID)).version).toBe(one.version + 1);
 });

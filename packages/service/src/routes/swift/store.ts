@@ -102,32 +102,48 @@ const insertGathered = gatherCalls(
   },
 );
 
+/** The facts by which a lock is told from another. */
+type NamedLock = Pick<
+  Delivery,
+  "id" | "settlementId" | "srcChain" | "escrow" | "wallet" | "token" | "seq" | "delivery"
+>;
+
 /**
- * Makes a lock the settlement's own. A reorg replaced every other that was not given back: nothing was signed for them, or they
- * were paid before they were final. For a lock that was paid as a final one this changes nothing, and a second one of its
- * settlement is refused.
+ * Makes a lock the settlement's own. A reorg replaced every other of it that was not given back, and every other with its number,
+ * whose settlement may be an earlier one of the wallet: nothing was signed for them, or they were paid before they were final.
+ * For a lock that was paid as a final one this changes nothing, and a second one of its settlement or number is refused.
  */
-export const supersede = gatherCalls(
-  async (tx, locks: readonly { readonly settlementId: string; readonly id: Hex32 }[]) => {
-    const ids = locks.map(({ id }) => id);
-    await sql`
+export const supersede = gatherCalls(async (tx, locks: readonly NamedLock[]) => {
+  const ids = locks.map(({ id }) => id);
+  await sql`
+      with own as materialized (
+        select * from unnest(
+          ${ids}::text[], ${locks.map(({ settlementId }) => settlementId)}::uuid[],
+          ${locks.map(({ srcChain }) => srcChain)}::integer[], ${locks.map(({ escrow }) => escrow)}::text[],
+          ${locks.map(({ wallet }) => wallet)}::text[], ${locks.map(({ token }) => token)}::text[],
+          ${locks.map(({ seq }) => seq)}::bigint[], ${locks.map(({ delivery }) => delivery)}::text[]
+        ) as own (lock, settlement, chain, escrow, wallet, token, seq, delivery)
+      )
       update deliveries d set superseded = true, version = version + 1
-        from unnest(${locks.map(({ settlementId }) => settlementId)}::uuid[], ${ids}::text[]) as own (settlement, lock)
-       where settlement_id = own.settlement and id <> own.lock and not superseded
-         and state not in ('claimed', 'returned', 'taken_back')
+       where id in (
+          select other.id from own join deliveries other on other.settlement_id = own.settlement and other.id <> own.lock
+          union all
+          select other.id from own join deliveries other on other.src_chain = own.chain and other.escrow = own.escrow
+             and other.wallet = own.wallet and other.token = own.token and other.seq = own.seq
+             and other.delivery = own.delivery and other.id <> own.lock)
+         and not superseded and state not in ('claimed', 'returned', 'taken_back')
          and (orders = 0 or exists (select from early_payouts e where e.delivery_id = d.id)
            or exists (select from early_losses l where l.delivery_id = d.id and l.recovered_at is null))`.execute(
-      tx,
-    );
-    await tx
-      .updateTable("deliveries")
-      .set((row) => ({ superseded: false, version: row("version", "+", 1) }))
-      .where(sql<boolean>`id = any(${ids}::text[])`)
-      .where("superseded", "=", true)
-      .execute();
-    return locks.map(() => undefined);
-  },
-);
+    tx,
+  );
+  await tx
+    .updateTable("deliveries")
+    .set((row) => ({ superseded: false, version: row("version", "+", 1) }))
+    .where(sql<boolean>`id = any(${ids}::text[])`)
+    .where("superseded", "=", true)
+    .execute();
+  return locks.map(() => undefined);
+});
 
 /**
  * Gives a delivery to another settlement of its wallet and token: a reorg took the deposit and the lock of the first one away,

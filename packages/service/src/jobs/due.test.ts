@@ -67,7 +67,7 @@ test("a row whose work sets no time is rescheduled, and holds up no other", asyn
       await dueSettlements.reschedule(db, id, nowMs + 60_000);
     },
   });
-  expect(await poll()).toBe(true);
+  expect(await poll()).toBe(false);
   expect(worked).toEqual([broken, other]);
   expect(await poll()).toBe(false);
   expect(await list()).toEqual([]);
@@ -75,6 +75,24 @@ test("a row whose work sets no time is rescheduled, and holds up no other", asyn
   clock.advance(FAILED_POLL_RETRY_MS);
   expect(await poll()).toBe(false);
   expect(worked).toEqual([broken, other, broken]);
+});
+
+test("a database that takes no writes ends each poll, and no row is worked on again [T78]", async () => {
+  const { deps } = await open();
+  const full = new Error("no space left on device");
+  let worked = 0;
+  const poll = createDuePoll(deps, {
+    rows: { ...dueSettlements, rescheduleUnlessChanged: () => Promise.reject(full) },
+    chainId: 2,
+    limit: 1,
+    work() {
+      worked += 1;
+      return Promise.reject(full);
+    },
+  });
+  expect(await poll()).toBe(false);
+  for (let polls = 0; polls < 3; polls += 1) await expect(poll()).rejects.toThrow(full.message);
+  expect(worked).toBe(1);
 });
 
 test("waking rows names their queue, and that of no other row [T313]", async () => {

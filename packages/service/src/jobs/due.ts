@@ -149,7 +149,7 @@ export function createDueRows<Id extends string = string>({
 /**
  * Creates the poll of a chain's due rows, which works on a page of them at the same time and independently. Returns true when
  * there may be more. An error of the work is logged. A row that is in the next page as it was, because its work failed before it
- * set a time, is rescheduled then.
+ * set a time, is rescheduled then; after a failure the loop pauses.
  */
 export function createDuePoll<Id extends string>(
   { db, clock, log }: { readonly db: Db; readonly clock: Clock; readonly log: Log },
@@ -169,17 +169,20 @@ export function createDuePoll<Id extends string>(
   return async () => {
     const nowMs = clock.now();
     const page = await rows.list(db, { chainId, nowMs, limit });
+    const isLeft = ({ id, dueAt }: DueRow<Id>) => before.get(id) === dueAt;
     const atMs = nowMs + FAILED_POLL_RETRY_MS;
-    const results = await Promise.allSettled(
-      page.map(({ id, dueAt: seen }) =>
-        before.get(id) === seen ? rows.rescheduleUnlessChanged(db, id, { seen, atMs }) : work(id),
-      ),
+    // Where nothing can be written, as on a full disk, this ends the poll: no row is worked on again and again.
+    await Promise.all(
+      page
+        .filter(isLeft)
+        .map(({ id, dueAt: seen }) => rows.rescheduleUnlessChanged(db, id, { seen, atMs })),
     );
+    const fresh = page.filter((row) => !isLeft(row));
     before = new Map(page.map(({ id, dueAt }) => [id, dueAt]));
-    for (const result of results) {
-      if (result.status === "rejected") log.error({ err: result.reason }, "poll failed, retrying");
-    }
-    return page.length === limit;
+    const results = await Promise.allSettled(fresh.map(({ id }) => work(id)));
+    const failed = results.filter((result) => result.status === "rejected");
+    for (const { reason } of failed) log.error({ err: reason }, "poll failed, retrying");
+    return page.length === limit && failed.length === 0;
   };
 }
 

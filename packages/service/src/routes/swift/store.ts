@@ -125,12 +125,12 @@ export const supersede = gatherCalls(async (tx, locks: readonly NamedLock[]) => 
         ) as own (lock, settlement, chain, escrow, wallet, token, seq, delivery)
       )
       update deliveries d set superseded = true, version = version + 1
-       where id in (
+       where id in (select id from deliveries where id in (
           select other.id from own join deliveries other on other.settlement_id = own.settlement and other.id <> own.lock
           union all
           select other.id from own join deliveries other on other.src_chain = own.chain and other.escrow = own.escrow
              and other.wallet = own.wallet and other.token = own.token and other.seq = own.seq
-             and other.delivery = own.delivery and other.id <> own.lock)
+             and other.delivery = own.delivery and other.id <> own.lock) order by id for update)
          and not superseded and state not in ('claimed', 'returned', 'taken_back')
          and (orders = 0 or exists (select from early_payouts e where e.delivery_id = d.id)
            or exists (select from early_losses l where l.delivery_id = d.id and l.recovered_at is null))`.execute(

@@ -9,6 +9,7 @@ import { type Selectable, sql } from "kysely";
 import { assert } from "../core/assert.ts";
 import { COMMITMENT_VERSION, NO_ROUTE_SET, WALLET_KIND } from "../core/commitment.ts";
 import { type Address, toAddress } from "../core/hex.ts";
+import { compileOnce, type Places } from "../db/compiled.ts";
 import type { AddressesTable, Db } from "../db/schema.ts";
 import { parseAddress } from "./store.ts";
 import type { DepositAddress } from "./types.ts";
@@ -40,6 +41,33 @@ const SHOWN = [
   "created_at",
 ] as const;
 
+type PageRow = Pick<Selectable<AddressesTable>, (typeof SHOWN)[number]>;
+
+interface PageValues extends AddressFilter {
+  readonly integratorId: string;
+  readonly rows: number;
+  readonly cursor: string | undefined;
+}
+
+/** Reads a page and one row more, which shows whether another page follows. */
+const readPage = compileOnce((db, page: Places<PageValues>) => {
+  const { wallet, userId, destChain, destToken, cursor, from, to } = page;
+  let query = db
+    .selectFrom("addresses")
+    .select(SHOWN)
+    .where("integrator_id", "=", page.integratorId)
+    .orderBy("created_at", "desc")
+    .limit(page.rows);
+  if (cursor !== undefined) query = query.where("created_at", "<", cursor);
+  if (wallet !== undefined) query = query.where("wallet", "=", wallet);
+  if (userId !== undefined) query = query.where("user_id", "=", userId);
+  if (destChain !== undefined) query = query.where("dest_chain", "=", destChain);
+  if (destToken !== undefined) query = query.where("dest_token", "=", destToken);
+  if (from !== undefined) query = query.where("created_at", ">=", from);
+  if (to !== undefined) query = query.where("created_at", "<", to);
+  return query;
+});
+
 /** Returns a page of an integrator's deposit addresses, newest first, strictly older than `cursor`. */
 export async function listAddresses(
   db: Db,
@@ -51,24 +79,10 @@ export async function listAddresses(
     readonly display: Display;
   },
 ): Promise<{ items: ShownAddress[]; nextCursor: string | null }> {
-  let query = db
-    .selectFrom("addresses")
-    .select(SHOWN)
-    .where("integrator_id", "=", integratorId)
-    .orderBy("created_at", "desc")
-    // One row more than the page shows whether another page follows.
-    .limit(page.limit + 1);
-  if (page.cursor !== undefined) query = query.where("created_at", "<", page.cursor);
-  const { wallet, userId, destChain, destToken, from, to } = page.filter ?? {};
-  if (wallet !== undefined) query = query.where("wallet", "=", wallet);
-  if (userId !== undefined) query = query.where("user_id", "=", userId);
-  if (destChain !== undefined) query = query.where("dest_chain", "=", destChain);
-  if (destToken !== undefined) query = query.where("dest_token", "=", destToken);
-  if (from !== undefined) query = query.where("created_at", ">=", from);
-  if (to !== undefined) query = query.where("created_at", "<", to);
-  const rows = await query.execute();
-  const items = rows.slice(0, page.limit).map((row) => showAddress(row, page.display));
-  const more = rows.length > page.limit;
+  const { limit, cursor, filter } = page;
+  const rows = await readPage(db, { ...filter, integratorId, rows: limit + 1, cursor });
+  const items = rows.slice(0, limit).map((row) => showAddress(row, page.display));
+  const more = rows.length > limit;
   return { items, nextCursor: more ? (items.at(-1)?.createdAt ?? null) : null };
 }
 
@@ -134,10 +148,7 @@ function selectWithNotes(db: Db) {
 
 type RowWithNotes = Awaited<ReturnType<ReturnType<typeof selectWithNotes>["execute"]>>[number];
 
-function showAddress(
-  row: Pick<Selectable<AddressesTable>, (typeof SHOWN)[number]>,
-  display: Display,
-): ShownAddress {
+function showAddress(row: PageRow, display: Display): ShownAddress {
   const show = (text: string) => display(toAddress(text));
   return {
     id: row.id,

@@ -15,7 +15,7 @@ import type { AtOnce } from "./at-once.ts";
 import type { Capacity } from "./capacity.ts";
 import { type Caller, createCallerReader } from "./client-address.ts";
 import type { Log } from "../telemetry/log.ts";
-import type { KeyMemory } from "./key-memory.ts";
+import type { KeyMemory, PresentedKey } from "./key-memory.ts";
 import type { KeyUses } from "./key-uses.ts";
 import { type Allowance, enforce, type RateLimiter, type RateLimits } from "./rate-limits.ts";
 
@@ -41,7 +41,6 @@ export interface IdentifyDeps {
   readonly db: Db;
   readonly pepper: Secret;
   readonly limiter: RateLimiter;
-  readonly keys: KeyMemory;
   readonly log: Log;
 }
 
@@ -53,7 +52,7 @@ export interface IdentifyDeps {
 export async function identify(
   deps: IdentifyDeps,
   args: {
-    readonly key: unknown;
+    readonly key: PresentedKey;
     readonly caller: Caller;
     readonly scope: KeyScope | null;
     /** Where the key is sent, for the error without one. */
@@ -62,24 +61,24 @@ export async function identify(
     readonly enforce: (allowance: Allowance) => void;
   },
 ): Promise<Principal> {
-  const { limiter, keys } = deps;
+  const { limiter } = deps;
   const { key, caller, scope, keyPlace } = args;
   const { counted: address } = caller;
   // Not asked about a key that passes in any case: of shared limits each question is a statement.
-  if (!keys.wasValidFrom(key, address)) {
+  if (!key.wasValidFrom(address)) {
     const allowed = await limiter.peek("wrongKeyPerAddress", address);
     if (allowed.isExceeded) args.enforce(allowed);
   }
-  if (isMissing(key) && keyPlace !== undefined) {
+  if (isMissing(key.text) && keyPlace !== undefined) {
     throw new OperatingError("UNAUTHORIZED", `An API key is required in ${keyPlace}.`);
   }
   let principal: Principal;
   try {
-    principal = await authenticate(deps, key);
+    principal = await authenticate(deps, key.text);
   } catch (error) {
     const isWrong = error instanceof OperatingError && error.code === "FORBIDDEN";
     if (!isWrong) throw error;
-    keys.forget(key);
+    key.forget();
     await countWrong(deps, args);
     throw error;
   }
@@ -92,7 +91,7 @@ export async function identify(
       { details: { reason: "address", address: caller.exact } },
     );
   }
-  keys.remember(key, { keyId: principal.keyId, address });
+  key.remember({ keyId: principal.keyId, address });
   if (scope !== null && !principal.scopes.has(scope)) {
     throw new OperatingError("FORBIDDEN", `The API key does not have the scope ${scope}.`, {
       details: { reason: "scope", scope },
@@ -135,6 +134,7 @@ export interface Admitted {
 export function admit(
   app: FastifyInstance,
   deps: IdentifyDeps & {
+    readonly keys: KeyMemory;
     readonly atOnce: AtOnce;
     readonly capacity: Capacity;
     readonly uses: KeyUses;
@@ -154,7 +154,7 @@ export function admit(
     assert(admission, "every route declares its admission");
     const caller = callerOf(request.raw);
     const { counted: address } = caller;
-    const key = admission.keyOf?.(request);
+    const key = keys.present(admission.keyOf?.(request));
     const take = async (
       name: keyof RateLimits,
       subject: { address: string } | { keyId: string },
@@ -163,14 +163,14 @@ export function admit(
       logExceeded(log, counted, subject);
       enforce(reply, counted);
     };
-    if (isMissing(key)) await take("perAddress", { address });
+    if (isMissing(key.text)) await take("perAddress", { address });
     if (!admission.keyOf) return;
     const takeOfKey = async (keyId: string) => {
       await take("perKey", { keyId });
       if (admission.limit) await take(admission.limit, { keyId });
     };
     // The limits of a key that is remembered come first, so that its refusal costs no look-up.
-    const remembered = keys.recall(key);
+    const remembered = key.recall();
     if (remembered !== undefined) await takeOfKey(remembered);
     const principal = await identify(deps, {
       key,

@@ -13,13 +13,20 @@ const KEYS_MAX = 10_000;
 /** Addresses per key, the latest ones. */
 const ADDRESSES_MAX = 50;
 
-export interface KeyMemory {
+/** A key as received, hashed once, and the memory of it. */
+export interface PresentedKey {
+  /** The text in the request; anything but a string is no key. */
+  readonly text: unknown;
   /** Returns the id of a key that was valid lately, from any address; undefined for any other key. */
-  recall(key: unknown): string | undefined;
-  /** Returns whether a key was valid lately from this address. */
-  wasValidFrom(key: unknown, address: string): boolean;
-  remember(key: unknown, valid: { readonly keyId: string; readonly address: string }): void;
-  forget(key: unknown): void;
+  recall(): string | undefined;
+  /** Returns whether the key was valid lately from this address. */
+  wasValidFrom(address: string): boolean;
+  remember(valid: { readonly keyId: string; readonly address: string }): void;
+  forget(): void;
+}
+
+export interface KeyMemory {
+  present(text: unknown): PresentedKey;
 }
 
 interface Remembered {
@@ -43,22 +50,27 @@ export function createKeyMemory({
     typeof key === "string"
       ? createHmac("sha256", pepper.reveal()).update(key.toLowerCase()).digest("base64")
       : "";
-  const find = (key: unknown) => {
-    const found = known.get(hash(key));
-    return found && found.untilMs > clock.now() ? found : undefined;
-  };
 
   return {
-    recall: (key) => find(key)?.keyId,
-    wasValidFrom: (key, address) => (find(key)?.addresses.get(address) ?? 0) > clock.now(),
-    remember(key, { keyId, address }) {
-      const name = hash(key);
-      const untilMs = clock.now() + REMEMBERED_MS;
-      const addresses = known.get(name)?.addresses ?? new Map<string, number>();
-      keepNewest(addresses, address, untilMs, ADDRESSES_MAX);
-      keepNewest(known, name, { keyId, untilMs, addresses }, KEYS_MAX);
+    present(text) {
+      const name = hash(text);
+      const find = () => {
+        const found = known.get(name);
+        return found && found.untilMs > clock.now() ? found : undefined;
+      };
+      return {
+        text,
+        recall: () => find()?.keyId,
+        wasValidFrom: (address) => (find()?.addresses.get(address) ?? 0) > clock.now(),
+        remember({ keyId, address }) {
+          const untilMs = clock.now() + REMEMBERED_MS;
+          const addresses = known.get(name)?.addresses ?? new Map<string, number>();
+          keepNewest(addresses, address, untilMs, ADDRESSES_MAX);
+          keepNewest(known, name, { keyId, untilMs, addresses }, KEYS_MAX);
+        },
+        forget: () => void known.delete(name),
+      };
     },
-    forget: (key) => void known.delete(hash(key)),
   };
 }
 

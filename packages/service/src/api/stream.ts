@@ -125,8 +125,8 @@ export function createStream(options: {
     assert(allowance, "a connection is counted before it asks");
     refuseExceeded(await allowance);
     counter.enter("perAddress", address, conn);
-    const key = keyOf(socket);
-    const deps = { db, pepper, limiter, keys: options.keys, log };
+    const key = options.keys.present(keyOf(socket));
+    const deps = { db, pepper, limiter, log };
     const principal = await identify(deps, {
       key,
       caller,

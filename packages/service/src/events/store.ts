@@ -11,6 +11,7 @@ import {
 } from "@sluice/sdk/wire";
 import type { Random } from "../core/ports.ts";
 import { gatherCalls } from "../db/gather.ts";
+import { compileOnce, type Places } from "../db/compiled.ts";
 import type { Db, Tx } from "../db/schema.ts";
 
 /**
@@ -94,9 +95,7 @@ export async function listEvents(
   integratorId: string,
   page: EventsPage,
 ): Promise<{ readonly items: EventItem[]; readonly more: boolean }> {
-  const rows = await selectEvents(db, integratorId, page)
-    .where("type", "in", EVENT_TYPES)
-    .execute();
+  const rows = await readPage(db, valuesOf(integratorId, page));
   // CAST: type and data were written together by appendEvent, whose callers build the wire's payloads.
   const items = rows.slice(0, page.limit) as unknown as EventItem[];
   return { items, more: rows.length > page.limit };
@@ -108,7 +107,7 @@ export async function listExtendedEvents(
   integratorId: string,
   page: EventsPage,
 ): Promise<{ readonly items: ExtendedEventItem[]; readonly more: boolean }> {
-  const rows = await selectEvents(db, integratorId, page).select("details").execute();
+  const rows = await readExtendedPage(db, valuesOf(integratorId, page));
   // CAST: as above.
   const items = rows.slice(0, page.limit) as unknown as ExtendedEventItem[];
   return { items, more: rows.length > page.limit };
@@ -150,13 +149,31 @@ export function withoutDetails(event: ExtendedEventItem): EventItem | null {
   return { id, type, data, timestamp } as EventItem;
 }
 
-function selectEvents(db: Db, integratorId: string, page: EventsPage) {
+/** A page and one row more, which shows whether another page follows. */
+interface PageValues extends Omit<EventsPage, "limit"> {
+  readonly integratorId: string;
+  readonly rows: number;
+}
+
+function valuesOf(integratorId: string, { limit, ...page }: EventsPage): PageValues {
+  return { ...page, integratorId, rows: limit + 1 };
+}
+
+const readPage = compileOnce((db, page: Places<PageValues>) =>
+  selectEvents(db, page).where("type", "in", EVENT_TYPES),
+);
+
+const readExtendedPage = compileOnce((db, page: Places<PageValues>) =>
+  selectEvents(db, page).select("details"),
+);
+
+function selectEvents(db: Db | Tx, page: Places<PageValues>) {
   let query = db
     .selectFrom("events")
     .select(["id", "type", "data", "created_at as timestamp"])
-    .where("integrator_id", "=", integratorId)
+    .where("integrator_id", "=", page.integratorId)
     .orderBy("created_at")
-    .limit(page.limit + 1);
+    .limit(page.rows);
   if (page.since !== undefined) query = query.where("created_at", ">", page.since);
   if (page.type !== undefined) query = query.where("type", "=", page.type);
   if (page.walletAddress !== undefined) {

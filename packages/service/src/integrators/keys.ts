@@ -7,6 +7,7 @@ import { OperatingError } from "../core/errors.ts";
 import { formatNetwork, isInNetwork, parseAddress, parseNetwork } from "../core/networks.ts";
 import type { Random } from "../core/ports.ts";
 import type { Secret } from "../core/secret.ts";
+import { compileOnce, type Places } from "../db/compiled.ts";
 import { gather } from "../db/gather.ts";
 import { inTransaction } from "../db/in-transaction.ts";
 import type { Db, Tx } from "../db/schema.ts";
@@ -296,21 +297,22 @@ export function isMissing(apiKey: unknown): boolean {
   return apiKey === undefined || apiKey === null || apiKey === "";
 }
 
+const readHashes = compileOnce((db, { hashes }: Places<{ readonly hashes: readonly Buffer[] }>) =>
+  db
+    .selectFrom("api_keys")
+    .innerJoin("integrators", "integrators.id", "api_keys.integrator_id")
+    .select(["api_keys.id as keyId", "integrators.id as integratorId", "name", "key_hmac"])
+    .select(["deposit_addresses", "scopes", "allowed_networks", IS_EXPIRED.as("isExpired")])
+    .where("key_hmac", "=", sql<Buffer>`any(${hashes}::bytea[])`)
+    .where("revoked_at", "is", null),
+);
+
 /** Reads a key that is not revoked, and its integrator, by its keyed hash in base64. Requests of one turn share the statement. */
 const readValid = gather(
   async (db, hashes: readonly string[]) => {
-    const rows = await db
-      .selectFrom("api_keys")
-      .innerJoin("integrators", "integrators.id", "api_keys.integrator_id")
-      .select(["api_keys.id as keyId", "integrators.id as integratorId", "name", "key_hmac"])
-      .select(["deposit_addresses", "scopes", "allowed_networks", IS_EXPIRED.as("isExpired")])
-      .where(
-        "key_hmac",
-        "=",
-        sql<Buffer>`any(${hashes.map((hash) => Buffer.from(hash, "base64"))}::bytea[])`,
-      )
-      .where("revoked_at", "is", null)
-      .execute();
+    const rows = await readHashes(db, {
+      hashes: hashes.map((hash) => Buffer.from(hash, "base64")),
+    });
     return rows.map((row) => [row.key_hmac.toString("base64"), row] as const);
   },
   (row) => row,

@@ -8,6 +8,7 @@ import {
 import { displayTxHash } from "../core/base58.ts";
 import { type Address, toAddress, type TxHash } from "../core/hex.ts";
 import { errorOf } from "./store/row.ts";
+import { compileOnce, type Places } from "../db/compiled.ts";
 import type { Db, Tx } from "../db/schema.ts";
 
 /** Filters of a page; undefined matches every settlement. */
@@ -25,23 +26,20 @@ export interface SwapFilter {
   readonly to?: string | undefined;
 }
 
-/** Returns a page of an integrator's settlements, newest first, strictly older than `cursor`. */
-export async function listSwaps(
-  db: Db,
-  integratorId: string,
-  page: {
-    readonly limit: number;
-    readonly cursor?: string | undefined;
-    readonly filter?: SwapFilter;
-    readonly display: (address: Address) => string;
-  },
-): Promise<{ items: Swap[]; nextCursor: string | null }> {
+interface PageValues extends SwapFilter {
+  readonly integratorId: string;
+  readonly rows: number;
+  readonly cursor: string | undefined;
+}
+
+/** Reads a page and one row more, which shows whether another page follows. */
+const readPage = compileOnce((db, page: Places<PageValues>) => {
+  const { status, wallet, userId, chainId, token, txHash, cursor, from, to } = page;
   let query = selectSwaps(db)
-    .where("settlements.integrator_id", "=", integratorId)
+    .where("settlements.integrator_id", "=", page.integratorId)
     .orderBy("settlements.created_at", "desc")
-    .limit(page.limit + 1);
-  if (page.cursor !== undefined) query = query.where("settlements.created_at", "<", page.cursor);
-  const { status, wallet, userId, chainId, token, txHash, from, to } = page.filter ?? {};
+    .limit(page.rows);
+  if (cursor !== undefined) query = query.where("settlements.created_at", "<", cursor);
   if (token !== undefined) query = query.where("settlements.token", "=", token);
   if (txHash !== undefined) {
     query = query.where((eb) =>
@@ -57,9 +55,24 @@ export async function listSwaps(
   if (wallet !== undefined) query = query.where("settlements.wallet", "=", wallet);
   if (userId !== undefined) query = query.where("settlements.user_id", "=", userId);
   if (chainId !== undefined) query = query.where("settlements.chain_id", "=", chainId);
-  const rows = await query.execute();
-  const items = rows.slice(0, page.limit).map((row) => describeSwap(row, page.display));
-  const more = rows.length > page.limit;
+  return query;
+});
+
+/** Returns a page of an integrator's settlements, newest first, strictly older than `cursor`. */
+export async function listSwaps(
+  db: Db,
+  integratorId: string,
+  page: {
+    readonly limit: number;
+    readonly cursor?: string | undefined;
+    readonly filter?: SwapFilter;
+    readonly display: (address: Address) => string;
+  },
+): Promise<{ items: Swap[]; nextCursor: string | null }> {
+  const { limit, cursor, filter } = page;
+  const rows = await readPage(db, { ...filter, integratorId, rows: limit + 1, cursor });
+  const items = rows.slice(0, limit).map((row) => describeSwap(row, page.display));
+  const more = rows.length > limit;
   return { items, nextCursor: more ? (items.at(-1)?.createdAt ?? null) : null };
 }
 

@@ -8,6 +8,7 @@ import { benchOverload } from "./overload.ts";
 import { benchPace } from "./pace.ts";
 import { benchRecovery } from "./recovery.ts";
 import { benchRpc } from "./rpc.ts";
+import { benchSigner } from "./signer.ts";
 import { benchSolana } from "./solana.ts";
 import { benchSoak } from "./soak.ts";
 import { benchSpeed } from "./speed.ts";
@@ -27,6 +28,7 @@ const BENCHES: Readonly<Record<string, (args: readonly string[]) => void | Promi
   pace: benchPace,
   recovery: benchRecovery,
   rpc: benchRpc,
+  signer: benchSigner,
   solana: benchSolana,
   soak: benchSoak,
   speed: benchSpeed,

@@ -3,7 +3,7 @@
  * entry takes tens of bytes: the id in bytes, in the set of its day.
  */
 import type { Hex32 } from "../core/hex.ts";
-import { DAY_MS } from "./lane-memory.ts";
+import { DAY_MS } from "./daily-sum.ts";
 
 export type Ending = "claim" | "return";
 

@@ -15,6 +15,7 @@ import { type Address, type Hex32, toAddress, toHex32 } from "../core/hex.ts";
 import type { Clock } from "../core/ports.ts";
 import { createEarlyMemory, type EarlyBounds } from "./early-memory.ts";
 import { createEndingMemory, type Ending } from "./ending-memory.ts";
+import { createDailySum, DAY_MS } from "./daily-sum.ts";
 import { type Journal, type JournalEntry, openJournal } from "./journal.ts";
 import {
   createOrderMemory,
@@ -33,7 +34,6 @@ import { SignerRefusal } from "./refusal.ts";
 import {
   CANCEL_METHOD,
   checkTransaction,
-  DAY_MS,
   describe,
   isCancellationOf,
   isRecorded,
@@ -127,7 +127,7 @@ export function openGuard(options: { readonly journal: string; readonly clock: C
     const name = `${chainId}:${lane}`;
     const known = lanes.get(name);
     if (known) return known;
-    const memory: LaneMemory = { nonces: new Map(), highest: -1, spent: [] };
+    const memory: LaneMemory = { nonces: new Map(), highest: -1, spent: createDailySum() };
     lanes.set(name, memory);
     return memory;
   }

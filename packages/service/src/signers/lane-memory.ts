@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import type { Call } from "../chains/port/index.ts";
 import type { Address, Hex, TxHash } from "../core/hex.ts";
+import type { DailySum } from "./daily-sum.ts";
 import type { JournalEntry } from "./journal.ts";
 import { CLAIM_CAP_FACTOR_MAX, type SigningRequest } from "./port.ts";
 import { SignerRefusal, SignerWaits } from "./refusal.ts";
@@ -21,25 +22,19 @@ export interface LaneRules {
   readonly claimReserve: bigint;
 }
 
-export const DAY_MS = 86_400_000;
-
 /** Number of a lane's newest nonces to remember; older nonces are refused. */
 const NONCES_REMEMBERED = 10_000;
 
 /** Largest step ahead of the highest nonce. A far nonce would make every real one older than the memory. */
 const NONCES_AHEAD = 1_000;
 
-interface Spent {
-  readonly atMs: number;
-  readonly wei: bigint;
-}
-
 /** The signed calls of one lane. */
 export interface LaneMemory {
   /** By nonce: the call that was signed, and its maximum cost in wei. */
   readonly nonces: Map<number, { readonly callHash: string; readonly wei: bigint }>;
   highest: number;
-  spent: Spent[];
+  /** Wei committed to gas. */
+  readonly spent: DailySum;
 }
 
 /** Returns the part of a daily budget that a lane that also claims keeps for claims: a quarter. */
@@ -115,9 +110,7 @@ export function checkTransaction(
     throw new SignerRefusal(`nonce ${nonce} is too old`, "nonce");
   }
   if (dailyGasBudget === undefined) return;
-  const spent = memory.spent
-    .filter(({ atMs }) => atMs > nowMs - DAY_MS)
-    .reduce((sum, { wei }) => sum + wei, 0n);
+  const spent = memory.spent.at(nowMs);
   // A replacement adds only the difference: one attempt of a nonce is mined.
   const more = costOf(intent) - (known?.wei ?? 0n);
   const budget = isUrgent ? dailyGasBudget : dailyGasBudget - claimReserve;
@@ -143,8 +136,7 @@ export function rememberTransaction(
   const isKept = known !== undefined && entry.method === CANCEL_METHOD;
   const callHash = isKept ? known.callHash : callHashOf(entry);
   memory.nonces.set(nonce, { callHash, wei: wei > before ? wei : before });
-  if (wei > before) memory.spent.push({ atMs, wei: wei - before });
-  memory.spent = memory.spent.filter((spent) => spent.atMs > atMs - DAY_MS);
+  if (wei > before) memory.spent.add(wei - before, atMs);
   memory.highest = Math.max(memory.highest, nonce);
   memory.nonces.delete(memory.highest - NONCES_REMEMBERED);
 }

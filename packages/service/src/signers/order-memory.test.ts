@@ -205,6 +205,31 @@ describe("the daily cap", () => {
   });
 });
 
+test("what is left of a cap is what the single deliveries of a day leave [T329]", () => {
+  const { memory } = open();
+  const signed = new Map<string, { atMs: number; amount: bigint; token: Address }>();
+  const tokens = [TOKEN, OTHER_TOKEN];
+  for (let step = 0; step < 600; step++) {
+    const nowMs = step * 700_000;
+    const id = (10 + ((step * 37) % 89)).toString();
+    const token = step % 5 === 0 ? OTHER_TOKEN : TOKEN;
+    const before = signed.get(id);
+    const known = before && before.token === token && before.atMs > nowMs - DAY_MS;
+    const amount = BigInt(1 + ((step * 53) % 97));
+    memory.remember(LANE, messageOf([delivery(id, amount, token)]), nowMs);
+    const most = known && before.amount > amount ? before.amount : amount;
+    signed.set(id, { atMs: nowMs, amount: most, token });
+    for (const later of [nowMs, nowMs + DAY_MS / 2]) {
+      for (const one of tokens) {
+        const paid = [...signed.values()]
+          .filter(({ token: of, atMs }) => of === one && atMs > later - DAY_MS)
+          .reduce((sum, { amount: each }) => sum + each, 0n);
+        expect(memory.capLeft(one, 100_000n, later)).toBe(100_000n - paid);
+      }
+    }
+  }
+});
+
 test("the daily budget counts every signature, since a failed transaction also pays its fee", () => {
   const { check, sign } = open({ dailyBudget: 25_000n });
   sign(messageOf([delivery("01", 1n)], 1_000n), 0);

@@ -4,6 +4,7 @@
  */
 import type { Address, Hex32 } from "../core/hex.ts";
 import type { Lifetime } from "../chains/port/index.ts";
+import { createDailySum, type DailySum, DAY_MS } from "./daily-sum.ts";
 import type { JournalEntry } from "./journal.ts";
 import { SignerRefusal, SignerWaits } from "./refusal.ts";
 
@@ -41,7 +42,6 @@ export interface OrderLimits {
 
 /** Blocks for which a transaction is valid. */
 const LIFETIME_BLOCKS = 150n;
-const DAY_MS = 86_400_000;
 /** Far above the lifetime of a signed transaction (about a minute). */
 const SETTLED_MS = 600_000;
 
@@ -53,9 +53,10 @@ interface Signed {
   readonly atMs: number;
 }
 
-interface Spending {
-  readonly atMs: number;
+interface Delivered {
+  readonly token: Address;
   readonly amount: bigint;
+  readonly atMs: number;
 }
 
 interface KnownLock {
@@ -86,15 +87,23 @@ export function createOrderMemory(): OrderMemory {
   /** Kept permanently: after an ending the chain would allow the same lock to be opened again. */
   const endings = new Map<Hex32, "claim" | "return">();
   /** By delivery id: amounts delivered in the last 24 hours, newest last. */
-  const delivered = new Map<Hex32, Spending & { readonly token: Address }>();
-  const spent = new Map<Address, Spending[]>();
+  const delivered = new Map<Hex32, Delivered>();
+  /** By token: the sum of `delivered`. */
+  const deliveredOf = new Map<Address, bigint>();
+  /** By lane: lamports committed to fees and rent. */
+  const spent = new Map<Address, DailySum>();
 
   function deliveredLately(token: Address, nowMs: number): bigint {
-    let sum = 0n;
+    let sum = deliveredOf.get(token) ?? 0n;
     for (const known of delivered.values()) {
-      if (known.token === token && known.atMs > nowMs - DAY_MS) sum += known.amount;
+      if (known.atMs > nowMs - DAY_MS) break;
+      if (known.token === token) sum -= known.amount;
     }
     return sum;
+  }
+
+  function addDelivered(token: Address, amount: bigint): void {
+    deliveredOf.set(token, (deliveredOf.get(token) ?? 0n) + amount);
   }
 
   function checkOnce(order: GuardedOrder, message: GuardedMessage): void {
@@ -188,9 +197,7 @@ export function createOrderMemory(): OrderMemory {
       if (dailyBudget === undefined) return;
       const isClaim = orders.every(({ kind }) => kind === "claim");
       const budget = isClaim ? dailyBudget : dailyBudget - claimReserve;
-      const lately = (spent.get(lane) ?? [])
-        .filter(({ atMs }) => atMs > nowMs - DAY_MS)
-        .reduce((sum, { amount }) => sum + amount, 0n);
+      const lately = spent.get(lane)?.at(nowMs) ?? 0n;
       if (lately + lamports > budget) {
         throw new SignerWaits(`the daily budget of ${budget} lamports is used up`);
       }
@@ -202,15 +209,19 @@ export function createOrderMemory(): OrderMemory {
       for (const { kind, id } of forget(newest, atMs)) {
         if (kind === "claim" || kind === "return") locks.delete(id);
       }
-      forget(delivered, atMs);
-      const spending = (spent.get(lane) ?? []).filter((known) => known.atMs > atMs - DAY_MS);
-      spent.set(lane, [...spending, { atMs, amount: lamports }]);
+      for (const { token, amount } of forget(delivered, atMs)) addDelivered(token, -amount);
+      const spending = spent.get(lane) ?? createDailySum();
+      spending.add(lamports, atMs);
+      spent.set(lane, spending);
       for (const order of orders) {
         const { kind, id, token, amount } = order;
         put(newest, onceOf(order), { kind, id, messageHash, lastValidHeight, atMs });
         if (order.kind === "deliver") {
-          const before = amountLately(id, token, atMs);
-          put(delivered, id, { token, amount: larger(amount, before), atMs });
+          const before = delivered.get(id);
+          if (before) addDelivered(before.token, -before.amount);
+          const most = larger(amount, before?.token === token ? before.amount : 0n);
+          addDelivered(token, most);
+          put(delivered, id, { token, amount: most, atMs });
         }
         if (order.kind === "lock") {
           const signedAgainMs = locks.has(id) ? atMs : null;

@@ -7,13 +7,13 @@ export const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 
 export interface DailySum {
-  /** Adds an amount. Forgets those that are a day old at its time. */
-  add(amount: bigint, atMs: number): void;
+  /** Adds an amount, and forgets those that are a day old at its time. Returns a function that takes it back. */
+  add(amount: bigint, atMs: number): () => void;
   /** Returns the amounts that are less than a day old. */
   at(nowMs: number): bigint;
 }
 
-/** Amounts that were added within a minute of the first of them. */
+/** Amounts whose times are within a minute of that of the first. */
 interface Minute {
   readonly firstMs: number;
   lastMs: number;
@@ -24,15 +24,19 @@ export function createDailySum(): DailySum {
   let minutes: Minute[] = [];
   return {
     add(amount, atMs) {
-      const last = minutes.at(-1);
-      // A clock that was set back adds to the newest minute, so that nothing is forgotten too soon.
-      if (last && atMs < last.firstMs + MINUTE_MS) {
-        last.lastMs = Math.max(last.lastMs, atMs);
-        last.amount += amount;
-        return;
+      let minute = minutes.at(-1);
+      // An earlier time begins a minute too: after a clock that was ahead, amounts do not count until its time.
+      if (!minute || Math.abs(atMs - minute.firstMs) >= MINUTE_MS) {
+        minutes = minutes.filter(({ lastMs }) => lastMs > atMs - DAY_MS);
+        minute = { firstMs: atMs, lastMs: atMs, amount: 0n };
+        minutes.push(minute);
       }
-      minutes = minutes.filter(({ lastMs }) => lastMs > atMs - DAY_MS);
-      minutes.push({ firstMs: atMs, lastMs: atMs, amount });
+      const added = minute;
+      added.lastMs = Math.max(added.lastMs, atMs);
+      added.amount += amount;
+      return () => {
+        added.amount -= amount;
+      };
     },
     at: (nowMs) =>
       minutes

@@ -205,7 +205,7 @@ describe("the daily cap", () => {
   });
 });
 
-test("what is left of a cap is what the single deliveries of a day leave [T329]", () => {
+test("a cap leaves the rest above the single deliveries of a day [T329]", () => {
   const { memory } = open();
   const signed = new Map<string, { atMs: number; amount: bigint; token: Address }>();
   const tokens = [TOKEN, OTHER_TOKEN];
@@ -229,6 +229,16 @@ test("what is left of a cap is what the single deliveries of a day leave [T329]"
         expect(memory.capLeft(one, 100_000n, later)).toBe(100_000n - paid);
       }
     }
+  }
+});
+
+test("a clock that was ahead for a time does not stop deliveries later [T329]", () => {
+  const { check, sign } = open();
+  sign(messageOf([delivery("01", 100n)]), 400 * DAY_MS);
+  for (let day = 0; day < 10; day++) {
+    const paid = messageOf([delivery((10 + day).toString(), 900n)]);
+    expect(() => check(paid, day * DAY_MS)).not.toThrow();
+    sign(paid, day * DAY_MS);
   }
 });
 

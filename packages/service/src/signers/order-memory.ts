@@ -57,6 +57,8 @@ interface Delivered {
   readonly token: Address;
   readonly amount: bigint;
   readonly atMs: number;
+  /** Takes the amount out of the sum of its token. */
+  readonly takeBack: () => void;
 }
 
 interface KnownLock {
@@ -88,23 +90,10 @@ export function createOrderMemory(): OrderMemory {
   const endings = new Map<Hex32, "claim" | "return">();
   /** By delivery id: amounts delivered in the last 24 hours, newest last. */
   const delivered = new Map<Hex32, Delivered>();
-  /** By token: the sum of `delivered`. */
-  const deliveredOf = new Map<Address, bigint>();
+  /** By token: the amounts of `delivered`. */
+  const deliveredOf = new Map<Address, DailySum>();
   /** By lane: lamports committed to fees and rent. */
   const spent = new Map<Address, DailySum>();
-
-  function deliveredLately(token: Address, nowMs: number): bigint {
-    let sum = deliveredOf.get(token) ?? 0n;
-    for (const known of delivered.values()) {
-      if (known.atMs > nowMs - DAY_MS) break;
-      if (known.token === token) sum -= known.amount;
-    }
-    return sum;
-  }
-
-  function addDelivered(token: Address, amount: bigint): void {
-    deliveredOf.set(token, (deliveredOf.get(token) ?? 0n) + amount);
-  }
 
   function checkOnce(order: GuardedOrder, message: GuardedMessage): void {
     const known = newest.get(onceOf(order));
@@ -153,7 +142,7 @@ export function createOrderMemory(): OrderMemory {
           const before = amountLately(id, token, nowMs);
           return amount > before ? sum + amount - before : sum;
         },
-        deliveredLately(token, nowMs),
+        deliveredOf.get(token)?.at(nowMs) ?? 0n,
       );
       const cap = limits.dailyCapOf(token);
       if (total > cap)
@@ -171,7 +160,7 @@ export function createOrderMemory(): OrderMemory {
       orders.every((order) => newest.get(onceOf(order))?.messageHash === messageHash),
 
     capLeft(token, cap, nowMs) {
-      const paid = deliveredLately(token, nowMs);
+      const paid = deliveredOf.get(token)?.at(nowMs) ?? 0n;
       return cap > paid ? cap - paid : 0n;
     },
 
@@ -209,19 +198,16 @@ export function createOrderMemory(): OrderMemory {
       for (const { kind, id } of forget(newest, atMs)) {
         if (kind === "claim" || kind === "return") locks.delete(id);
       }
-      for (const { token, amount } of forget(delivered, atMs)) addDelivered(token, -amount);
-      const spending = spent.get(lane) ?? createDailySum();
-      spending.add(lamports, atMs);
-      spent.set(lane, spending);
+      forget(delivered, atMs);
+      sumOf(spent, lane).add(lamports, atMs);
       for (const order of orders) {
         const { kind, id, token, amount } = order;
         put(newest, onceOf(order), { kind, id, messageHash, lastValidHeight, atMs });
         if (order.kind === "deliver") {
-          const before = delivered.get(id);
-          if (before) addDelivered(before.token, -before.amount);
-          const most = larger(amount, before?.token === token ? before.amount : 0n);
-          addDelivered(token, most);
-          put(delivered, id, { token, amount: most, atMs });
+          const most = larger(amount, amountLately(id, token, atMs));
+          delivered.get(id)?.takeBack();
+          const takeBack = sumOf(deliveredOf, token).add(most, atMs);
+          put(delivered, id, { token, amount: most, atMs, takeBack });
         }
         if (order.kind === "lock") {
           const signedAgainMs = locks.has(id) ? atMs : null;
@@ -240,6 +226,13 @@ function onceOf({ kind, id }: GuardedOrder): string {
 
 function isSameLock(known: KnownLock, { token, amount, minOut }: GuardedOrder): boolean {
   return known.token === token && known.amount === amount && known.minOut === minOut;
+}
+
+/** Returns the sum of a lane or a token, empty at first. */
+function sumOf(sums: Map<Address, DailySum>, key: Address): DailySum {
+  const sum = sums.get(key) ?? createDailySum();
+  sums.set(key, sum);
+  return sum;
 }
 
 /** Sets a key as the map's newest entry. */

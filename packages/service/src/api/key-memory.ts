@@ -26,6 +26,7 @@ export interface PresentedKey {
 }
 
 export interface KeyMemory {
+  /** Hashes a key as received. Remembers nothing yet. */
   present(text: unknown): PresentedKey;
 }
 
